@@ -31,8 +31,8 @@ const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
 /**
- * The numbers of users for the comparison and for the whole audit. The whole audit has fewer, because Anvil takes ten times
- * as long as the audit.
+ * The numbers of users for the comparison and for the whole audit. The whole audit has fewer users, because Anvil takes ten
+ * times as long as the audit.
  */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
@@ -93,13 +93,13 @@ async function compare(): Promise<void> {
 
 interface Compared {
   users: number;
-  /** The median times in seconds: of the audit's own code, of `openssl dgst`, and of `JSON.parse`. */
+  /** The median times in seconds of the audit's own code, of `openssl dgst`, and of `JSON.parse`. */
   ours: number;
   openssl: number;
   jsonParse: number;
-  /** The time for `JSON.parse`, and the hash of every leaf and node. */
+  /** The time for `JSON.parse` and the hash of every leaf and node. */
   treeHashes: number;
-  /** The time for `treeHashes`, and also the hash of the file, and the hash and check of every key. */
+  /** The time for the same work, the hash of the file, and the hash and check of every key. */
   keyChecks: number;
   memory: readonly number[];
 }
@@ -150,7 +150,7 @@ async function measureAudit(users: number): Promise<Row> {
   }
 }
 
-/** Measures the seconds and memory to read, audit and index all files, and to find users in several files. */
+/** Measures the time and memory for reading, auditing and indexing all files, and for finding users in several files. */
 async function loadAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
   const names = readdirSync(dir);
   const memory: number[] = [];
@@ -237,7 +237,9 @@ async function publishAll(call: RpcCall, contract: string, dir: string, users: n
   await receiptOf(call, last);
 }
 
-/** Runs one part of the benchmark in a separate process. This process must not block, because it reads Anvil's output. */
+/**
+ * Runs one part of the benchmark in a separate process. The calling process must not block, because it reads Anvil's output.
+ */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);
   return JSON.parse(stdout) as T;

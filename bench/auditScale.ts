@@ -1,7 +1,7 @@
 /**
- * Measures the command `audit` for millions of users: all files, then only new files, then divided into parts, with the
- * merge of the parts. Chain log and files are generated. Another process serves them over HTTP (`auditScale/source.ts`). The last
- * step, which compares the users of all files with each other, also runs alone over generated states.
+ * Measures the command `audit` for millions of users. It audits all files, then only new files, then parts that are merged
+ * afterwards. Another process generates the chain's log and the files, and serves them over HTTP (`auditScale/source.ts`). The
+ * last step, which compares the users of all files with each other, also runs alone over generated states.
  *
  * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
  * space. It reads /proc, so it needs Linux.
@@ -25,9 +25,9 @@ const SIZES = numbers.length > 0 ? numbers : SMALL ? [1400] : [1_000_000, 5_000_
 /** The share of users that are added before the run that reads only new files. */
 const NEW_SHARE = SMALL ? 0.5 : 0.01;
 const PARTS = SMALL ? 2 : 4;
-/** The numbers of users in generated states, for the last step alone. 100 million users need 4 GB. */
+/** The numbers of users in generated states, for the last step alone. A state of 100 million users needs 4 GB. */
 const COMPARED = numbers.length > 0 ? numbers : SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
-/** The number of names in a folder to list: the files of 100 million users. */
+/** The number of names in a folder to list. It is the number of files of 100 million users. */
 const NAMES = SMALL ? 10 : 142_858;
 const SAMPLE_MS = 50;
 
@@ -35,7 +35,7 @@ const SAMPLE_MS = 50;
 interface Run extends Row {
   users: number;
   run: string;
-  /** The files that it read. */
+  /** The number of files that it read. */
   files: number;
   seconds: number;
   cpuSeconds: number;
@@ -99,7 +99,7 @@ async function generate(users: number): Promise<ScaleSource> {
   return source.send({ dir: files, users });
 }
 
-/** Audits in parts, one after the other, at the newest block, and merges them. */
+/** Audits parts at the newest block, one after the other, and merges them. */
 async function auditInParts(users: number, url: string, target: readonly string[]): Promise<Run[]> {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   const { hash } = await fetchBlock(rpcCaller(url, { maxBytes, timeoutMs }), "latest");

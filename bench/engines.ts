@@ -1,6 +1,6 @@
 /**
- * Measures the processor time of verifications in the engines of phones: with the whole file, with the option `sha256`, and
- * with short proofs.
+ * Measures the processor time of verifications in the engines of phones. It verifies with the whole file, with the option
+ * `sha256`, and with short proofs.
  */
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -30,7 +30,7 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 20 : 700;
 const ROOTS = SMALL ? 10 : 1429;
-/** The number of further verifications, whose mean time is measured. */
+/** The number of verifications after the first, whose mean time is measured. */
 const FURTHER = SMALL ? 2 : 20;
 const CONTRACT = `0x${"ab".repeat(20)}`;
 const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
@@ -67,7 +67,7 @@ bodies.set(`${HOSTS.statements}/${block.number}-subtrees.txt `, encode(proofs.su
 for (const [i, { tree }] of files.entries())
   bodies.set(`${HOSTS.statements}/roots/${tree.root}.txt `, encode(proofs.proofOf(i)));
 
-/** Answers a request: with a file, or as the RPC endpoint. */
+/** Answers a request with a file, or as the RPC endpoint. */
 function answerTo(request: string): Uint8Array<ArrayBuffer> {
   const body = bodies.get(request);
   if (body !== undefined) return body;
@@ -111,7 +111,7 @@ async function cpuMsOf(engine: Engine, task: Task, native = false): Promise<numb
   return Math.max(0.1, ((all - one) * 1000) / FURTHER);
 }
 
-/** Runs a task in an engine, and returns its processor time in s. The task runs in Node first, which records the answers. */
+/** Runs a task in an engine, and returns its processor time in s. The task runs in Node first, to record the responses. */
 async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<number> {
   const answers: Record<string, string> = {};
   const hashes: string[] = [];
@@ -131,7 +131,7 @@ async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<n
     .map(([name, value]) => `var ${name} = ${JSON.stringify(value)};`)
     .join("\n");
   const [shell, ...args] = await commandOf(engine, data, program, join(folder, `${engine}.js`), tools);
-  // In iOS apps, JavaScriptCore may not compile to machine code.
+  // Switch the compiler off, because JavaScriptCore may not compile to machine code in iOS apps.
   if (engine === "JavaScriptCore") args.unshift("--useJIT=false");
   const { stdout, stderr } = await run("bash", ["-c", 'TIMEFORMAT="%U %S"; time "$@"', "bash", shell, ...args]);
   if (stdout.trim() !== "verified") throw new Error(`${engine}: ${stdout}`);

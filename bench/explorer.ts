@@ -1,7 +1,7 @@
 /**
- * Measures the explorer in Chromium. It measures the time from a file's last byte to the verified path on the screen, for
- * 700 users. It measures the same for the view of a batch of 10,000 users. It also measures the main thread's longest task
- * in both. Every run has a new browser context, so that nothing is cached or compiled.
+ * Measures the explorer in Chromium. It measures the time from a file's last byte to the verified path on the screen, for 700
+ * users. It measures the same time for the view of a batch of 10,000 users. It also measures the main thread's longest task in
+ * both cases. Every run has a new browser context, so that nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
@@ -29,7 +29,7 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** The duration of the task in µs: elapsed time and CPU time. */
+  /** The elapsed time and the CPU time of the task, in µs. */
   dur?: number;
   tdur?: number;
   args: { name?: string; data?: { isOutermostMainFrame?: boolean } };

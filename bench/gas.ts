@@ -1,6 +1,6 @@
 /**
- * Measures the gas that the registry uses, and compares it with the least that any contract needs. Gas is exact. A test
- * repeats the measurement and compares it with the newest result, so that a review shows every change.
+ * Measures the gas that the registry uses, and compares it with the least that any contract needs. A test repeats the
+ * measurement and compares it with the newest result, so that a review shows every change. Gas is the same on every machine.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -24,9 +24,9 @@ import { report, SMALL } from "./runner/report.ts";
 const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
 /** The maximum gas of one transaction (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
-/** The storage slot of the contract's mapping of users; `test/contracts/pins.json` contains the storage layout. */
+/** The storage slot of the contract's mapping of users. `test/contracts/pins.json` contains the storage layout. */
 const ROOTS_SLOT = 2;
-/** The gas of the older contract PubKeyTrust on mainnet: for 700 users, relative to `floor(700)`, and for a single user. */
+/** The gas of the older contract PubKeyTrust on mainnet, for 700 users relative to `floor(700)`, and for a single user. */
 const PREDECESSOR = { ratioToFloor: 1.015, singleUser: 69_502 };
 
 export interface GasRecord {
@@ -102,8 +102,8 @@ async function gasUsed(sent: ContractTransactionResponse | null): Promise<number
 }
 
 /**
- * Returns the least gas of any contract that stores a root for each user id: the transaction, new storage slots, and the ids
- * as calldata.
+ * Returns the least gas of any contract that stores a root for each user id. It is the gas of the transaction, of new storage
+ * slots, and of the ids as calldata.
  */
 function floor(packedIDs: string): number {
   const calldata = getBytes(packedIDs).reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

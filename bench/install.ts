@@ -1,7 +1,7 @@
 /**
- * Measures the time from nothing to the first verified key: from a clone of this repository, and from `npm install` of the
- * packed library. It also measures `npm start` when everything is installed, and compares the installed program `keyroot
- * --help` with an empty script. The clone has committed files only, and npm uses its cache where it can.
+ * Measures the time until the first verified key, from a clone of this repository and from `npm install` of the packed library.
+ * It also measures `npm start` when everything is installed. It compares the installed program `keyroot --help` with an empty
+ * script. The clone has only committed files, and npm uses its cache where it can.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ try {
   firstKey.push({ from: "npm install keyroot", seconds: round(installed) });
 
   const starts: { verified: number; ready: number }[] = [];
-  // Small data skips this part, because the tests of the demo run `npm start`.
+  // A run with small data skips this part, because the tests of the demo already run `npm start`.
   if (!SMALL) {
     progress("git clone, npm start");
     const folder = join(dir, "clone");

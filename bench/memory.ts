@@ -1,7 +1,7 @@
 /**
- * Measures the memory that a hostile response from an endpoint or file host causes. Each verification runs in a separate
- * process, and the server in another. The result is the peak of resident memory, minus the peak of the same verification with a
- * short response. Linux only. Exits with 1 if the memory exceeds the limit in docs/threat-model.md.
+ * Measures the memory that a hostile response from an endpoint or file host takes. Each verification runs in a separate
+ * process, and the server runs in another. The result is the peak of resident memory, minus the peak of the same verification
+ * with a short response. It needs Linux. It exits with 1 if the memory exceeds the limit in docs/threat-model.md.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { sampleRecords } from "../test/support/samples.ts";
 import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 
-/** The size limit of both kinds of responses in bytes: the default for files. */
+/** The size limit of both kinds of responses in bytes, which is the default for files. */
 const LIMIT = 2 ** 24;
 /** The number of measurements per response. The highest peak counts. */
 const RUNS = SMALL ? 1 : 3;
@@ -77,7 +77,7 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
   } catch (error) {
     ({ code } = error as { code: string });
   }
-  // Do not use `process.resourceUsage()`: on Linux, it also counts the memory of the process that started this process.
+  // Do not use `process.resourceUsage()`. On Linux, it also counts the memory of the process that started this process.
   const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
   process.stdout.write(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
 }

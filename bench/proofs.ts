@@ -1,7 +1,7 @@
 /**
- * Measures short proofs with auditors' statements. It measures the bytes of all responses until the first verified key, and
- * for each further key. It also compares the processor time with the time for whole files. The data has one million users: all
- * roots, and the files of the verified users.
+ * Measures short proofs with auditors' statements. It measures the bytes of all responses until the first verified key, and for
+ * each further key. It also compares the processor time with the time for whole files. The data has all roots of one million
+ * users, and the files of the verified users.
  */
 import "keyroot/auditors";
 import { createVerifier, userIDToHex } from "keyroot";
@@ -27,7 +27,7 @@ const CONTRACT = `0x${"ab".repeat(20)}`;
 const NOW = 1_800_000_000;
 const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
 
-/** Makes the records of one file. The same number makes the same file. */
+/** Makes the records of one file. The same number always gives the same file. */
 const recordsOf = (number: number) =>
   sampleRecords(Math.min(USERS_PER_FILE, USERS - number * USERS_PER_FILE), number + 1);
 

@@ -1,6 +1,6 @@
 /**
- * Measures how one command publishes up to a million users on a local chain. It measures processor time and memory of the
- * publisher's process for each stage. A plain script reads, checks, writes and reads back the same data for comparison. The
+ * Measures how one command publishes up to a million users on a local chain. It measures the processor time and memory of the
+ * publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the same data. The
  * gas per user is compared with the least gas of any contract.
  *
  * `node bench/publish.ts USERS …` measures other numbers of users. It reads /proc, so it needs Linux.
@@ -23,7 +23,9 @@ const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
 /** The number of users to publish without an access list, to measure their gas. */
 const PLAIN_USERS = SMALL ? 700 : 1400;
-/** The number of keys that the users share. A new key takes a millisecond, and no check compares keys of different users. */
+/**
+ * The number of keys that the users share. A new key takes a millisecond, and no check compares the keys of different users.
+ */
 const KEYS = SMALL ? 10 : 1000;
 const SAMPLE_MS = 100;
 
@@ -117,7 +119,7 @@ async function publish(users: number, accessList: "auto" | "never") {
   let last = sample();
   const watch = setInterval(() => {
     const now = sample();
-    // A process that has ended uses no memory.
+    // The process has ended, so it uses no memory.
     if (now.residentMB > 0) last = now;
   }, SAMPLE_MS);
   const begins: ({ stage: string } & Sample)[] = [{ stage: "starting, reading records", ...sample() }];
@@ -158,7 +160,10 @@ async function runPlainScript(): Promise<number> {
   return Number(stdout);
 }
 
-/** Returns the least gas of any contract that stores a root per user: the transaction, new storage slots, and calldata. */
+/**
+ * Returns the least gas of any contract that stores a root per user. It is the gas of the transaction, of new storage slots,
+ * and of calldata.
+ */
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));
   return 21_000 + 22_100 * userIDs.length + bytes.reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

@@ -21,7 +21,7 @@ const SECONDS = QUICK ? 1 : 30;
 /** The requests per second of the measured partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
-/** The requests per second of each user in the flood: the default rate limit. */
+/** The requests per second of each user in the flood, which is the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
 /** The number of users or events per page. */
@@ -57,7 +57,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// Start the threads before measuring: they start with the first curve arithmetic.
+// Start the threads before the measurement. They start with the first curve arithmetic.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");
@@ -105,7 +105,10 @@ async function createUsers(count: number): Promise<void> {
   await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { token: victim.attacker.jwt });
 }
 
-/** Creates a user, and another partner for the attack. @param ofPartner the user's partner and attacker; default: new ones */
+/**
+ * Creates a user, and another partner for the attack. @param ofPartner the user's partner and the attacker. Default: new
+ * partners
+ */
 async function createUser(ofPartner?: TestPartner) {
   const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);
   const partner = ofPartner ?? (await caller.createPartner());

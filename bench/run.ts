@@ -8,7 +8,7 @@
  *     npm run bench -- … --small          with small data, to test the benchmarks; never recorded
  *     npm run bench -- --pages            writes pages and charts again from the newest results, without a run
  *
- * Exit code 1 if a benchmark failed, 2 for invalid arguments.
+ * The exit code is 1 if a benchmark failed, and 2 for invalid arguments.
  */
 import { parseArgs } from "node:util";
 import { BUSY_LIMIT } from "./runner/load.ts";

@@ -1,6 +1,6 @@
 /**
- * Measures the partner service under load. It compares token exchanges with the refresh grant of oidc-provider. It compares
- * the creation of users with inserting the same rows by pgbench. All use the same PostgreSQL in the same run. It also
+ * Measures the partner service under load. It compares token exchanges with the refresh grant of oidc-provider. It compares the
+ * creation of users with pgbench, which inserts the same rows. All of them use the same PostgreSQL in the same run. It also
  * measures both operations at a fixed rate below the peak, and the cost of recording changes.
  */
 import { readFileSync } from "node:fs";
@@ -46,8 +46,8 @@ for (const contender of [...Object.values(contenders), keyroot.creation]) await 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Run this before each measurement. Otherwise, PostgreSQL's checkpoints and autovacuum of millions of rows would use up to
-// one of two cores.
+// Finish this work before each measurement. Otherwise, PostgreSQL's checkpoints and autovacuum of millions of rows would use up
+// to one of two cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const creation = summary(

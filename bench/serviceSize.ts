@@ -1,7 +1,7 @@
 /**
- * Measures whether the partner service becomes slower with more users in its database. Each operation runs over a database
- * with few users, and over databases with many. The smallest database has only the users of the load and 10,000 users with
- * pending keys. In the others, all keys are published except the keys of 10,000 users.
+ * Measures whether the partner service becomes slower with more users in its database. Each operation runs over a database with
+ * few users, and over databases with many users. The smallest database has only the users of the load and 10,000 users with
+ * pending keys. In the other databases, all keys are published except the keys of 10,000 users.
  *
  * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter rounds.
  */
@@ -22,13 +22,13 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
-/** Many short rounds, so that a disturbance of one round does not change the median. */
+/** The number of rounds. They are many and short, so that a disturbance of one round does not change the median. */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;
 const CLIENTS = 8;
 const CONNECTIONS = 16;
 const USERS_PER_LIST = SMALL ? 20 : 100;
-/** The number of users in the load. Each registers one key, in one of the rounds. */
+/** The number of users in the load. Each user registers one key, in one of the rounds. */
 const USERS = ROUNDS * USERS_PER_LIST;
 const REGION = "us-west-2";
 /** The settings that docs/scaling.md recommends for millions of users. */
@@ -243,7 +243,7 @@ async function createUsers(origin: string, biz_id: string, accessToken: string) 
   );
 }
 
-/** Starts a session for an administrator of the partner. @returns its cookie */
+/** Starts a session for an administrator of the partner. @returns the session's cookie */
 async function startSession(url: string, bizID: string): Promise<string> {
   const value = randomBytes(32).toString("base64url");
   const hash = createHash("sha256").update(value).digest("hex");

@@ -2,8 +2,8 @@
  * Measures the time to make the Merkle tree of many users' values, and its file. Three other libraries make the same trees
  * for comparison. OpenSSL hashes the same inputs, which is the least work for all of them.
  *
- * Each runs in a separate process, because merkle-tree-gen replaces built-ins. All roots must be the same: the libraries
- * use the format's rules, where their options allow it (bench/tree/contenders.ts).
+ * Each library runs in a separate process, because merkle-tree-gen replaces built-in functions. All libraries that can use the
+ * format's rules must return the same root (bench/tree/contenders.ts).
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,8 +1,8 @@
 /**
- * Measures the cost of verifying one user with the whole file, a proof, or a bundle. It measures a new process, a warm
- * process, and Chromium. For comparison, the same run measures `JSON.parse` of the file. It measures the least work of any
- * verifier in a new process. It also measures the method of the format's first clients, which rebuild the tree with the npm
- * package merkle-tree-gen. The library is packed as it is published.
+ * Measures the cost of verifying one user with the whole file, a proof, or a bundle. It measures a new process, a warm process,
+ * and Chromium. For comparison, the same run measures `JSON.parse` of the file, and the least work of any verifier in a new
+ * process. It also measures the method of the format's first clients, which rebuild the tree with the npm package
+ * merkle-tree-gen. The library is packed as it is published.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ import { writeSample } from "./verify/samples.ts";
 import { type Way, WAYS } from "./verify/ways.ts";
 
 const SIZES = SMALL ? [1, 20] : [1, 10, 100, 700, 10_000, 100_000];
-/** The number of users in a file as deployed, and in the runs with a new process. */
+/** The number of users in a deployed file, and in the runs with a new process. */
 const USERS = SMALL ? 20 : 700;
 const COLD_RUNS = SMALL ? 1 : 15;
 const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "treeHashes", "parse"];

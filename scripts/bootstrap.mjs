@@ -1,12 +1,13 @@
-// Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later) and uses only Node itself. `npm` compares each package, and Node's binary, with the lock
-// file. It runs only the install scripts in `allowScripts` of package.json.
+// Prepares a fresh clone. It installs the locked packages if they are missing or older than the lock file. It runs on the
+// machine's Node (20 or later), and needs no packages. npm compares each package, and Node's binary, with the lock file. Only
+// the install scripts in `allowScripts` of package.json run.
 //
-// With --omit=dev it installs only the `dependencies` of package.json, which `npm start` needs, unless the `devDependencies` were
-// installed before. The first other command adds them, and leaves installed packages in place, because `npm start` may be running.
+// With --omit=dev, it installs only the `dependencies` of package.json, which `npm start` needs. If some `devDependencies` are
+// already installed, it installs both. The first command without --omit=dev adds the missing packages. It leaves installed
+// packages in place, because `npm start` may be running.
 //
-// npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So
-// an older Node first installs the locked binary of Node in a temporary folder. That Node then runs npm.
+// npm must run under a Node that Hardhat supports. Otherwise, it silently leaves out the binary of the simulated chain. An
+// older Node therefore first installs the locked binary of Node in a temporary folder. That Node then runs npm.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,17 +17,18 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const { engines, devDependencies, optionalDependencies, allowScripts } = readJson("package.json");
-/** npm's list of the installed packages. npm writes it last. */
+/** npm's list of the installed packages, which npm writes last. */
 const installedList = "node_modules/.package-lock.json";
 /**
- * Which packages npm installs, whatever its configuration says. Installed development packages stay, because other
- * commands may be using them.
+ * The option that tells npm which packages to install, regardless of npm's configuration. Installed development packages stay,
+ * because other commands may be using them.
  */
 const group = process.argv.includes("--omit=dev") && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
 const oldestNode = engines.node.replace(">=", "");
 
 /**
- * The package that contains only Node's binary for this machine. Undefined if the lock file has none, for example on macOS.
+ * The name of the package that contains only Node's binary for this machine. The lock file has none for some machines, such as
+ * those with macOS.
  */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
@@ -46,7 +48,7 @@ function npm(args, { cwd = root, binFolder } = {}) {
     const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
     return spawnSync(node, [npmFile, ...args], options).status === 0;
   }
-  // Windows runs .cmd files only in a shell. This is safe here, because every argument is a plain word.
+  // Windows runs .cmd files only in a shell. A shell is safe here, because every argument is a plain word.
   return spawnSync("npm", args, { ...options, shell: process.platform === "win32" }).status === 0;
 }
 

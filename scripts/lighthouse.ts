@@ -3,9 +3,9 @@
  *
  *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * Prints the scores, and writes the scores of all pages to bench/lighthouse.json. Fails below 95 in performance,
- * accessibility or best practices. Lighthouse is not among the project's dependencies, because it takes 176 MB: npx fetches
- * this version once.
+ * Prints the scores, and writes the scores of all pages to bench/lighthouse.json. Fails if a score for performance,
+ * accessibility or best practices is below 95. Lighthouse takes 176 MB, so it is not among the project's dependencies. npx
+ * fetches this version once.
  */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -74,7 +74,7 @@ async function rate(address: string, cookie?: string): Promise<Report> {
   const args = [
     ...["-y", LIGHTHOUSE, address, "--quiet", "--output=json", "--output-path=stdout"],
     ...[`--only-categories=${CATEGORIES.join(",")}`, "--chrome-flags=--headless=new --no-sandbox"],
-    // This session belongs to a service that runs only during this script.
+    // The session is for a service that runs only during this script.
     ...(cookie === undefined ? [] : [`--extra-headers=${JSON.stringify({ Cookie: cookie })}`]),
   ];
   const env = { ...process.env, CHROME_PATH: CHROMIUM };

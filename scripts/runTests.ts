@@ -1,5 +1,5 @@
 /**
- * Runs the tests in stages, several at a time:
+ * Runs the tests in stages, with several stages at a time:
  *
  *     npm test                           all stages that need no browser, on one chain and one database
  *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and all checks
@@ -24,7 +24,7 @@ import { assignFiles, STAGES, testFilesIn } from "./test/stages.ts";
 
 const SECONDS = join(ROOT, "scripts/test/stageSeconds.json");
 
-/** Returns the failures in a stage's output: the text after mocha's count, or the last 60 lines. */
+/** Returns the failures in a stage's output. They are the text after mocha's count, or the last 60 lines. */
 function failuresIn({ stage, output }: StageResult): string {
   const summary = output.search(/^ +\d+ passing \(/m);
   const failures = summary < 0 ? output.split("\n").slice(-60).join("\n") : output.slice(summary);
@@ -104,7 +104,7 @@ async function runStages(): Promise<number> {
   const unchanged = proof === undefined ? [] : chosen.filter((stage) => stage === CONTRACT_PROOF);
   const leftOut = all && values.stage.length === 0 ? STAGES.filter((stage) => !chosen.includes(stage)) : [];
 
-  // Build once for all stages. The check also builds the contracts.
+  // Build once for all stages. The command with --check also builds the contracts.
   const commands = all
     ? [[join(ROOT, "scripts/generate/contracts.ts"), "--check"], [join(ROOT, "scripts/package/packPackages.ts")]]
     : [[HARDHAT, "build", "--quiet"]];
@@ -159,7 +159,7 @@ function chosenStages(): Stage[] {
   return STAGES.filter(({ addedBy }) => addedBy === undefined || (all && (addedBy === "all" || values.everything)));
 }
 
-/** Returns the recorded time of a stage. Longer stages start first, so that all lanes end at about the same time. */
+/** Returns the recorded time of a stage. Longer stages start first, so that all stages end at about the same time. */
 function secondsOf({ name }: Stage): number {
   return recorded[mode]?.[name] ?? Infinity;
 }

@@ -40,7 +40,7 @@ const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchm
     .map(oneLine)
     .filter((text) => /^[A-Z`*[]/.test(text) && !/^\[[^\]]*\]: /.test(text) && text.length > 60),
 );
-/** The titles of tests. Each follows the titles of the `describe` blocks around it, as in the test output. */
+/** The titles of tests. Each title follows the titles of the `describe` blocks around it, as in the test output. */
 const titles = textsIn("test/**/*.test.ts", (source) => {
   const subjects: string[] = [];
   return Array.from(

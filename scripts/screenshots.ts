@@ -3,7 +3,7 @@
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
- * The states are the explorer's; without any, the dashboard's test also takes its pictures. The default folder is
+ * The states are those of the explorer. Without states, the dashboard's test also takes its pictures. The default folder is
  * screenshots, which git ignores.
  */
 import { spawnSync } from "node:child_process";

@@ -23,7 +23,7 @@ const run = (program: string, ...args: string[]) => execFileSync(program, args, 
 
 run(process.execPath, join(ROOT, "node_modules/@changesets/cli/bin.js"), "version");
 
-// Changesets does not change the project's own package.json. It depends on the exact version of every package.
+// Changesets does not change the project's own package.json, which depends on the exact version of every package.
 const { version } = read("packages/keyroot/package.json");
 const root = read("package.json");
 root.version = version;

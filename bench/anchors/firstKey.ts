@@ -49,7 +49,7 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
 
   const program = `${VERIFY}\nconsole.log(JSON.stringify(await verify(${args})));`;
   const inNode = async (): Promise<FirstKey> => {
-    // Do not block: the stack runs in this process.
+    // Do not block, because the stack runs in this process.
     const words = ["--input-type=module", "--eval", program];
     const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
     return JSON.parse(stdout) as FirstKey;

@@ -10,9 +10,9 @@ import { installLocked } from "../../test/support/packages/installLocked.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import type { ChainData } from "./work.ts";
 
-/** Its version is in lodestar/package.json. */
+/** The npm package of Lodestar's light client. Its version is in lodestar/package.json. */
 const LODESTAR = "@lodestar/light-client";
-/** The files that a browser loads: one module, or all modules and their WebAssembly files. */
+/** The files that a browser loads. They are one module, or all modules and their WebAssembly files. */
 const PACKED = [
   { name: "@a16z/helios", version: "0.11.1", files: /^dist\/lib\.mjs$/ },
   { name: "@corpus-core/colibri-stateless", version: "1.1.19", files: /^[^/]+\.(?:js|wasm)$/ },
@@ -22,7 +22,7 @@ const PACKED = [
 export interface Peers {
   /** Lodestar's time in ms for all periods and for the last period, and the BLS implementation that it uses. */
   lodestar: { all: number; one: number; slot: number; implementation: string; version: string };
-  /** Sizes in bytes after gzip. */
+  /** The sizes of the light clients in bytes after gzip. */
   sizes: Row[];
 }
 

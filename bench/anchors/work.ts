@@ -1,4 +1,4 @@
-/** The work of a light client, for Node and browsers. */
+/** The measured work of a light client, for Node and browsers. */
 import {
   applyUpdate,
   BEACON_NETWORKS,
@@ -13,7 +13,7 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 
 const { mainnet } = BEACON_NETWORKS;
 const { layouts } = FORKS.deneb;
-/** A slot that is later than all data. */
+/** A slot that is later than every slot in the data. */
 const LATER = 2 ** 40;
 
 /** A bootstrap, and the updates from its period on, in SSZ. */

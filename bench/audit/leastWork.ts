@@ -1,4 +1,4 @@
-/** A thread that does the least work of any audit for its share of the files. Each step runs separately and once. */
+/** A thread that does the least work of any audit for its share of the files. It runs each step once. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
@@ -19,7 +19,7 @@ interface File {
 }
 
 const { paths, work } = workerData as LeastWork;
-// Load this module on demand, so that the other work does not take longer.
+// Load this module on demand, so that the other kinds of work do not take longer.
 const checkPublicKey = work === "keys" ? (await import("keyroot/identity")).checkPublicKey : undefined;
 for (const path of paths) {
   const text = readFileSync(path, "utf8");

@@ -1,8 +1,8 @@
 /**
- * The chain and the file host of an audit, for any number of users: JSON-RPC answers from a generated log, and real
- * Merkle-tree files in a folder. Anvil would need longer than the audit, and does not fit into memory.
+ * The chain and the file host of an audit, for any number of users. It answers JSON-RPC requests from a generated log, and
+ * serves real Merkle-tree files from a folder. Anvil would need longer than the audit, and more memory than there is.
  *
- * It answers each message `{ dir, users }` with `{ url, bytes }`. Files of an earlier message are used again.
+ * It answers each message `{ dir, users }` with `{ url, bytes }`. It uses files of an earlier message again.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
@@ -15,31 +15,34 @@ import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/registry";
 import { serve } from "../../test/support/servers/servers.ts";
 
-/** The size of a registry. */
+/** The number of users in a registry, and the folder with its files. */
 export interface ScaleRequest {
-  /** The folder of its files. */
+  /** The folder of the registry's files. */
   dir: string;
   users: number;
 }
 
 export interface ScaleSource {
-  /** The address of the endpoint, which also serves the files. */
+  /** The URL of the endpoint, which also serves the files. */
   url: string;
-  /** The size of all files. */
+  /** The size of all files in bytes. */
   bytes: number;
 }
 
 export const CONTRACT = `0x${"5c".repeat(20)}`;
-/** A development chain: its blocks may have any time. */
+/** The id of a development chain, whose blocks may have any time. */
 export const CHAIN_ID = 31_337;
 const USERS_PER_FILE = 700;
 /** Users share keys, because a new key takes a millisecond. No check compares the keys of two users. */
 const KEYS = 100;
-/** The last bytes of an id contain the file's number. The chain then finds the user's root without an index. */
+/**
+ * The number of bytes at the end of a user id that contain the file's number. With them, the chain finds a user's root without
+ * an index.
+ */
 const FILE_NUMBER_BYTES = 4;
 const DEPLOYMENT_BLOCK = 1;
 const SECONDS_PER_BLOCK = 12;
-/** Hex digits of an ABI word. */
+/** The number of hex digits in an ABI word. */
 const WORD = 64;
 const ZERO = "0".repeat(WORD);
 /** The constants of all headers, in the order of their RLP (Yellow Paper, section 4.4). */
@@ -118,7 +121,7 @@ function resultOf(method: string, [first]: unknown[]): unknown {
   }
 }
 
-/** Each block after the deployment adds one root. */
+/** Each block after the deployment's block adds one root. */
 function newestBlock(): number {
   return DEPLOYMENT_BLOCK + roots.length;
 }
@@ -155,7 +158,10 @@ function call({ to, data }: { to?: string; data: string }): string {
   return `0x${toWord(number === undefined ? 0 : DEPLOYMENT_BLOCK + 1 + number)}`;
 }
 
-/** The roots of the users whose ids follow the contract, an offset and a length: for each run of one root, 2 bytes and the root. */
+/**
+ * Returns the roots of the users whose ids follow the contract, an offset and a length. For each run of one root, the result
+ * has 2 bytes and the root.
+ */
 function readRoots(data: string): string {
   const start = data.lastIndexOf(CONTRACT.slice(2)) + CONTRACT.length - 2 + 2 * WORD;
   const digits = 2 * parseInt(data.slice(start - 8, start), 16);
@@ -181,7 +187,7 @@ function toWord(number: number): string {
   return number.toString(16).padStart(WORD, "0");
 }
 
-/** RLP has no leading zeros: the bytes of 0 are empty. */
+/** Returns the bytes of a number without leading zeros, as RLP requires. The number 0 has no bytes. */
 function toRlpQuantity(quantity: string): string {
   const digits = quantity.slice(2).replace(/^0+/, "");
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`;

@@ -1,20 +1,20 @@
 import "keyroot/auditors";
 import { createVerifier, type VerifierOptions } from "keyroot";
 
-/** Verifications that an engine measures. */
+/** The verifications that an engine measures. */
 export interface Task {
   options: VerifierOptions;
   users: readonly { userID: string; pubKey: string }[];
-  /** True for a new verifier for each user. False to use one verifier for all users. */
+  /** True to make a new verifier for each user. False to use one verifier for all users. */
   fresh: boolean;
 }
 
-/** The time of all verifications, in ms since 1970. */
+/** The current time of all verifications, in ms since 1970. */
 export const NOW = 1_800_000_000_000;
 
 /**
  * Verifies users one after another.
- * @param answerTo returns the body of the response to a request: its URL, a space and its body
+ * @param answerTo returns the body of the response to a request. A request is its URL, a space and its body
  */
 export async function verifyAll(
   { options, users, fresh }: Task,

@@ -12,11 +12,11 @@ import { sampleRecords } from "../../test/support/samples.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The lines of output from `npm start` when the contact's app has verified the keys, and when all servers are running. */
+/** The lines that `npm start` prints when the contact's app has verified the keys, and when all servers are running. */
 const VERIFIED = /verified \d+ of \d+/;
 const READY = "stays up until Ctrl-C";
 
-/** Measures the seconds from `npm start` to its first verified keys, and until all servers are running. */
+/** Measures the seconds from `npm start` until the first keys are verified, and until all servers are running. */
 export async function npmStart(folder: string, stackFile: string): Promise<{ verified: number; ready: number }> {
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;

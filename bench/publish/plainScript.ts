@@ -1,7 +1,7 @@
 /**
- * A plain script for the same data as `keyroot publish`. It reads and checks every record, makes each tree and writes its
- * file. Then it reads the file back and hashes its tree again. It uses no chain and no file host, and does each step once.
- * It prints the seconds of processor time that it took.
+ * A plain script for the same data as `keyroot publish`. It reads and checks every record, makes each tree and writes its file.
+ * Then it reads the file back and hashes its tree again. It uses no chain and no file host, and does each step once. It prints
+ * its processor time in seconds.
  *
  * `node bench/publish/plainScript.ts RECORDS FOLDER`
  */

@@ -13,7 +13,7 @@ export interface Chart {
   title: string;
   /** The name of the table of figures. */
   figures: string;
-  /** Lines have numbers on a logarithmic x axis. Bars have categories. */
+  /** The kind of the chart. Lines have numbers on a logarithmic x axis, and bars have categories. */
   kind: "lines" | "bars";
   x: { column: string; title: string };
   y: { column: string; title: string; logarithmic?: boolean };
@@ -107,7 +107,7 @@ export function seriesOf(rows: readonly Row[], column: string | undefined): stri
   return column === undefined ? [""] : [...new Set(rows.map((row) => String(row[column])))];
 }
 
-/** Formats a number for readers: 1,000,000 instead of 1000000. */
+/** Formats a number with commas, such as 1,000,000. */
 export function labelOf(value: number | string): string {
   return typeof value === "number" ? value.toLocaleString("en", { maximumSignificantDigits: 9 }) : value;
 }
@@ -119,8 +119,8 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its classes across the whole process. Remove the numbers, so that the same chart does not differ between
-  // runs.
+  // ECharts numbers its classes across the whole process. Remove the numbers, so that the same chart is the same text in every
+  // run.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

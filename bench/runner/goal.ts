@@ -1,7 +1,7 @@
 import { labelOf } from "./chart.ts";
 import type { Ratio } from "./report.ts";
 
-/** Formats the goal of a ratio. Empty without a goal. */
+/** Formats the goal of a ratio. Returns an empty string without a goal. */
 export function goalOf({ atMost, atLeast }: Ratio): string {
   const goals = [
     ...(atMost === undefined ? [] : [`at most ${labelOf(atMost)}`]),

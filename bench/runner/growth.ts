@@ -1,4 +1,4 @@
-/** A point of a curve: the number of users, and a measured figure. */
+/** A point of a curve. It is a number of users, with a measured figure. */
 export type Point = readonly [size: number, figure: number];
 
 /**

@@ -1,11 +1,14 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The load that other programs put on the machine, before and after a benchmark. */
+/** The load of other programs on the machine, before and after a benchmark. */
 export interface Load {
-  /** The load average of the last minute before the run. A previous benchmark raises it. */
+  /** The load average of the last minute before the run. An earlier benchmark raises it. */
   average: number;
-  /** The share of all cores that other programs used during one second before the run, and one second after it: 0 to 1. */
+  /**
+   * The shares of all cores that other programs used during one second before the run, and during one second after it, from 0
+   * to 1.
+   */
   before: number;
   after: number;
   /** True if one of these shares was above the limit. The figures are then not from a quiet machine. */
@@ -17,7 +20,7 @@ export const BUSY_LIMIT = 0.1;
 /** The time in ms for which the share is measured. */
 export const SAMPLE_MS = 1000;
 
-/** Describes the machine: its processor, its cores and its version of Node. */
+/** Describes the machine by its processor, its cores and its version of Node. */
 export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }

@@ -11,7 +11,7 @@ import { summaryRows } from "./summary.ts";
 const ROOT = new URL("../../", import.meta.url);
 /** The pages that contain generated parts. */
 const PAGES = ["docs/benchmarks.md", "README.md"];
-/** The comments around a generated part: `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
+/** Matches a generated part with the comments around it, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
 const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
 /** The name of the generated part in README.md. */
 const SUMMARY = "summary";
@@ -45,7 +45,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** Renders one benchmark's part of the page: machine, ratios, charts and figures. */
+/** Renders one benchmark's part of the page, with the machine, the ratios, the charts and the figures. */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);
@@ -83,7 +83,7 @@ function ratioTable(ratios: readonly Ratio[]): string {
   return table(ratios.map((ratio) => ({ "": ratio.what, Measured: ratio.value, Goal: goalOf(ratio) })));
 }
 
-/** Describes the growth of each line, such as: time grows as n^1.02. */
+/** Describes the growth of each line, such as "time grows as n^1.02". */
 function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] {
   if (growth === undefined) return [];
   const lines = seriesOf(rows, series).flatMap((name) => {

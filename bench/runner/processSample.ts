@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 
-/** Linux counts CPU time in hundredths of a second (USER_HZ). */
+/** The number of ticks in a second. Linux counts CPU time in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 /** The processor time and the peak memory of a process so far. */
 export interface ProcessSample {
   cpuSeconds: number;
-  /** 0 if the process has ended. */
+  /** The peak of resident memory in MB, or 0 if the process has ended. */
   residentMB: number;
 }
 
-/** Reads a sample of a running process from /proc. It needs Linux. */
+/** Reads a sample of a running process from /proc. This needs Linux. */
 export function sampleOf(pid: number): ProcessSample {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name in brackets start with the third: user and system time are the 14th and 15th.
+  // The fields after the name in brackets start with the third field. User and system time are the 14th and 15th fields.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {

@@ -23,7 +23,7 @@ export interface Ratio {
   atLeast?: number;
 }
 
-/** True for a run with small data, which tests the benchmark without measuring: `npm run bench -- --small`. */
+/** True for a run with small data (`npm run bench -- --small`), which only tests the benchmark. */
 export const SMALL = process.argv.includes("--small");
 
 /** Prints the result of a benchmark for the runner. */

@@ -6,7 +6,7 @@ export interface Result extends Measured {
   benchmark: string;
   /** The command that repeats the measurement. */
   command: string;
-  /** The date of the run: YYYY-MM-DD. */
+  /** The date of the run as YYYY-MM-DD. */
   date: string;
   machine: string;
   load: Load;
@@ -38,7 +38,7 @@ export function newestResult(benchmark: string): Result {
 }
 
 /**
- * Writes results to the file of the current date. Every file is complete: benchmarks that did not run keep their newest
+ * Writes results to the file of the current date. Every file is complete, because benchmarks that did not run keep their newest
  * result.
  * @param order the names of all benchmarks
  * @returns the file's path in the project

@@ -25,7 +25,7 @@ export async function runBenchmark({ name, script = name }: Benchmark, { small }
 async function runScript(name: string, small: boolean): Promise<Measured> {
   const script = fileURLToPath(new URL(`../${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [script, ...(small ? ["--small"] : [])], { stdio: ["ignore", "pipe", "pipe"] });
-  // Hide progress in tests, which show it only after an error.
+  // Hide the progress in tests, which print it only after an error.
   if (!small) child.stderr.pipe(process.stderr);
   const closed = once(child, "close");
   const [output, messages] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -1,4 +1,4 @@
-/** Fills a database of the service with users of one partner, only with SQL, for `npm run bench -- size`. */
+/** Fills a database of the service with users of one partner, for `npm run bench -- size`. It uses only SQL. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
 import { runAt } from "../../test/support/postgres/postgres.ts";
@@ -10,8 +10,8 @@ export const PENDING = SMALL ? 500 : 10_000;
 const USERS_PER_BATCH = 700;
 
 /**
- * Settings of the connections that insert rows: no foreign keys, no triggers, no waiting for the disk, and memory for
- * indexes.
+ * Settings of the connections that insert rows. They switch off foreign keys, triggers and waiting for the disk, and allow more
+ * memory for indexes.
  */
 const SETTINGS = [
   "SET session_replication_role = replica",
@@ -21,7 +21,7 @@ const SETTINGS = [
 
 export interface Relation {
   name: string;
-  /** The table of an index. Null for a table. */
+  /** The table of an index, or null for a table. */
   table: string | null;
   bytes: number;
 }
@@ -30,12 +30,12 @@ export interface Relation {
  * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys are
  * published except the keys of `PENDING` users.
  *
- * The two connections switch off foreign keys and triggers. So this also fills the sums that triggers maintain,
- * `user_counts` and `published_days`. Token hashes have the right form, but belong to no token.
+ * The two connections switch off foreign keys and triggers. Therefore, this function also fills the sums that triggers
+ * maintain, `user_counts` and `published_days`. Token hashes have the right form, but belong to no token.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
-  // Use two connections to keep two cores busy.
+  // Use two connections, so that two cores are used.
   const halves = [
     ["user_ids", "users", "public_keys", "batches", "batch_shares", "published_days", "user_counts"],
     ["user_tokens", "audit_entries", "events", "key_events"],
@@ -43,7 +43,7 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
     Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
   await inHalves((table) => [
-    // Follow the steps of pg_restore with the existing indexes: first insert all rows, then build each index as a whole.
+    // First insert all rows, then build each existing index as a whole, as pg_restore does.
     `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
@@ -54,13 +54,13 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
 }
 
 /**
- * Reads the indexes of ids and hashes into the server's memory, where a running server has them. Each new user or token
- * writes to them at random places.
+ * Reads the indexes of ids and hashes into the server's memory, where a running server has them. Each new user or token writes
+ * to these indexes at random places.
  */
 export async function readIntoMemory(url: string): Promise<void> {
   await runAll(url, [
     "CREATE EXTENSION IF NOT EXISTS pg_prewarm",
-    // Read the indexes of users last, so that these stay in memory if not all fit.
+    // Read the indexes of users last, so that they stay in memory if not all indexes fit.
     "SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid = 'user_tokens'::regclass",
     `SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid IN ('users'::regclass, 'user_ids'::regclass)
       OR indexrelid IN ('audit_entries_of_user'::regclass, 'public_keys_pkey'::regclass)`,
@@ -89,15 +89,15 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns, for each table, the part of the INSERT statement after the table's name. */
+/** Returns the part of the INSERT statement after the table's name, for each table. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
-  // Use the layout of a database that grew over time: the newest keys are pending, and ids have no order.
+  // Use the layout of a database that grew over time. The newest keys are pending, and ids have no order.
   const isPending = `i > ${users - PENDING}`;
   const batch = `((i - 1) / ${USERS_PER_BATCH})`;
   /** SQL for 8 hex digits that differ for each `i` and are evenly distributed (multiplicative hashing). */
   const hex = (i: string) => `lpad(to_hex(${i}::bigint * 2654435761 % 4294967296), 8, '0')`;
-  // Use every second digit of zBase32, in ASCII order, so that new user ids are spread among these.
+  // Use every second digit of zBase32, in ASCII order, so that new user ids are spread among the inserted ids.
   const userID = `translate(${hex("i")}, '0123456789abcdef', '1468acegiknprtwy') || '${"y".repeat(24)}'`;
   const root = `${hex(batch)} || '${"0".repeat(56)}'`;
   const token = hex("j");

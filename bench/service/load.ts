@@ -29,7 +29,10 @@ export interface Plan {
   seconds: number;
   /** The maximum number of requests, if `rate` is not set. Default: unlimited. */
   most?: number;
-  /** Requests per second, independent of responses. If unset, each connection sends its next request after a response. */
+  /**
+   * The number of requests per second, independent of responses. If undefined, each connection sends its next request after a
+   * response.
+   */
   rate?: number;
 }
 
@@ -41,11 +44,14 @@ export interface Measured {
   p99: number;
   p999: number;
   max: number;
-  /** The share of a core that this process used. Near 1, the load generator is the bottleneck. */
+  /** The share of a core that this process used. If it is near 1, the load generator is the bottleneck. */
   loadCores: number;
   /** The longest pause of this process in ms, caused by its work or by other processes. */
   loadStall: number;
-  /** For plans with a rate: the seconds of the run whose slowest response took more than `SLOW_MS`, with this time. */
+  /**
+   * The seconds of the run whose slowest response took more than `SLOW_MS`, with this time. It exists only for plans with a
+   * rate.
+   */
   slowSeconds?: Record<number, number>;
 }
 
@@ -125,7 +131,7 @@ function sender(
   };
 }
 
-/** Each connection sends its next request after the previous response. */
+/** Sends requests on all connections. Each connection sends its next request after the previous response. */
 async function closedLoop({ connections, seconds, most = Infinity }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let sent = 0;
@@ -141,7 +147,7 @@ async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<vo
   const total = Math.ceil(rate * seconds);
   let sent = 0;
   let ended = 0;
-  // Do not collect promises in a list, because it would grow until the end.
+  // Do not collect the promises in a list, because the list would grow until the end.
   const allEnded = Promise.withResolvers<undefined>();
   const end = () => {
     if (++ended === total) allEnded.resolve(undefined);

@@ -1,7 +1,7 @@
 import { type Measured, type Ratio, round, type Row } from "../runner/report.ts";
 
 type Rates = Record<string, number>;
-/** Medians by number of clients and by server. */
+/** The medians by number of clients and by server. */
 type ByClients = Record<number, Record<string, Rates>>;
 interface OpenLoop {
   rate: number;
@@ -10,9 +10,7 @@ interface OpenLoop {
   errors: Record<string, number>;
 }
 
-/**
- * The figures of `bench/service.ts`: for each server and number of clients, and for both operations at a fixed rate.
- */
+/** The figures of `bench/service.ts`, for each server and number of clients, and for both operations at a fixed rate. */
 export interface ServiceFigures {
   database: string;
   closedLoop: { what: string; exchange: ByClients; creation: ByClients };

@@ -1,7 +1,7 @@
 /**
- * The server for comparison in `npm run bench:service`, in a separate process: oidc-provider as an authorization server for
- * one confidential client. It creates refresh tokens and listens. Then it sends its URL and the request bodies that exchange
- * the tokens to its parent process.
+ * The server for comparison in `npm run bench:service`. It runs oidc-provider in a separate process, as an authorization server
+ * for one confidential client. It creates refresh tokens and listens. Then it sends its URL to its parent process, with the
+ * request bodies that exchange the tokens.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";

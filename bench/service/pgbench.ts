@@ -7,7 +7,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The number of seconds to add to a run. pgbench counts the time to connect in its duration, but not in its rate. */
+/**
+ * The number of seconds to add to the duration of a run. pgbench includes the time to connect in the duration, but not in the
+ * rate.
+ */
 const CONNECT_SECONDS = 3;
 
 export interface PgbenchOptions {

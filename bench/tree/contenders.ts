@@ -1,5 +1,5 @@
 /**
- * Makes the tree of one contender, and prints how long that took:
+ * Makes the tree of one contender, and prints the time:
  *
  *     node bench/tree/contenders.ts CONTENDER FILE [--small]      FILE has one value per line
  */
@@ -55,7 +55,7 @@ async function keyroot(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** Uses merkle-tree-gen, the library that made the deployed files. */
+/** Makes the tree with merkle-tree-gen, the library that made the deployed files. */
 async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
   const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");
   const file = () => {
@@ -66,7 +66,7 @@ async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
   return { tree: () => makeMerkle(values).root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
 }
 
-/** Uses the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
+/** Makes the tree with the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
   // This library hashes the raw hashes of two children. The format hashes their hex digits.
@@ -80,8 +80,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Uses the format's hash of nodes. This library does not duplicate last nodes. Therefore, the last values are repeated until
- * each level of the tree has an even number of nodes.
+ * Makes the tree with the format's hash of nodes. This library does not duplicate last nodes. Therefore, the last values are
+ * repeated until each level of the tree has an even number of nodes.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
@@ -98,7 +98,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** Makes no tree. It only hashes the same inputs with Node's one-shot hash, which uses OpenSSL. */
+/** Only hashes the same inputs with Node's one-shot hash, which uses OpenSSL. It makes no tree. */
 async function openssl(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("keyroot");
   const { root, pairs } = pairsOf(new MerkleTree(values));
@@ -107,8 +107,8 @@ async function openssl(values: readonly string[]): Promise<Maker> {
     for (const pair of pairs) hash("sha256", pair);
     return root;
   };
-  // V8 joins the halves of a string when the string is first read. Do this before measuring, because it is not part of
-  // hashing.
+  // V8 joins the halves of a string when the string is first read. Read the string before the measurement, because joining is
+  // not part of hashing.
   tree();
   return { tree };
 }
@@ -123,7 +123,10 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
   return { root: tree.root, pairs };
 }
 
-/** Returns the time of the work in ms: of the first run if it is long, otherwise the median of many runs. */
+/**
+ * Returns the time of the work in ms. It is the time of the first run if that run is long, and otherwise the median of many
+ * runs.
+ */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);
   if (first > REPEAT_MS) return first;

@@ -10,7 +10,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The code that verifies in the page. The modules are bundled as in an app. */
+/** The code that verifies in the page. Its modules are bundled as in an app. */
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
@@ -31,7 +31,7 @@ interface Options {
 
 /**
  * Verifies in Chromium. A cold run has a new browser context, and includes the time to load the library. The file, proof or
- * bundle is loaded before.
+ * bundle is already loaded.
  */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();
@@ -76,7 +76,7 @@ async function bundle(way: BrowserWay, library: string): Promise<string> {
   return built.outputFiles[0]?.text ?? "";
 }
 
-/** @param totalMs the total time of the warm runs in ms; 0 for no warm runs */
+/** @param totalMs the total time of the warm runs in ms, or 0 for no warm runs */
 async function inNewPage(browser: Browser, url: string, users: number, way: BrowserWay, totalMs: number) {
   const context = await browser.newContext();
   try {

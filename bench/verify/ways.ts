@@ -30,7 +30,7 @@ export const MODULES = {
   bundle: "bundle",
 } as const;
 
-/** Returns which file of the sample a method reads. */
+/** Returns the name of the sample's file that a method reads. */
 export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
   way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
 

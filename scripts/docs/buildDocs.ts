@@ -1,7 +1,7 @@
 /**
- * Builds the documentation site: every page of `docs`, and the API reference. The reference comes from the doc comments of
- * the packages' public entries. It needs no server and no network: open `build/docs/index.html`, or copy the folder to any
- * web host.
+ * Builds the documentation site, which contains every page of `docs` and the API reference. The reference comes from the doc
+ * comments of the packages' public entries. The site needs no server and no network. Open `build/docs/index.html`, or copy the
+ * folder to any web host.
  *
  *     node scripts/docs/buildDocs.ts              into build/docs
  *     node scripts/docs/buildDocs.ts --out DIR

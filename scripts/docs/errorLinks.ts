@@ -14,7 +14,7 @@ const WITHOUT_LINKS = new Set([
 ]);
 const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
 
-/** Returns the error codes in docs/errors.md. Each has a row in one of the page's tables. */
+/** Returns the error codes in docs/errors.md, each of which has a row in one of the page's tables. */
 export function errorCodesIn(page: string): ReadonlySet<string> {
   return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
 }
@@ -28,7 +28,7 @@ export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
 
 /**
  * Makes each error code in the text of a page a link to the code's row.
- * @param url the relative URL of the page with the rows; empty if the rows are on this page
+ * @param url the relative URL of the page with the rows. Empty if the rows are on this page
  */
 export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {
   const open: string[] = [];

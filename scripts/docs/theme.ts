@@ -18,7 +18,7 @@ function withoutChildren(element: NavigationElement): NavigationElement {
   return leaf;
 }
 
-/** Names the pages of documents after their files, so that URLs stay the same when titles change. */
+/** Names the pages of documents after their files, so that URLs do not change with titles. */
 export class SiteRouter extends KindRouter {
   protected override getIdealBaseName(reflection: Reflection): string {
     const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;

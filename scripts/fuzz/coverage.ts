@@ -1,25 +1,29 @@
 /**
- * Coverage as V8 measures it. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code. But its native module requires
- * glibc 2.38, and Debian 12 has 2.36.
+ * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but it requires glibc 2.38.
+ * Debian 12 has glibc 2.36.
  */
 import { Session } from "node:inspector";
 
-/** A part of a file: the offset of its first character, and the offset after its last character. */
+/** A part of a file. It has the offset of its first character, and the offset after its last character. */
 type Range = readonly [start: number, end: number];
 
-/** Answer of V8: the functions that ran since the last answer. The first range is the function, others are its blocks. */
+/**
+ * V8's response, which contains the functions that ran since the last response. The first range of a function is the whole
+ * function. The other ranges are its blocks.
+ */
 interface PreciseCoverage {
   result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
 }
 
-/** All code except Node's and the fuzzer's. */
+/** Matches the URLs of all code except that of Node and of the fuzzer. */
 const isMeasured = (url: string) => url.startsWith("file:") && !/\/scripts\/fuzz\/|\/fast-check\//.test(url);
 
 const v8 = new Session();
 let isMeasuring = false;
 
 /**
- * Starts to measure, which slows down the whole process. V8 counts blocks only in functions that it compiles after this call.
+ * Starts the measurement, which slows down the whole process. V8 counts blocks only in functions that it compiles after this
+ * call.
  */
 export function startCoverage(): void {
   if (isMeasuring) return;
@@ -29,7 +33,7 @@ export function startCoverage(): void {
   v8.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 }
 
-/** Stops measuring. */
+/** Stops the measurement. */
 export function stopCoverage(): void {
   if (isMeasuring) v8.disconnect();
   isMeasuring = false;
@@ -65,8 +69,8 @@ export class Coverage {
   }
 
   /**
-   * Looks at the code that ran since the last call of this method.
-   * @param add true: adds this code
+   * Compares the code that ran since the last call of this method with the earlier code.
+   * @param add true to add this code to the earlier code
    * @returns true if some of this code is new
    */
   ranNewCode({ add }: { add: boolean }): boolean {

@@ -9,7 +9,7 @@ import type { Target } from "./targets.ts";
 export interface FuzzReport {
   documents: number;
   accepted: number;
-  /** The documents that have a new result, or that run code that no seed and no earlier document ran. */
+  /** The documents that have a new result, or that run code that neither a seed nor an earlier document ran. */
   corpus: FoundDocument[];
   coverage: Coverage;
   /** fast-check's report about a defect, with the seed that repeats it. Undefined if there is no defect. */
@@ -32,8 +32,8 @@ const MAX_CORPUS_BYTES = 4096;
 const BATCH = 128;
 
 /**
- * Changes documents and parses them. A document with a new result, or that runs new code, is added to the documents to
- * change. Every error that is not a KeyrootError is a defect.
+ * Changes documents and parses them. A document that has a new result or runs new code is added to the documents to change.
+ * Every error that is not a KeyrootError is a defect.
  */
 export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
   const pool = [...target.seeds, ...corpus];
@@ -47,7 +47,10 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     pool.push(found.bytes);
     report.corpus.push(found);
   };
-  /** Keeps the documents that ran new code. To find them, parses each half again, until one document remains. */
+  /**
+   * Keeps the documents that ran new code. To find them, it parses each half of the documents again, until one document
+   * remains.
+   */
   const keepNewCode = (ran: readonly FoundDocument[]) => {
     const isSingle = ran.length === 1;
     if (!coverage.ranNewCode({ add: isSingle })) return;
@@ -91,7 +94,7 @@ export function smallest(target: Target, documents: readonly Uint8Array[]): Foun
   const kept: FoundDocument[] = [];
   for (const bytes of documents.toSorted((a, b) => a.length - b.length)) {
     const outcome = outcomeOf(target, bytes);
-    // Measure the coverage of each document, also if its result is new.
+    // Measure the coverage of every document, even if its result is new.
     if (!coverage.ranNewCode({ add: true }) && outcomes.has(outcome)) continue;
     outcomes.add(outcome);
     kept.push({ outcome, bytes });
@@ -99,7 +102,7 @@ export function smallest(target: Target, documents: readonly Uint8Array[]): Foun
   return kept;
 }
 
-/** @throws Error with the document as its message, for an error that is a defect */
+/** Parses one document. @throws Error with the document as its message, for an error that is a defect */
 function outcomeOrDefect(target: Target, document: Uint8Array): string {
   try {
     return outcomeOf(target, document);
@@ -132,7 +135,9 @@ export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array
   }
 }
 
-/** Returns the beginning of a message, up to the first quote, path, or word with a digit. These differ between documents. */
+/**
+ * Returns the beginning of a message, up to the first quote, path, or word with a digit. Later parts differ between documents.
+ */
 function beginningOf(message: string): string {
   return message.split(/["[]|(?<!\w)'|\b\w+[.]\w|\b\w*\d/, 1)[0]?.trim() ?? "";
 }

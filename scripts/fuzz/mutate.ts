@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** One change of a document. Numbers are taken modulo the number of choices, so every change fits every document. */
+/** One change of a document. Its numbers are taken modulo the number of choices, so every change fits every document. */
 export interface Change {
   kind: (typeof KINDS)[number];
   /** The index of the first unit to change. */
@@ -17,10 +17,13 @@ const KINDS = ["remove", "repeat", "swap", "special", "insert", "splice", "flip"
 const MAX_UNITS = 64;
 /** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
-/** The maximum size of a repeated part: twice the size that a bundle may have, in bytes. Larger documents show nothing new and take long. */
+/**
+ * The maximum size of a repeated part in bytes. It is twice the maximum size of a bundle. Larger documents take long and show
+ * nothing new.
+ */
 const MAX_BYTES = 2 ** 17;
 
-/** A unit of a text: a string, a bracket, a number or a space, as in JSON, hex and notes. */
+/** Matches a unit of a text. It is a string, a bracket, a number or a space, as in JSON, hex and notes. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|\s+|"/gsu;
 const SPECIAL_TOKENS = [
   ...["", '""', '"__proto__"', '"constructor"', "null", "true", "{}", "[]", "[[", "0", "-0", "-1", "1e400", "1E2"],
@@ -37,7 +40,7 @@ export const changes: fc.Arbitrary<Change[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Applies changes to a document. Text is changed token by token; other data is changed byte by byte. */
+/** Applies changes to a document. Text is changed token by token, and other data is changed byte by byte. */
 export function mutate(document: Uint8Array, other: Uint8Array, list: readonly Change[]): Uint8Array {
   let units = toUnits(document);
   const foreign = toUnits(other);
@@ -72,7 +75,7 @@ interface Units {
   parts: readonly Buffer[];
 }
 
-/** The units of documents. Most documents are changed many times. */
+/** The units of documents, which are kept because most documents are changed many times. */
 const knownUnits = new WeakMap<Uint8Array, Units>();
 
 function toUnits(bytes: Uint8Array): Units {

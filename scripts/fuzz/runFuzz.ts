@@ -1,6 +1,6 @@
 /**
- * Changes valid documents at random and parses them. Finds errors that no caller expects, and documents that are wrongly
- * accepted. Documents that run new code are changed further:
+ * Changes valid documents at random and parses them. Documents that run new code are changed further. It finds errors that no
+ * caller expects, and documents that are wrongly accepted:
  *
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, light-client
@@ -8,7 +8,7 @@
  *     npm run fuzz -- --documents N         all targets, this many documents each
  *     npm run fuzz -- --record              adds documents with new outcomes or new code to test/vectors/fuzz
  *
- * Exit code 1 for a defect.
+ * The exit code is 1 if there is a defect.
  */
 import { parseArgs } from "node:util";
 import "./startCoverage.ts";

@@ -1,4 +1,4 @@
-/** Measures coverage from the start of a program. The program imports this file before the parsers. */
+/** Measures coverage from the start of a program, which imports this file before the parsers. */
 import { startCoverage } from "./coverage.ts";
 
 startCoverage();

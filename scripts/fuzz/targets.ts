@@ -20,7 +20,7 @@ import { type Case, readVectors, toBytes } from "../../test/support/data/vectors
 export interface Target {
   /** The valid documents from which mutants are made. */
   seeds: readonly Uint8Array[];
-  /** Parses a document, and checks the result. @throws KeyrootError for a rejected document; any other error is a defect */
+  /** Parses a document, and checks the result. @throws KeyrootError for a rejected document. Any other error is a defect */
   parse: (bytes: Uint8Array) => void;
 }
 
@@ -32,15 +32,14 @@ const MAX_NODE_BYTES = 1024;
 
 export const TARGETS: Readonly<Record<string, () => Target>> = {
   file: () => {
-    // Skip files that omit their root, or spell it with escapes.
+    // Skip files without a root, and files that spell it with escapes.
     const good = goodVectors("merkle-file-good.json").filter(({ question, bytes }) => rootIn(bytes) === question.root);
     const roots = new Map(good.map(({ question, bytes }) => [question.root ?? "", bytes]));
     const [first = ""] = roots.keys();
     return {
       seeds: good.map(({ bytes }) => bytes),
       parse: (bytes) => {
-        // Use the root that the mutant names, if it is a known root. Otherwise, most mutants would fail at the comparison of
-        // the root.
+        // Use the root in the mutant if it is a known root. Otherwise, most mutants would fail at the comparison of the root.
         const named = rootIn(bytes) ?? first;
         const root = roots.has(named) ? named : first;
         const { values } = parseMerkleFile(bytes, root);
@@ -144,7 +143,7 @@ function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Ar
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
 }
 
-/** Returns the path of a leaf or extension without its flag: the nibbles of a key that ends in this node. */
+/** Returns the path of a leaf or extension without its flag. It is the last nibbles of a key that ends in this node. */
 function pathIn(node: unknown): string {
   const [path] = Array.isArray(node) ? (node as unknown[]) : [];
   return path instanceof Uint8Array

@@ -1,6 +1,6 @@
 /**
- * Writes llms-api.txt: every function, class and type that programs import, on one line each, with their types. Assistants that write
- * programs read it; llms.txt links to it.
+ * Writes llms-api.txt for assistants that write programs. It has one line for every function, class and type that programs
+ * import, with their types. llms.txt links to it.
  *
  *     node scripts/generate/apiSummary.ts            writes the file
  *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date
@@ -61,7 +61,7 @@ function shapeOf(type: ts.Type): string {
 function publicMembers(type: ts.Type): ts.Symbol[] {
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   return type.getProperties().filter(({ name, declarations: [declaration] = [] }) => {
-    // Skip private members, and members of the classes of JavaScript and Node.
+    // Skip private members, and members that classes of JavaScript and Node have.
     if (name.startsWith("__") || name.includes("#") || declaration === undefined) return false;
     const isOwn = !/\/node_modules\/(?:typescript|@types)\//.test(declaration.getSourceFile().fileName);
     return isOwn && (ts.getCombinedModifierFlags(declaration) & hidden) === 0;

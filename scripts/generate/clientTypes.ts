@@ -1,6 +1,6 @@
 /**
- * Writes packages/keyroot/src/client/operations.ts: the types of requests and answers, from docs/openapi.json and
- * docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
+ * Writes packages/keyroot/src/client/operations.ts, which contains the types of requests and responses. They come from
+ * docs/openapi.json and docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
  *
  *     node scripts/generate/clientTypes.ts            writes the file
  *     node scripts/generate/clientTypes.ts --check    exits with 1 if the file is not up to date
@@ -25,14 +25,12 @@ interface Schema {
   additionalProperties?: boolean | Schema;
 }
 
-/**
- * A named type: its comment, the path of its operation, and its place in the response (a list, or names of fields).
- */
+/** A named type. It has a comment, the path of its operation, and its place in the response (a list, or names of fields). */
 type NamedType = readonly [name: string, comment: string, path: string, place?: string];
 
 const USER_FIELDS = "user_id,bucket,region,stage,salt,created";
 
-/** The types that apps use by name. A type extends the earlier types whose fields it has. */
+/** The types that apps use by name. Each type extends the earlier types whose fields it has. */
 const NAMED: readonly NamedType[] = [
   ["ShadowUser", 'A shadow user (docs/specification.md, "Shadow user").', "/v1/authdBizSrv/users/create", USER_FIELDS],
   [
@@ -91,7 +89,7 @@ import type { UserID } from "../identity/userID.ts";
 
 ${declarations.join("\n\n")}
 
-/** The body and the answer of each operation, by its path. */
+/** The types of the request body and the response of each operation, by the operation's path. */
 interface Operations {
 ${rows.join("\n")}
 }
@@ -102,7 +100,7 @@ export type OperationPath = keyof Operations;
 /** The body of an operation's request. */
 export type BodyOf<Path extends OperationPath> = Operations[Path]["body"];
 
-/** The answer of an operation. */
+/** The response of an operation. */
 export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
 `;
 await writeOrCheck(FILE, await formatFor(FILE, source, { objectWrap: "collapse" }));
@@ -189,7 +187,7 @@ function typeOf(schema: Schema): string {
   if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
   const { type = "unknown", enum: values } = schema;
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
-  // A newer service may have more events and actions. Their names contain a dot.
+  // A newer service may have more events and actions, whose names contain a dot.
   const isOpen = values === undefined || values.some((value) => String(value).includes("."));
   if (!isOpen) return values.map((value) => JSON.stringify(value)).join(" | ");
   return type === "integer" ? "number" : type;

@@ -6,18 +6,19 @@ export interface BuildOptions {
   platform: "node" | "neutral";
   /** The oldest version of ECMAScript or Node whose syntax the modules use. */
   target: string;
-  /** Modules that no export names, such as workers: each name in `dist`, with its source in the package's folder. */
+  /** Modules that no export names, such as workers. Each has its name in `dist`, and its source in the package's folder. */
   entries?: Readonly<Record<string, string>>;
   /**
-   * Shared modules: each name in `dist`, with a pattern for its sources. They also contain the imports of these sources. The
-   * first match counts.
+   * Shared modules. Each has its name in `dist`, and a pattern for its sources. It also contains the imports of these sources.
+   * The first match counts.
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
-   * Functions that also replace the functions of bundled packages: each name, with its file in the package's folder and its export.
+   * Functions that also replace functions of bundled packages. Each has its name, its file in the package's folder, and its
+   * export.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
-  /** Makes one module per source file. Use it if the sources find files relative to their own paths. */
+  /** Makes one module per source file. Use this option if the sources find files relative to their own paths. */
   unbundle?: boolean;
 }
 
@@ -38,7 +39,7 @@ export async function buildModules(
 ): Promise<ReadonlyMap<string, string>> {
   const { platform, target, chunks = {}, inject = {}, unbundle = false } = options;
   const groups = Object.entries(chunks).map(([chunk, test], i, all) => ({
-    // Declarations are modules too. Group them like code, but not together with code.
+    // Declarations are modules, too. Group them like code, but not together with code.
     name: (id: string) => (id.endsWith(".d.ts") ? `${chunk}.d` : chunk),
     test,
     priority: all.length - i,
@@ -51,10 +52,10 @@ export async function buildModules(
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
     // Keep Node's modules as imports. The platform `neutral` would bundle them.
     deps: { neverBundle: [/^node:/] },
-    // Assign class fields instead of defining them, if the target has no class fields. Defining takes ten times as long.
+    // Assign class fields instead of defining them, if the target has no class fields. Defining them takes ten times as long.
     inputOptions: (input) => ({
       ...input,
-      // Otherwise, the compiler would use a different setting from tsconfig.json.
+      // Do not read tsconfig.json, which has a different setting for class fields.
       tsconfig: false,
       transform: {
         ...input.transform,
@@ -63,10 +64,10 @@ export async function buildModules(
         inject: Object.fromEntries(injected) as Record<string, [string, string]>,
       },
     }),
-    // Do not fail on slow machines.
+    // Do not fail on slow machines, where the build takes longer.
     checks: { bundlerTimings: false },
     outputOptions: {
-      // Leave the comments out: editors show them from the declarations, and the maps contain them.
+      // Leave the comments out, because editors show them from the declarations, and the maps contain them.
       comments: { legal: true, annotation: true, jsdoc: false },
       ...(groups.length > 0 && { codeSplitting: { groups } }),
       // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.

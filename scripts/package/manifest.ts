@@ -9,13 +9,14 @@ export interface Manifest {
 }
 
 /**
- * The path of a source. `dist` has the same structure as `src`: `./src/merkle/index.ts` becomes `./dist/merkle/index.js` and
- * `./dist/merkle/index.d.ts`.
+ * Matches the path of a source. `dist` has the same structure as `src`. For example, `./src/merkle/index.ts` becomes
+ * `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`.
  */
 const SOURCE = /^\.\/src\/(.+)\.ts$/;
 
 /**
- * Returns the modules that a package exports or runs: each name in `dist`, with its TypeScript file in the package's folder.
+ * Returns the modules that a package exports or runs. Each has its name in `dist`, and its TypeScript file in the package's
+ * folder.
  */
 export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
   const targets = [...Object.values(exports), ...Object.values(bin)];

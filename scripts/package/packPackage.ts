@@ -31,7 +31,7 @@ export async function packPackage(name: string, out: string): Promise<string> {
   return join(out, pack(staged, out));
 }
 
-/** @throws Error that lists the problems of the manifest and of its files */
+/** Checks the manifest and its files. @throws Error that lists their problems */
 async function lint(folder: string, { acceptedMessages = [] }: PackageDescription): Promise<void> {
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
   const found = messages.filter(({ code }) => !acceptedMessages.includes(code));

@@ -6,9 +6,9 @@
  *     node scripts/package/packPackages.ts                      all packages
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
- * Prints the path of each tarball, once publint accepts it. `scripts/package/packages.ts` describes what each contains.
- * If `PACKED_PACKAGES` names a folder with all packages, they are copied instead of built. So `npm run test:all` packs once
- * for all tests.
+ * Prints the path of each tarball that publint has accepted. `scripts/package/packages.ts` describes the content of each
+ * package. If `PACKED_PACKAGES` names a folder with all packages, they are copied from it. Therefore, `npm run test:all` packs
+ * only once for all tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -36,7 +36,7 @@ for (const name of names) {
 async function packer(): Promise<(name: string) => string | Promise<string>> {
   const packed = process.env["PACKED_PACKAGES"];
   if (packed !== undefined) return (name) => copyPackage(packed, name);
-  // Load this module on demand, because copying needs no bundler.
+  // Load this module on demand, because a copy needs no bundler.
   const { buildSite } = await import("@keyroot/web/build");
   const { packPackage } = await import("./packPackage.ts");
   await buildSite();
@@ -49,7 +49,7 @@ function copyPackage(packed: string, name: string): string {
     name: string;
     version: string;
   };
-  // The file name that npm uses.
+  // The file name that npm gives the tarball.
   const tarball = `${manifest.name.replace(/^@/, "").replace("/", "-")}-${manifest.version}.tgz`;
   copyFileSync(join(packed, tarball), join(out, tarball));
   return join(out, tarball);

@@ -5,8 +5,8 @@ export interface PackageDescription {
   /** The folder that contains the package's package.json. */
   folder: string;
   /**
-   * The files and folders to copy: each path in the tarball, with its path in the project. Relative links in Markdown become
-   * absolute.
+   * The files and folders to copy. Each has its path in the tarball, and its path in the project. Relative links in Markdown
+   * become absolute.
    */
   files?: Readonly<Record<string, string>>;
   /**
@@ -14,7 +14,7 @@ export interface PackageDescription {
    * `files`.
    */
   build?: BuildOptions;
-  /** The codes of publint's messages to ignore. State the reason beside each code. */
+  /** The codes of publint's messages that are ignored. State the reason beside each code. */
   acceptedMessages?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Verifies block proofs of Ethereum's mainnet by docs/statement-formats.md. It shares no code with the library; only the curve
- * BLS12-381 comes from a package. It adds up the keys that signed, where the library subtracts the absent ones.
+ * Verifies block proofs of Ethereum's mainnet by docs/statement-formats.md. It shares no code with the library. Only the curve
+ * BLS12-381 comes from a package. It adds up the keys that signed, while the library subtracts the keys that did not sign.
  *
  *     node scripts/secondVerifier/blockProof.mjs CHECKPOINT PROOF…
  *
@@ -17,8 +17,8 @@ const KEY = 48;
 const GENESIS_TIME = 1_606_824_023;
 const GENESIS_ROOT = Buffer.from("4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95", "hex");
 /**
- * For each fork: its first epoch and version, and indices in the state. These are the indices of the committee, the next
- * committee and the finalized root.
+ * The forks. Each has its first epoch, its version, and the indices of the committee, the next committee and the finalized root
+ * in the state.
  */
 const FORKS = [
   { epoch: 411_392, version: "06000000", committee: 86, next: 87, finality: 169 },
@@ -28,8 +28,8 @@ const FORKS = [
 /** The index of the execution payload in the body of a beacon block. */
 const PAYLOAD = 25;
 /**
- * The size of each field in an execution header, in bytes. The size of `extra_data` varies, so it is 0 here: the header's
- * fixed part contains only its offset.
+ * The size of each field in an execution header, in bytes. The size of `extra_data` varies, so it is 0 here. The header's fixed
+ * part contains only the offset of this field.
  */
 const EXECUTION = [32, 20, 32, 32, 256, 32, 8, 8, 8, 8, 0, 32, 32, 32, 32, 8, 8];
 const EXECUTION_BLOCK_HASH = 12;
@@ -151,7 +151,7 @@ function readBootstrap(bytes) {
   return { header: readHeader(bytes.subarray(start)), committee, branch, fork };
 }
 
-/** @param withCommittee false for a finality update */
+/** Reads an update. @param withCommittee false for a finality update */
 function readUpdate(bytes, withCommittee) {
   const fork = forkOf(firstSlot(bytes));
   const from = reader(bytes);
@@ -207,7 +207,7 @@ function apply(state, update, now) {
     : { slot, blockHash, committee: state.committee, next: state.next ?? next };
 }
 
-/** @returns the hash of the block */
+/** Verifies a block proof. @returns the hash of the block */
 function verifyBlockProof(proof, checkpoint) {
   const { format, bootstrap, updates, finalityUpdate, chainId } = proof;
   shape(format === "keyroot-block-proof-v1" && Array.isArray(updates));

@@ -4,8 +4,8 @@
  *
  *     node scripts/secondVerifier/possession.mjs test/vectors/possession/possession.json
  *
- * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if it disagrees. It shares no code with the library or
- * with the script that made the vectors. Its points are projective coordinates, and its HKDF is two HMACs.
+ * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if it disagrees. It shares no code with the library or with
+ * the script that made the vectors. Its points are in projective coordinates, and its HKDF is two HMACs.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const DIGITS = "ybndrfg8ejkmcpqxot1uwisza345h769";
 
 const mod = (a) => ((a % p) + p) % p;
 
-/** Returns the inverse, by Fermat's little theorem. */
+/** Returns the inverse of a number, by Fermat's little theorem. */
 function inverse(a) {
   let [result, base] = [1n, mod(a)];
   for (let e = p - 2n; e > 0n; e >>= 1n) {
@@ -98,7 +98,7 @@ function transcriptOf({ service, chainId, contract, userID, publicKey, nonce, ep
 
 const hmac = (key, ...parts) => parts.reduce((mac, part) => mac.update(part), createHmac("sha256", key)).digest();
 
-/** @param sharedPoint 105 bytes */
+/** Derives the key of a proof. @param sharedPoint 105 bytes */
 function responseOf(statement, sharedPoint) {
   // HKDF (RFC 5869) for one block of output.
   const pseudorandom = hmac(Buffer.from(statement.nonce, "base64"), sharedPoint);

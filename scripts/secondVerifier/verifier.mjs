@@ -1,5 +1,6 @@
-// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md. It shares no code with the library.
-// It needs only Node, and ethers for Keccak-256 and RLP. If the two differ, at least one of them is wrong.
+// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md. It shares no code with the library. It
+// needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least one verifier is
+// wrong.
 //
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors; exit code 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
@@ -19,7 +20,7 @@ function reject(step, code) {
   throw new Rejection(step, code);
 }
 
-/** Runs a check. If the check rejects, rejects with this step. */
+/** Runs a check. If the check rejects its input, it throws an error with this step. */
 function inStep(step, check) {
   try {
     return check();
@@ -31,7 +32,7 @@ function inStep(step, check) {
 
 const sha256 = (data) => createHash("sha256").update(data).digest();
 
-// ---- JSON: objects become maps, and whole numbers become bigints ----
+// ---- JSON, whose objects become maps and whose whole numbers become bigints ----
 
 const STRUCTURE = '{}[]:,"0123456789 \t\r\n';
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -157,7 +158,7 @@ function readBase64(text, length, wrongLength) {
   return bytes;
 }
 
-// ---- Keys: points of x² + y² = 1 + 3617·x²·y² modulo p ----
+// ---- Keys, which are points of x² + y² = 1 + 3617·x²·y² modulo p ----
 
 const p = 2n ** 414n - 17n;
 
@@ -219,7 +220,7 @@ function checkUsers(values, records) {
   if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
 }
 
-/** Builds the correct `merkle` object. Its nodes are in the order of the library: from the leaves up. */
+/** Builds the correct `merkle` object. Its nodes are in the order of the library, from the leaves up. */
 function buildMerkle(values) {
   const levels = [values.map((value) => sha256(value).toString("hex"))];
   while (levels.at(-1).length > 1) {
@@ -315,7 +316,7 @@ function verifyProofDocument(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** The fields of a header in order, with their length in bytes. n means a number; * means any length. */
+/** The fields of a header in order, with their length in bytes. n means a number, and * means any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",

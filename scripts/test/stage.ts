@@ -5,11 +5,14 @@ export interface Stage {
   paths?: readonly string[];
   /** The files and folders in `paths` that belong to another stage. */
   except?: readonly string[];
-  /** The files and folders in `paths` that only `npm run test:all` runs. */
+  /** The files and folders in `paths` that only `npm run test:all` includes. */
   thorough?: readonly string[];
   /** An npm script that runs instead of tests. It counts as one test, and passes with exit code 0. */
   script?: string;
-  /** The smallest run with the stage: `npm run test:all`, or `npm run test:all -- --everything`. Default: `npm test`. */
+  /**
+   * The smallest run that includes the stage. It is `npm run test:all` or `npm run test:all -- --everything`. Default: `npm
+   * test`.
+   */
   addedBy?: "all" | "everything";
   /** Hardhat's configuration file. Default: `hardhat.config.ts`. */
   config?: string;

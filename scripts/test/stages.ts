@@ -4,7 +4,7 @@ import { CONTRACT_PROOF } from "./contractProof.ts";
 import { ROOT } from "./root.ts";
 import type { Stage } from "./stage.ts";
 
-/** The stages. Every test file belongs to exactly one stage. */
+/** The stages of the tests. Every test file belongs to exactly one stage. */
 export const STAGES: readonly Stage[] = [
   CONTRACT_PROOF,
   {
@@ -84,7 +84,7 @@ export function testFilesIn(path: string): string[] {
   return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
 }
 
-/** @param without the files and folders to leave out */
+/** Returns the test files in these paths. @param without the files and folders to leave out */
 function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
   const files = paths.flatMap(testFilesIn);
   return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
