@@ -332,7 +332,7 @@ export interface StaffInvitation {
   expires: number;
 }
 
-/** The body and the answer of each operation, by its path. */
+/** The types of the request body and the response of each operation, by the operation's path. */
 interface Operations {
   "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
   "/v1/authdBizSrv/users/createRefreshToken": {
@@ -527,5 +527,5 @@ export type OperationPath = keyof Operations;
 /** The body of an operation's request. */
 export type BodyOf<Path extends OperationPath> = Operations[Path]["body"];
 
-/** The answer of an operation. */
+/** The response of an operation. */
 export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
