@@ -106,8 +106,8 @@ async function createUsers(count: number): Promise<void> {
 }
 
 /**
- * Creates a user, and another partner for the attack. @param ofPartner the user's partner and the attacker. Default: new
- * partners
+ * Creates a user, and another partner for the attack.
+ * @param ofPartner the user's partner and the attacker. Default: new partners
  */
 async function createUser(ofPartner?: TestPartner) {
   const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);

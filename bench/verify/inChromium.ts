@@ -76,7 +76,10 @@ async function bundle(way: BrowserWay, library: string): Promise<string> {
   return built.outputFiles[0]?.text ?? "";
 }
 
-/** @param totalMs the total time of the warm runs in ms, or 0 for no warm runs */
+/**
+ * Verifies in a new page, once and then repeatedly.
+ * @param totalMs the total time of the warm runs in ms, or 0 for no warm runs
+ */
 async function inNewPage(browser: Browser, url: string, users: number, way: BrowserWay, totalMs: number) {
   const context = await browser.newContext();
   try {

@@ -122,8 +122,8 @@ function resultsOf(target: Target, documents: readonly Uint8Array[]) {
 const ACCEPTED = "accepted";
 
 /**
- * Returns the result for a document: "accepted", or the code and the beginning of the message. @throws any error that is a
- * defect
+ * Returns the result for a document: "accepted", or the code and the beginning of the message.
+ * @throws any error that is a defect
  */
 export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array): string {
   try {

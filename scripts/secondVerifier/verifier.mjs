@@ -2,7 +2,7 @@
 // needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least one verifier is
 // wrong.
 //
-//   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors; exit code 1 if any differs
+//   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";

@@ -115,8 +115,8 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     const files = () => ["--merkle-url", stack.merkleUrl];
     const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
     /**
-     * An endpoint that replaces storage proofs with those of an empty trie. @param except requests that contain this text get
-     * true proofs
+     * An endpoint that replaces storage proofs with those of an empty trie.
+     * @param except requests that contain this text get true proofs
      */
     const serveFalseProofs = async (except = "nothing") => {
       const endpoint = await startEndpoint(stack.rpcUrl);

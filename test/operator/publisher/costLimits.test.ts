@@ -94,8 +94,8 @@ describe("cost limits", () => {
   };
 
   /**
-   * Publishes with a journal that contains an attempt with planted values. @returns the fees that were sent, and the error if
-   * publishing failed
+   * Publishes with a journal that contains an attempt with planted values.
+   * @returns the fees that were sent, and the error if publishing failed
    */
   const resume = async (planted: Partial<Attempt>) => {
     const { journal, attempt } = await interrupt();

@@ -111,7 +111,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkFileSource(files);
   if (part !== undefined) checkPart(part);
   if (state === undefined) {
-    if (part !== undefined) throw new ArgumentError("ARGUMENT_INVALID", "A part of an audit needs the option state.");
+    if (part !== undefined)
+      throw new ArgumentError("ARGUMENT_INVALID", "An audit of a part needs a state. Set the option state.");
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }

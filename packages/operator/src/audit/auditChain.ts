@@ -63,8 +63,8 @@ export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap
 }
 
 /**
- * Compares the contract's block for a root with the block of the root's first event. @param recorded the block number that
- * `getBlockNumber` returned
+ * Compares the contract's block for a root with the block of the root's first event.
+ * @param recorded the block number that `getBlockNumber` returned
  */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {
   if (recorded === blockNumber) return [];

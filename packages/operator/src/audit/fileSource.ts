@@ -15,7 +15,7 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   allowHttp?: boolean | undefined;
 };
 
-/** @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the option `files`. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFileSource(source: FileSource): void {
   checkNames("The option files' fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp"]);
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);

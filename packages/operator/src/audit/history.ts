@@ -81,7 +81,10 @@ export async function isOnChain(
   return answer !== null && (await fetchBlock(() => Promise.resolve(answer), number)).hash === hash;
 }
 
-/** @param dropped the saved events in blocks that are no longer on the chain */
+/**
+ * Returns a finding for each event that a reorganization removed.
+ * @param dropped the saved events in blocks that are no longer on the chain
+ */
 function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
   const roots = new Set(events.map(({ root }) => root));
   return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {

@@ -93,12 +93,17 @@ function checkNumbers(parts: readonly Part[], count: number): void {
   const numbers = parts.map(({ result }) => result.part.number);
   const other = parts.find(({ result }) => result.part.count !== count);
   if (other !== undefined)
-    throw invalid(`${nameOf(other.result)} does not belong to an audit of ${plural(count, "part")}.`);
+    throw invalid(
+      `${nameOf(other.result)} does not belong to an audit of ${plural(count, "part")}. Remove it from the folder.`,
+    );
   const twice = numbers.find((number, i) => number === numbers[i + 1]);
-  if (twice !== undefined) throw invalid(`Two states contain part ${twice}/${count}. Remove one of them.`);
+  if (twice !== undefined)
+    throw invalid(`Two states contain part ${twice}/${count}. Remove one of them from the folder.`);
   const missing = Array.from({ length: count }, (_, i) => i + 1).filter((number) => !numbers.includes(number));
   if (missing.length > 0)
-    throw invalid(`The audit has ${plural(count, "part")}. These parts are missing: ${missing.join(", ")}.`);
+    throw invalid(
+      `The audit has ${plural(count, "part")}. The states of these parts are missing: ${missing.join(", ")}. Add them to the folder.`,
+    );
 }
 
 /** Checks that a part has the same contract, chain, block and evidence as the first part. */

@@ -42,7 +42,7 @@ export function invalidState(message: string, options?: ErrorOptions): ArgumentE
   return new ArgumentError("STATE_INVALID", message, options);
 }
 
-/** @throws ArgumentError STATE_INVALID */
+/** Reads a user id from a state. @throws ArgumentError STATE_INVALID */
 export function readUserID(where: string, value: unknown): UserID {
   if (isUserID(value)) return value;
   throw invalidState(`${where} must be a user id, but is ${describeValue(value)}.`);
@@ -85,7 +85,8 @@ export function stateFormat(format: Omit<StateFormat, "invalid">): StateFormat {
 }
 
 /**
- * Checks a row against the checksum in its last column. @returns the row without the checksum
+ * Checks a row against the checksum in its last column.
+ * @returns the row without the checksum
  * @throws ArgumentError STATE_INVALID
  */
 export function checkedRow(name: string, row: Row | undefined): Row {
@@ -94,7 +95,7 @@ export function checkedRow(name: string, row: Row | undefined): Row {
   return values;
 }
 
-/** @throws ArgumentError STATE_INVALID if a state is for a different contract or chain */
+/** Checks the contract and chain of a state. @throws ArgumentError STATE_INVALID if one of them is different */
 export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;

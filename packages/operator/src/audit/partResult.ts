@@ -69,7 +69,8 @@ export function insertPartResult(database: StateDatabase, result: PartResult): v
 }
 
 /**
- * Reads a part's result from a state. @returns undefined if the last run did not audit a part or did not read all files
+ * Reads a part's result from a state.
+ * @returns undefined if the last run did not audit a part or did not read all files
  * @throws ArgumentError STATE_INVALID
  */
 export function readPartResult(database: StateDatabase): PartResult | undefined {

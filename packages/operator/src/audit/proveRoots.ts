@@ -9,8 +9,8 @@ import type { RpcCall } from "keyroot/transport";
 const SLOTS_PER_PROOF = 50;
 
 /**
- * Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError the errors of
- * `call`
+ * Reads users' roots with storage proofs.
+ * @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError the errors of `call`
  */
 export async function proveRoots(
   call: RpcCall,
@@ -29,8 +29,8 @@ export async function proveRoots(
 }
 
 /**
- * Reads the block number that the contract recorded for a root, with a storage proof. @throws VerificationError PROOF_INVALID,
- * NO_CONTRACT; TransportError the errors of `call`
+ * Reads the block number that the contract recorded for a root, with a storage proof.
+ * @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError the errors of `call`
  */
 export async function proveBlockNumber(
   call: RpcCall,
@@ -43,8 +43,8 @@ export async function proveBlockNumber(
 }
 
 /**
- * Reads storage slots of the contract with storage proofs. Each slot and value is 0x and 64 hex digits. @throws the errors of
- * `proveRoots`
+ * Reads storage slots of the contract with storage proofs. Each slot and value is 0x and 64 hex digits.
+ * @throws the errors of `proveRoots`
  */
 export async function proveSlots(
   call: RpcCall,
@@ -58,6 +58,11 @@ export async function proveSlots(
     const proof: unknown = Array.isArray(storageProof) ? storageProof[i] : undefined;
     const proven = verifyStorageProof(stateRoot, contract, slot, extractProof({ accountProof, storageProof: [proof] }));
     if (proven !== undefined) return proven.value;
-    throw new VerificationError("root", "NO_CONTRACT", `There is no contract at ${contract}.`, { actual: "0x" });
+    throw new VerificationError(
+      "root",
+      "NO_CONTRACT",
+      `There is no contract at ${contract}. Check the address and the chain.`,
+      { actual: "0x" },
+    );
   });
 }

@@ -114,7 +114,7 @@ function blockOf({ pinned, block }: ArgsOf<"audit">): AuditedContract["at"] {
   return pinned === undefined ? (block ?? "latest") : { blockHash: pinned };
 }
 
-/** @throws ArgumentError FILE_UNREADABLE */
+/** Checks that a folder can be read. @throws ArgumentError FILE_UNREADABLE */
 async function checkFolder(option: string, dir: string): Promise<void> {
   try {
     await readdir(dir);

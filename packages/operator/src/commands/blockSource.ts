@@ -57,7 +57,7 @@ export function lightClientOptionsOf({
   };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
+/** Checks and returns the value of --checkpoint. @throws ArgumentError ARGUMENT_INVALID */
 function checkCheckpoint(checkpoint: string | undefined): string {
   if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
   const message = `--checkpoint must be the root of a beacon block: 0x and 64 lowercase hex digits, not ${describeValue(checkpoint)}.`;

@@ -30,8 +30,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
- * Parses the arguments. @throws ArgumentError ARGUMENT_INVALID; its message names every invalid, conflicting or missing
- * option
+ * Parses the arguments.
+ * @throws ArgumentError ARGUMENT_INVALID; its message names every invalid, conflicting or missing option
  */
 async function checkedArguments<D extends Definition>(
   definition: D,

@@ -77,7 +77,10 @@ async function fetchOthers({ merge, sequence, allowHttp }: Args): Promise<Signed
   return Promise.all(urls.map(async (url) => parseSignedAuditorList(await fetchAuditorList(url, sequence, limits))));
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile` */
+/**
+ * Returns the signature with the key of --sign, or none without --sign.
+ * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`
+ */
 async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host: Host): Promise<Cosignature[]> {
   if (sign === undefined) return [];
   const signer = await openAuditorKeyFile(sign, host.environment);

@@ -34,7 +34,7 @@ export interface Signing {
 /**
  * Prepares an audit with `--sign`. It opens the key and finds the block. It rejects a source that is the unproven response of a
  * single endpoint.
- * @param findBlock finds the light client's block; undefined without `--beacon`
+ * @param findBlock finds the light client's block. Undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
  */

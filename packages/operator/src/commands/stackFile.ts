@@ -87,7 +87,7 @@ export function removeStackFile(root: string, stack: StackFile): void {
 const LOCAL_URL = /^http:\/\/127\.0\.0\.1:[0-9]{1,5}$/;
 const shape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
 
-/** @returns undefined for a malformed file */
+/** Parses a stack file. Returns undefined for a malformed file. */
 function parseStackFile(text: string): StackFile | undefined {
   try {
     const keys = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "service", "pid"] as const;

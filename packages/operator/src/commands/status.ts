@@ -21,7 +21,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   const chainId = await chainAndFiles.verifyChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
-    const message = `There is no contract at ${contract} on chain ${chainId}.`;
+    const message = `There is no contract at ${contract} on chain ${chainId}. Check the address and the endpoint.`;
     throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
   }
   const owner = getAddress(await fetchOwner(call, contract));

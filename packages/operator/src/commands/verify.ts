@@ -53,7 +53,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that there are enough endpoints for the quorum. @throws ArgumentError ARGUMENT_INVALID */
 function checkQuorum(quorum: number | undefined, endpoints: number): void {
   if (quorum === undefined || quorum <= endpoints) return;
   const message = `--quorum ${quorum} needs at least ${quorum} endpoints, separated by commas in --rpc, but there ${endpoints === 1 ? "is 1" : `are ${endpoints}`}.`;

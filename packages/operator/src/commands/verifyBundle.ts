@@ -46,8 +46,8 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves from `--checkpoint`. @throws ArgumentError ARGUMENT_INVALID, and the errors of
- * `verifyBlockProof`
+ * Returns the block that `--block-proof` proves from `--checkpoint`.
+ * @throws ArgumentError ARGUMENT_INVALID, and the errors of `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
   if (args.blockProof === undefined) return undefined;

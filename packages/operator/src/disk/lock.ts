@@ -7,7 +7,7 @@ import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 /**
  * Locks a folder for this process, with a lock on the file `lock` in it.
  * @param dir the folder. A missing folder is created with mode 0700
- * @returns a lock, which its disposal releases; undefined if this or another process has locked the folder
+ * @returns a lock, which its disposal releases, or undefined if this or another process has locked the folder
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFolder(dir: string): Promise<Disposable | undefined> {
@@ -22,7 +22,7 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
  * loses its locks on a file when it closes any descriptor of this file (POSIX, fcntl). If the file is deleted and created
  * again, the new file has no lock.
  * @param path path of the file. A missing folder is created with mode 0700
- * @returns a lock, which its disposal releases; undefined if the file is already locked
+ * @returns a lock, which its disposal releases, or undefined if the file is already locked
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFile(path: string): Promise<Disposable | undefined> {

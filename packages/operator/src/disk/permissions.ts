@@ -48,12 +48,12 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
 }
 
-/** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing folder */
+/** Checks that only its owner can write to a folder, if it exists. @throws ArgumentError FILE_PERMISSIONS */
 export async function checkPrivateFolder(dir: string): Promise<void> {
   await checkNotWritable(dir, "700", `Other accounts can change the files in ${dir}`);
 }
 
-/** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing file */
+/** Checks that only its owner can write to a file, if it exists. @throws ArgumentError FILE_PERMISSIONS */
 export async function checkPrivateFile(path: string): Promise<void> {
   await checkNotWritable(path, "600", `Other accounts can change ${path}`);
 }

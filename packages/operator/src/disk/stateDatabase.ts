@@ -237,7 +237,7 @@ export function checksumOf(values: readonly SQLOutputValue[]): string {
   return hash("sha256", JSON.stringify(values));
 }
 
-/** @throws the error that `format.invalid` makes, and errors of SQLite */
+/** Checks the kind, version and tables of a database. @throws the error that `format.invalid` makes, and errors of SQLite */
 function checkFormat(connection: Connection, format: StateFormat): void {
   const { application_id: id } = connection.prepare("PRAGMA application_id").get() as Row;
   if (id !== format.applicationId) throw format.invalid("It is not a state of this kind.");

@@ -32,8 +32,8 @@ export class WebhookSecret {
   }
 
   /**
-   * Returns the signature of a message (Standard Webhooks, "Signature scheme": v1, HMAC-SHA-256). @param timestamp in s since
-   * 1970
+   * Returns the signature of a message (Standard Webhooks, "Signature scheme": v1, HMAC-SHA-256).
+   * @param timestamp in s since 1970
    */
   sign(id: string, timestamp: number, body: string): string {
     return `v1,${createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;

@@ -115,8 +115,8 @@ async function checkDeployed(chain: Chain, contract: string, owner: string): Pro
 }
 
 /**
- * Returns true if the address has the registry's code, or false if it has none. @throws VerificationError CODE_HASH_MISMATCH if
- * it has different code
+ * Returns true if the address has the registry's code, or false if it has none.
+ * @throws VerificationError CODE_HASH_MISMATCH if it has different code
  */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];

@@ -48,8 +48,8 @@ export function transferOwnershipCall(registry: Registry, newOwner: string, chai
 }
 
 /**
- * Returns the call with which the new owner accepts the ownership. @throws ArgumentError NOT_OWNER if the ownership is not
- * offered
+ * Returns the call with which the new owner accepts the ownership.
+ * @throws ArgumentError NOT_OWNER if the ownership is not offered
  */
 export async function acceptOwnershipCall(registry: Registry): Promise<OwnershipCall> {
   const { contract, owner } = registry;

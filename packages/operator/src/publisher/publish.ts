@@ -5,7 +5,7 @@
  * 2. plan/          skips users with a root, and divides the others into batches: one file and one transaction each
  * 3. files/         stores every file, and verifies the served bytes as clients do
  * 4. journal/       records the plan, and later each transaction before it is sent
- * 5. transactions/  adds the roots in the owner's transactions; or safe/, with which the owners of a Safe add them
+ * 5. transactions/  adds the roots in the owner's transactions, or uses safe/, with which the owners of a Safe add them
  * 6. finality/      waits until the roots are final
  * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
@@ -84,7 +84,8 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   checkNames("The option sending's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
   if (options.finality !== undefined) checkFinality(options.finality);
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
-  if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
+  if (table.length === 0)
+    throw new ArgumentError("NO_RECORDS", "There are no records to publish. Pass at least one record.");
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
   if (!execute) checkLimits(limits, chainId);
@@ -256,8 +257,8 @@ class Publisher {
   }
 
   /**
-   * Waits for finality, and proves the batches at the final block. @returns the batches with a user who has no root at this
-   * block
+   * Waits for finality, and proves the batches at the final block.
+   * @returns the batches with a user who has no root at this block
    */
   async #confirmBatches(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
     const { registry, finality = { confirmations: 1 } } = this.#options;

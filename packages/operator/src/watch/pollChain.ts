@@ -167,8 +167,8 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
 }
 
 /**
- * Checks the age of the newest block, because an endpoint that has stopped shows no new roots. @throws TransportError
- * STALE_BLOCK
+ * Checks the age of the newest block, because an endpoint that has stopped shows no new roots.
+ * @throws TransportError STALE_BLOCK
  */
 function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
   const ageMs = now() - timestamp * 1000;

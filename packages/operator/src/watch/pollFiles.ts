@@ -110,7 +110,7 @@ class PolledFiles {
     return this.#files.get(root);
   }
 
-  /** @returns undefined if the file is unavailable */
+  /** Reads and audits the file of a root, once per poll. @returns undefined if the file is unavailable */
   async load(root: string): Promise<FileAudit | undefined> {
     if (!this.#files.has(root)) this.#files.set(root, await this.#read(root));
     return this.#files.get(root);

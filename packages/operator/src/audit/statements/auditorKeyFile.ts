@@ -76,7 +76,10 @@ export async function openAuditorKeyFile(path: string, environment: NodeJS.Proce
     return { key, sign: (message) => sign(null, message, privateKey) };
   } catch (error) {
     // Omit the cause, because it may contain parts of the key.
-    const reason = error instanceof KeyrootError ? `. ${error.message}` : ", or the passphrase is wrong.";
+    const reason =
+      error instanceof KeyrootError
+        ? `. ${error.message}`
+        : ", or the passphrase is wrong. Check the file and the passphrase.";
     throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file${reason}`);
   }
 }

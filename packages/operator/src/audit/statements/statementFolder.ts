@@ -48,7 +48,8 @@ export class StatementFolder {
   }
 
   /**
-   * Returns the newest statement and its roots, or undefined. @throws VerificationError the errors of `parseSignedStatement`
+   * Returns the newest statement and its roots, or undefined.
+   * @throws VerificationError the errors of `parseSignedStatement`
    */
   async latest(): Promise<{ signed: SignedStatement; roots: RootEntry[] } | undefined> {
     const signed = await this.read("latest");
@@ -57,7 +58,7 @@ export class StatementFolder {
     return { signed, roots: parseRoots(bytes ?? new Uint8Array(), signed.statement.tree) };
   }
 
-  /** @param name `latest` or a block number */
+  /** Reads a statement, or returns undefined if there is none. @param name `latest` or a block number */
   async read(name: string): Promise<SignedStatement | undefined> {
     const bytes = await this.#readBytes(`${name}.txt`, MAX_STATEMENT_BYTES);
     return bytes && parseSignedStatement(bytes);
@@ -141,8 +142,8 @@ export class StatementFolder {
 }
 
 /**
- * Checks that a new statement's roots begin with the roots of the last statement. @throws VerificationError
- * STATEMENT_CONFLICT
+ * Checks that a new statement's roots begin with the roots of the last statement.
+ * @throws VerificationError STATEMENT_CONFLICT
  */
 function checkExtends(last: Statement, roots: readonly RootEntry[], text: string): void {
   const { size, hash } = last.tree;

@@ -78,7 +78,7 @@ export class Chain {
         return parse(answer);
       } catch (cause) {
         const actual = describeValue(answer);
-        const message = `The endpoint's response to ${method} has the wrong format: ${actual}.`;
+        const message = `The endpoint's response to ${method} has the wrong format: ${actual}. Use another endpoint.`;
         throw new TransportError("RPC_ANSWER_INVALID", message, { actual, cause });
       }
     });
@@ -94,7 +94,7 @@ export class Chain {
     return this.withRetry(() => fetchChainId(this.call));
   }
 
-  /** @throws VerificationError CHAIN_ID_MISMATCH if the endpoint reports a chain id other than `expected` */
+  /** Checks the chain id that the endpoint reports. @throws VerificationError CHAIN_ID_MISMATCH if it is not `expected` */
   async verifyChainId(expected: number): Promise<void> {
     const actual = await this.chainId();
     if (actual === expected) return;
@@ -134,7 +134,7 @@ export class Chain {
     }
   }
 
-  /** @returns undefined if the transaction is not in a block */
+  /** Returns the receipt of a transaction, or undefined if the transaction is not in a block. */
   receipt(transactionHash: string): Promise<Receipt | undefined> {
     return this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
       isPending(answer) ? undefined : parseReceipt(answer, transactionHash),

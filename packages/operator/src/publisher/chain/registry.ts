@@ -132,16 +132,16 @@ export class Registry {
   }
 
   /**
-   * Estimates the gas of a call in the current state. @throws TransportError the errors of `chain`, for example RPC_ERROR if
-   * the node rejects the call
+   * Estimates the gas of a call in the current state.
+   * @throws TransportError the errors of `chain`, for example RPC_ERROR if the node rejects the call
    */
   estimateGas(call: AddRootCall): Promise<number> {
     return this.chain.request("eth_estimateGas", [call], parseSafeQuantity);
   }
 
   /**
-   * Estimates the gas of a batch's call in the current state, without and with an access list. @throws the errors of
-   * `estimateGas`
+   * Estimates the gas of a batch's call in the current state, without and with an access list.
+   * @throws the errors of `estimateGas`
    */
   async estimateAddRoot(batch: RootBatch): Promise<GasEstimate> {
     const plain = await this.estimateGas(this.addRootCall(batch, false));

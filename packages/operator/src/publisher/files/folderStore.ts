@@ -26,7 +26,7 @@ export class FolderStore implements MerkleFileStore {
   readonly #beside: BesideFileOptions;
   #hasRemovedDrafts = false;
 
-  /** @param dir the path of the folder; @param beside the objects to store beside each file */
+  /** Makes a store. @param dir the path of the folder @param beside the objects to store beside each file */
   constructor(dir: string, beside: BesideFileOptions = {}) {
     this.#dir = dir;
     this.#beside = beside;

@@ -58,7 +58,8 @@ export async function checkPlannedFile(
 }
 
 /**
- * Rebuilds the file of a batch from the records. @throws VerificationError FILE_NOT_FOUND if the records give a different root
+ * Rebuilds the file of a batch from the records.
+ * @throws VerificationError FILE_NOT_FOUND if the records give a different root
  */
 function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
   const found = records.recordsOf(userIDs);
@@ -81,8 +82,8 @@ function cannotRebuild(root: string, reason: string): VerificationError {
 }
 
 /**
- * Checks that the stored bytes are exactly those that publishing wrote. @throws VerificationError FILE_CONFLICT if the same
- * tree is serialized differently
+ * Checks that the stored bytes are exactly those that publishing wrote.
+ * @throws VerificationError FILE_CONFLICT if the same tree is serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
@@ -94,8 +95,8 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
 }
 
 /**
- * Checks the keys of a planned file. @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not
- * match its key
+ * Checks the keys of a planned file.
+ * @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not match its key
  */
 function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   for (const record of records) {

@@ -142,8 +142,8 @@ async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGen
 }
 
 /**
- * Yields lines in groups, because single lines would take twice the time. @param size the size of the file in bytes, or 0 for a
- * pipe
+ * Yields lines in groups, because single lines would take twice the time.
+ * @param size the size of the file in bytes, or 0 for a pipe
  */
 async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {
   stream.setEncoding("utf8");

@@ -71,8 +71,8 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change. @param line the
-   * record's line in the input. Default: the record's position, from 1
+   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change.
+   * @param line the record's line in the input. Default: the record's position, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;

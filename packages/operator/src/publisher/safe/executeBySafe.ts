@@ -80,7 +80,8 @@ export async function executeBySafe(
 const FILE_NAME = /^safe-\d+-of-\d+\.json$/;
 
 /**
- * Removes the files of an earlier run, so that the owners sign only missing batches. @throws TransportError FILE_UNWRITABLE
+ * Removes the files of an earlier run, so that the owners sign only missing batches.
+ * @throws TransportError FILE_UNWRITABLE
  */
 async function removeEarlierFiles(dir: string): Promise<void> {
   try {

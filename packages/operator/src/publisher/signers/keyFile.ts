@@ -141,7 +141,7 @@ function keyDerivationOf(json: string) {
 }
 
 function notAKeyFile(path: string): ArgumentError {
-  const message = `${path} is not an encrypted key file (Web3 secret storage), or the passphrase is wrong.`;
+  const message = `${path} is not an encrypted key file (Web3 secret storage), or the passphrase is wrong. Check the file and the passphrase.`;
   return new ArgumentError("KEY_FILE_INVALID", message);
 }
 

@@ -28,7 +28,10 @@ export class RemoteSigner implements Signer {
     this.address = getAddress(address);
   }
 
-  /** @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and the errors of `call` */
+  /**
+   * Requests a signature, and checks the response.
+   * @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and the errors of `call`
+   */
   async sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
     const params = { ...request, from: this.address, value: "0x0", chainId: toQuantity(chainId) };
     const signed = parseSigned(await this.#call("eth_signTransaction", [params]));
@@ -41,7 +44,7 @@ export class RemoteSigner implements Signer {
       throw new TransportError("SIGNER_MISMATCH", message);
     }
     if (signed.from !== this.address) {
-      const message = `The signer signed with the key of ${signed.from ?? "no account"}, not of ${this.address}. Nothing was sent.`;
+      const message = `The signer signed with the key of ${signed.from ?? "no account"}, not of ${this.address}. Nothing was sent. Check the signer's address.`;
       throw new TransportError("SIGNER_MISMATCH", message, { expected: this.address, actual: signed.from });
     }
     return { raw: signed.serialized, hash: signed.hash ?? "" };
@@ -78,7 +81,10 @@ function parseSigned(answer: unknown): Transaction {
       // The response is not a transaction. The error is thrown below.
     }
   }
-  throw new TransportError("RPC_ANSWER_INVALID", "The signer's response is not a signed transaction.");
+  throw new TransportError(
+    "RPC_ANSWER_INVALID",
+    "The signer's response is not a signed transaction. Check the signer's URL.",
+  );
 }
 
 function toText(value: unknown): unknown {

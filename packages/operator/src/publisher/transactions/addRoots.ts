@@ -123,8 +123,8 @@ class RootAdder {
   }
 
   /**
-   * Step 2: finds the transactions that used nonces, and the transactions that a reorganization removed. @returns true if the
-   * owner's number of used nonces changed
+   * Step 2: finds the transactions that used nonces, and the transactions that a reorganization removed.
+   * @returns true if the owner's number of used nonces changed
    */
   async #resolveNonces(): Promise<boolean> {
     if (this.#transactions.size === 0) return false;
