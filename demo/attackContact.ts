@@ -15,8 +15,8 @@ export interface Victim extends Pick<AttackContext, "otherRoot" | "olderBlock"> 
   record: KeyRecord;
 }
 
-/** The outcome of the attacks. Its disposal stops the attacker's servers. */
-export interface RejectedAttacks extends AsyncDisposable {
+/** The outcome of the attacks. */
+export interface RejectedAttacks {
   rejected: { attack: string; code: string }[];
   /** The attacks that visitors can try in the explorer, with the attacker's servers. */
   attacks: ExplorerAttack[];

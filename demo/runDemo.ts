@@ -12,7 +12,7 @@ import { DemoError } from "./demoError.ts";
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
 /** The result of the demo. Its disposal stops the attacker's servers. */
-export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks {
+export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks, AsyncDisposable {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** Number of keys that the contact's app verified. */

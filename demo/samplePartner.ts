@@ -40,18 +40,20 @@ export async function provisionUsers(
       region: region as Region,
     })),
   );
-  const provisioned: Provisioned = { bizID, serverToken, users: [] };
-  for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
-    if ("error" in outcome) throw outcome.error;
-    const { user, token: refreshToken } = outcome;
-    const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
-    const { state } = await app.register(generateKeyPair(), { signal });
-    if (state !== "pending") {
-      throw new DemoError(`A new key has the state ${state} instead of pending.`);
-    }
-    provisioned.users.push({ ...user, app });
-  }
-  return provisioned;
+  const runId = crypto.randomUUID();
+  const outcomes: ProvisionOutcome<(typeof wanted)[number]>[] = [];
+  for await (const outcome of partner.provision(wanted, { runId, context: "phone", signal })) outcomes.push(outcome);
+  const users = await Promise.all(
+    outcomes.map(async (outcome) => {
+      if ("error" in outcome) throw outcome.error;
+      const { user, token: refreshToken } = outcome;
+      const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
+      const { state } = await app.register(generateKeyPair(), { signal });
+      if (state !== "pending") throw new DemoError(`A new key has the state ${state} instead of pending.`);
+      return { ...user, app };
+    }),
+  );
+  return { bizID, serverToken, users };
 }
 
 /** Fetches the keys of all users from the service, as the first user's app. */
