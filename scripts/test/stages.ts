@@ -33,11 +33,11 @@ export const STAGES: readonly Stage[] = [
     addedBy: "all",
   },
   { name: "rolling upgrade", paths: ["test/service/faults/rollingUpgrade.test.ts"], addedBy: "everything" },
-  { name: "consumers", paths: ["test/consumers", "test/keyroot/engines"], addedBy: "all" },
+  { name: "consumers", paths: ["test/consumers", "test/keyroot/phoneEngines"], addedBy: "all" },
   {
     name: "library",
     paths: ["test/keyroot"],
-    except: ["test/keyroot/browser", "test/keyroot/engines"],
+    except: ["test/keyroot/browser", "test/keyroot/phoneEngines"],
     thorough: ["test/keyroot/docs.test.ts", "test/keyroot/engine/language.test.ts", "test/keyroot/package.test.ts"],
   },
   {

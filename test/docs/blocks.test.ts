@@ -86,7 +86,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "two lines for the program of publishing.md; signers.test.ts makes the calls",
   "node receiver.mjs": "installs a package; webhooks.test.ts runs the program",
   "openssl rand -base64 32 > /etc/keyroot/webhook-keys": "writes to /etc; the webhooks' tests read such files",
-  // React Native's packages run only in an app. test/keyroot/engines runs the example's code in React Native's engines.
+  // React Native's packages run only in an app. test/keyroot/phoneEngines runs the example's code in React Native's engines.
   "npx expo install": "needs an Expo app",
   "react-native-quick-crypto": "needs an app",
   "keyValueStore(AsyncStorage)": "needs an app; keyValueStore.test.ts has the same functions",

@@ -57,6 +57,11 @@ describe("README.md", () => {
   /** The text after a word that `npm start` printed at the start of a line. */
   const printedAfter = (word: string) => new RegExp(`^ +${word} +(\\S+)`, "m").exec(printed)?.[1] ?? "";
 
+  it("counts the attacks of the demo", () => {
+    const [, count] = /tries (\d+) ways/.exec(readme.replace(/\s+/g, " ")) ?? [];
+    expect(Number(count)).to.equal(ATTACKS.length + BEACON_ATTACKS.length);
+  });
+
   it("begins with npm start and npm test", () => {
     expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
   });

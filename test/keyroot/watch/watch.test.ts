@@ -191,6 +191,15 @@ describe("watch", () => {
     });
   });
 
+  describe("with an endpoint that returns false answers from the first round", () => {
+    it("raises no alarm, because no earlier answer differs", async () => {
+      answerRoot(ZERO);
+      const watch = await start();
+      for (let round = 0; round < 2; round++) await watch.check();
+      expect(codes()).to.deep.equal([]);
+    });
+  });
+
   describe("while a file host withholds a file", () => {
     it("raises FILE_UNAVAILABLE after the limit if the chain is available", async () => {
       const watch = await start();

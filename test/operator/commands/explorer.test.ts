@@ -105,7 +105,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
 
   for (const [what, options, message] of [
     ["a missing endpoint", [], "No local stack is running here."],
-    ["an endpoint that is not a URL", ["--rpc", "rpc.example"], "The option rpc must be an http(s) URL"],
+    ["an endpoint that is not a URL", ["--rpc", "rpc.example"], "The rpc option must be an http(s) URL"],
     [
       "a beacon endpoint without a checkpoint",
       ["--rpc", RPC, "--beacon", "https://beacon.example"],

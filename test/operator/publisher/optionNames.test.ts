@@ -77,7 +77,7 @@ describe("the functions of @keyroot/operator", () => {
     ]) {
       const error = await failure(Promise.resolve(call(publish, records, { finality })));
       expect(error, JSON.stringify(finality)).to.include({ code: "ARGUMENT_INVALID" });
-      expect(error).to.have.property("message").that.includes("The option finality must be");
+      expect(error).to.have.property("message").that.includes("The finality option must be");
     }
   });
 

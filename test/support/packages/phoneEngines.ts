@@ -46,7 +46,7 @@ const KEPT = [
 
 /** Installs the engines and their tools. @returns the folder of the installed packages */
 export function installEngines(): Promise<string> {
-  return installLocked(join(ROOT, "test/keyroot/engines"), "engines");
+  return installLocked(join(ROOT, "test/keyroot/phoneEngines"), "engines");
 }
 
 /**

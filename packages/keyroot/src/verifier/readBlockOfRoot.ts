@@ -3,7 +3,7 @@ import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 
 /**
- * Reads the number of the block in which a root was added.
+ * Reads the number of the block in which a root was added. `decodeBlockNumber` compares it with the evidence's block.
  * @throws TransportError RPC_ANSWER_INVALID if this block is later than the block of the evidence; and the errors of
  * the call
  */

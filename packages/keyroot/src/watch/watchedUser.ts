@@ -36,7 +36,10 @@ export interface WatchedUserState extends Partial<Published> {
 /** Maximum time between two attempts in ms. A longer time means that the app did not run. */
 const MAX_GAP_MS = 900_000;
 
-/** Records the chain's answer at a finalized block. The root is undefined if the user has no root. */
+/**
+ * Records the chain's answer at a finalized block. The root is undefined if the user has no root. A false first answer
+ * causes no alarm, because no earlier answer differs from it (docs/threat-model.md).
+ */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);

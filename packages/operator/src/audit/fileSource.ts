@@ -17,7 +17,7 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
 
 /** Checks the option `files`. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFileSource(source: FileSource): void {
-  checkNames("The option files' fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp"]);
+  checkNames("The files option's fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp"]);
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 

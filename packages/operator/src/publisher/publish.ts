@@ -81,7 +81,7 @@ const MAX_ROUNDS = 20;
  */
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
   checkOptions("The options of publish", options, PUBLISH_OPTIONS);
-  checkNames("The option sending's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
+  checkNames("The sending option's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
   if (options.finality !== undefined) checkFinality(options.finality);
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0)

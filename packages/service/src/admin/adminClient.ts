@@ -141,7 +141,7 @@ export class AdminClient {
    */
   async createPartner(name: string, options: CreatePartnerOptions = {}): Promise<CreatedPartner> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
-    const body = { name: checkText("The argument name", name) };
+    const body = { name: checkText("The name argument", name) };
     const key = checkIdempotencyKey(idempotencyKey);
     return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
   }
@@ -154,8 +154,8 @@ export class AdminClient {
   /** Iterates over partners and their numbers, in the order of creation. */
   listPartners(options: ListPartnersOptions = {}): AsyncGenerator<PartnerSummary, void, undefined> {
     const fields = () => ({
-      after: optional(checkBizID, "The option after", options.after),
-      ...(options.search !== undefined && { search: checkText("The option search", options.search) }),
+      after: optional(checkBizID, "The after option", options.after),
+      ...(options.search !== undefined && { search: checkText("The search option", options.search) }),
     });
     return iteratePages(
       this.#operations,
@@ -183,7 +183,7 @@ export class AdminClient {
    * @param userLimit the maximum number of users. Null for no limit
    */
   setUserLimit(bizID: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
-    if (userLimit !== null) checkInteger("The argument userLimit", userLimit, 0, 2 ** 31 - 1);
+    if (userLimit !== null) checkInteger("The userLimit argument", userLimit, 0, 2 ** 31 - 1);
     const fields = userLimit === null ? {} : { user_limit: userLimit };
     return this.#callPartner("/v1/admin/partners/setUserLimit", bizID, fields, options);
   }
@@ -191,8 +191,8 @@ export class AdminClient {
   /** Iterates over the metadata of a partner's server tokens, in the order of creation. */
   listServerTokens(bizID: string, options: PageOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const fields = () => ({
-      biz_id: checkBizID("The argument bizID", bizID),
-      after: optional<unknown>(checkText, "The option after", options.after) as string | undefined,
+      biz_id: checkBizID("The bizID argument", bizID),
+      after: optional<unknown>(checkText, "The after option", options.after) as string | undefined,
     });
     return iteratePages(this.#operations, "/v1/admin/serverTokens/list", { fields, read: serverTokenPage }, options);
   }
@@ -201,7 +201,7 @@ export class AdminClient {
   listAuditLog(options: ListWholeAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const fields = () => ({
       ...auditFilterOf(options),
-      biz_id: optional<unknown>(checkBizID, "The option bizID", options.bizID),
+      biz_id: optional<unknown>(checkBizID, "The bizID option", options.bizID),
     });
     const list = { fields, names: [...AUDIT_FILTER, "bizID"], read: readAuditPage, mayBeEmpty: true };
     return iteratePages(this.#operations, "/v1/admin/audit/list", list, options);
@@ -209,7 +209,7 @@ export class AdminClient {
 
   /** Immediately revokes a server token of any partner, with its access tokens. Repeating the call has no effect. */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
-    const body = { token_id: checkText("The argument tokenID", tokenID) };
+    const body = { token_id: checkText("The tokenID argument", tokenID) };
     const path = "/v1/admin/serverTokens/revoke";
     const token = await this.#operations.call(path, body, revokedServerToken, options);
     checkSubject("token", tokenID, token.token_id);
@@ -223,8 +223,8 @@ export class AdminClient {
   async createServerToken(bizID: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
     const { name, signal, idempotencyKey } = checkCallOptions(options, "name", "idempotencyKey");
     const body = {
-      biz_id: checkBizID("The argument bizID", bizID),
-      ...(name !== undefined && { name: checkText("The option name", name) }),
+      biz_id: checkBizID("The bizID argument", bizID),
+      ...(name !== undefined && { name: checkText("The name option", name) }),
     };
     const key = checkIdempotencyKey(idempotencyKey);
     return this.#operations.call("/v1/admin/serverTokens/create", body, createdServerToken, { signal }, key);
@@ -236,7 +236,7 @@ export class AdminClient {
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
-    const body = { ...checkInvitation(name, options), biz_id: checkBizID("The argument bizID", bizID) };
+    const body = { ...checkInvitation(name, options), biz_id: checkBizID("The bizID argument", bizID) };
     return this.#operations.call("/v1/admin/staff/invite", body, invitation, { signal: options.signal });
   }
 
@@ -247,7 +247,7 @@ export class AdminClient {
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
-    const body = { biz_id: checkBizID("The argument bizID", bizID), name: checkText("The argument name", name) };
+    const body = { biz_id: checkBizID("The bizID argument", bizID), name: checkText("The argument name", name) };
     await this.#operations.call("/v1/admin/staff/remove", body, nothing, options);
   }
 
@@ -271,7 +271,7 @@ export class AdminClient {
    */
   async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const ofPartner = { biz_id: checkBizID("The argument bizID", bizID), ...body };
+    const ofPartner = { biz_id: checkBizID("The bizID argument", bizID), ...body };
     const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, discardedKey, options);
     checkSubject("user", id, key.user_id);
     checkSubject("public key", keyID, key.key_id);
@@ -283,7 +283,7 @@ export class AdminClient {
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
-    checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
+    checkInteger("The timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS);
     const operations = this.#once(timeoutMs);
     return (await operations.call("/v1/admin/publishRegistered", {}, publishedBatches, { signal })).batches;
   }
@@ -294,7 +294,7 @@ export class AdminClient {
     fields: object,
     options: CallOptions,
   ): Promise<PartnerSummary> {
-    const body = { biz_id: checkBizID("The argument bizID", bizID), ...fields };
+    const body = { biz_id: checkBizID("The bizID argument", bizID), ...fields };
     const partner = await this.#operations.call(path, body, partnerSummary, options);
     checkSubject("partner", bizID, partner.biz_id);
     return partner;
@@ -305,14 +305,14 @@ export class AdminClient {
 function checkInvitation(name: string, options: InviteOptions) {
   const { role } = checkCallOptions(options, "role");
   if (role !== undefined && !ROLES.includes(role))
-    throw new ArgumentError("ARGUMENT_INVALID", "The option role must be administrator or reader.");
-  return { name: checkText("The argument name", name), ...(role !== undefined && { role }) };
+    throw new ArgumentError("ARGUMENT_INVALID", "The role option must be administrator or reader.");
+  return { name: checkText("The name argument", name), ...(role !== undefined && { role }) };
 }
 
 /** Checks and returns a bearer token (RFC 6750, section 2.1). The error message does not contain the token. */
 function checkAdminToken(token: unknown): string {
   if (typeof token === "string" && /^[\w.~+/-]{1,500}=*$/.test(token)) return token;
   const message =
-    "The option adminToken must be the service's admin token. It contains only letters, digits and - . _ ~ + /.";
+    "The adminToken option must be the service's admin token. It contains only letters, digits and - . _ ~ + /.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

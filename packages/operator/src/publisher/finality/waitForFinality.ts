@@ -15,11 +15,11 @@ export function checkFinality(finality: Finality): void {
   if (finality === "finalized") return;
   const expected = '"finalized" or { confirmations }, a whole number of 1 or more';
   if (isObject(finality)) {
-    const { confirmations } = checkOptions("The option finality's fields", finality, { confirmations: true });
+    const { confirmations } = checkOptions("The finality option's fields", finality, { confirmations: true });
     if (Number.isSafeInteger(confirmations) && confirmations >= 1) return;
   }
   const actual = describeValue(isObject(finality) ? finality.confirmations : finality);
-  const message = `The option finality must be ${expected}, but is ${actual}.`;
+  const message = `The finality option must be ${expected}, but is ${actual}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual });
 }
 
