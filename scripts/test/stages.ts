@@ -18,7 +18,7 @@ export const STAGES: readonly Stage[] = [
     paths: ["test/operator/commands"],
     thorough: ["test/operator/commands/hardhatProject.test.ts"],
   },
-  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], addedBy: "all" },
+  { name: "browser", paths: ["test/keyroot/browser", "test/web"], addedBy: "all" },
   {
     name: "service",
     paths: ["test/service"],
@@ -51,7 +51,7 @@ export const STAGES: readonly Stage[] = [
   {
     name: "operator and stack",
     paths: ["test/operator", "test/layers.test.ts", "test/service/stack"],
-    except: ["test/operator/browser", "test/operator/commands", "test/operator/publisher"],
+    except: ["test/operator/commands", "test/operator/publisher"],
   },
 ];
 

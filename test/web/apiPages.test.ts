@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "../../support/browser/chromium.ts";
-import { describeIfNamed } from "../../support/named.ts";
-import { OPERATIONS } from "../../support/service/operations.ts";
-import { serviceOnPostgres } from "../../support/service/support.ts";
+import { launchChromium } from "../support/browser/chromium.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { OPERATIONS } from "../support/service/operations.ts";
+import { serviceOnPostgres } from "../support/service/support.ts";
 
 const everything = process.env["TEST_EVERYTHING"] === "1";
 
