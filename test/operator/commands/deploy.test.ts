@@ -65,7 +65,9 @@ describeOnBoth("keyroot deploy", (startChain) => {
 
     // A registry of another owner does not count as this account's registry.
     expect((await deploy()).code).to.equal(0);
-    expect((await deploy({}, env)).message).to.match(/funds|balance/);
+    expect((await deploy({}, env)).message)
+      .to.contain(address)
+      .and.to.contain("Send ETH to this account");
     await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0xde0b6b3a7640000" }]);
     const { code, json } = await deploy({ owner: fresh.stranger, "max-fee": "100" }, env);
     expect(code, JSON.stringify(json)).to.equal(0);

@@ -471,9 +471,19 @@ describeOnBoth("addRoots", (startChain) => {
 
     it("throws the node's error if the node rejects a transaction permanently", async () => {
       const via = at("eth_sendTransaction", () => {
-        throw new TransportError("RPC_ERROR", "insufficient funds");
+        throw new TransportError("RPC_ERROR", "over quota");
       });
-      expect(await failure(run(batches(1), { via }))).to.have.property("message", "insufficient funds");
+      expect(await failure(run(batches(1), { via }))).to.have.property("message", "over quota");
+    });
+
+    it("names the owner and the remedy if the owner has too little ETH", async () => {
+      const via = at("eth_sendTransaction", () => {
+        throw new TransportError("RPC_ERROR", "insufficient funds for gas * price + value");
+      });
+      expect(await failure(run(batches(1), { via })))
+        .to.include({ code: "RPC_ERROR" })
+        .and.have.property("message")
+        .that.matches(new RegExp(`${fresh.owner}.*Send ETH to this account.*insufficient funds`));
     });
   });
 
