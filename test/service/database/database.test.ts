@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "pg";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { toServiceError } from "../../../packages/service/src/app/problem.ts";
 import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import type { ResolvedConfig } from "../../../packages/service/src/config/config.ts";
 import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
@@ -61,7 +62,39 @@ describe("the service's databases", () => {
     expect((error as ArgumentError).message).to.match(message);
   }
 
+  describe("a start", () => {
+    it("names the variable of a database that rejects the connection", async () => {
+      const [url, region] = [new URL(await freshDatabaseUrl()), await freshDatabaseUrl()];
+      url.pathname = "/none";
+      await expectRefused(
+        await configOf({ DATABASE_URL: url.href }),
+        "CONFIGURATION_INVALID",
+        /DATABASE_URL: .*"none"/,
+      );
+      await migrate(region);
+      const config = await configOf({ DATABASE_URL: region, DATABASE_URL_EU_WEST_1: url.href });
+      await expectRefused(config, "CONFIGURATION_INVALID", /DATABASE_URL_EU_WEST_1: .*"none"/);
+    });
+
+    for (const [reason, url] of [
+      ["ECONNREFUSED", "postgres://127.0.0.1:1/none"],
+      ["ENOENT", "postgres:///none?host=/none"],
+    ] as const)
+      it(`names the variable of a database with the error ${reason}`, async () => {
+        const error = await failure(startService(await configOf({ DATABASE_URL: url })));
+        expect(error).to.be.instanceOf(TransportError).with.property("code", "UNREACHABLE");
+        expect((error as TransportError).message).to.match(new RegExp(`DATABASE_URL is unavailable: .*${reason}`));
+        expect(toServiceError((error as TransportError).cause)).to.include({ status: 503 });
+      });
+  });
+
   describe("migrations", () => {
+    it("name the variable of a database that is unavailable", async () => {
+      const error = await failure(migrate("postgres://127.0.0.1:1/none"));
+      expect(error).to.be.instanceOf(TransportError).with.property("code", "UNREACHABLE");
+      expect((error as TransportError).message).to.contain("DATABASE_URL");
+    });
+
     it("must run before the service starts", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
       await expectRefused(config, "SCHEMA_OUTDATED", /0 of this version's \d+ migrations.*keyroot migrate/);

@@ -21,7 +21,8 @@ import { ArgumentError } from "../errors.ts";
 import { DATABASE_NOW } from "./columns.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { schemaRequirements } from "./tables.ts";
-import { STANDBY_MESSAGE, isDatabaseUnavailable } from "./unavailable.ts";
+import { VARIABLES } from "../config/variables.ts";
+import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
 
 /** A connection to PostgreSQL or PGlite, which have the same SQL dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -46,7 +47,10 @@ export interface DatabaseOptions {
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
   readonly regions: Readonly<Record<Region, Database>>;
-  /** Creates or updates the tables of all databases. */
+  /**
+   * Creates or updates the tables of all databases.
+   * @throws ArgumentError CONFIGURATION_INVALID if PostgreSQL rejects a connection; TransportError UNREACHABLE
+   */
   migrate(): Promise<void>;
 }
 
@@ -73,14 +77,14 @@ interface OpenedDatabase {
  */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
   await using opening = new Cleanup();
-  const opened = new Map<string, OpenedDatabase>();
+  const opened = new Map<string, OpenedDatabase & { place: Place }>();
   const open = async (url: string | undefined, place: Place): Promise<OpenedDatabase> => {
     const name = url ?? (options.separateRegions === true && place !== REGIONS[0] ? place : "home");
     const known = opened.get(name);
     if (known !== undefined) return known;
     const fresh =
       url === undefined ? await openPGlite(options.folder, opening) : await openPostgres(url, options, opening);
-    opened.set(name, fresh);
+    opened.set(name, { ...fresh, place });
     return fresh;
   };
   const home = await open(options.url, "home");
@@ -93,7 +97,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
     home: home.database,
     regions,
     async migrate() {
-      for (const each of opened.values()) await each.migrate();
+      for (const { migrate, place } of opened.values()) await connected(migrate(), place);
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
@@ -149,11 +153,11 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 
 /**
  * Checks that every database has this version's migrations, and that this version works with any later migrations.
- * @throws ArgumentError SCHEMA_OUTDATED
+ * @throws ArgumentError SCHEMA_OUTDATED, CONFIGURATION_INVALID; TransportError UNREACHABLE
  */
 export async function checkMigrations(databases: Databases): Promise<void> {
-  for (const database of allDatabases(databases)) {
-    const applied = await appliedMigrations(database);
+  for (const [place, database] of distinctDatabases(databases)) {
+    const applied = await connected(appliedMigrations(database), place);
     const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
     const details = { expected: KNOWN.length, actual: applied.length };
     if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
@@ -179,6 +183,17 @@ function missing(applied: number): string {
 async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
   if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
   return "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
+}
+
+/**
+ * Waits for the first query of a database.
+ * @throws ArgumentError CONFIGURATION_INVALID, TransportError UNREACHABLE; both name the variable of the database's URL
+ */
+function connected<T>(query: Promise<T>, place: Place): Promise<T> {
+  const variable = place === "home" ? VARIABLES.databaseUrl : VARIABLES[`regionUrls.${place}`];
+  return query.catch((error: unknown) => {
+    throw toConnectionError(error, variable);
+  });
 }
 
 async function appliedMigrations(database: Database): Promise<string[]> {
