@@ -190,7 +190,7 @@ describeWithProgram("keyroot", (keyroot) => {
     it("exits with code 1 without a trusted block", async () => {
       const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
       expect([code, stdout]).to.deep.equal([1, ""]);
-      expect(stderr).to.match(/^UNANCHORED \(step anchor\): The bundle is for the untrusted block /);
+      expect(stderr).to.match(/^UNANCHORED: The bundle is for the untrusted block /);
     });
 
     it("exits with code 1 for a false or malformed bundle", async () => {

@@ -182,6 +182,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const ran = await Promise.all(cases.map(([url]) => publish([one, two], { "merkle-url": `${url}/secret` })));
       expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
       expect(JSON.stringify(ran)).to.not.contain("secret");
+      expect(ran.at(-1)?.message).to.contain("Check the URL in --merkle-url,");
       expect(await readUserCount()).to.equal(0);
     });
 

@@ -131,6 +131,12 @@ for (const keyroot of [program, hardhat]) {
           expect(JSON.stringify(json)).to.not.contain("secret");
           expect(message).to.not.contain("\u001b");
         }
+        const [given, variable] = await Promise.all([
+          keyroot.json([...status, "--rpc", await goneUrl()]),
+          keyroot.json(status, { env: { KEYROOT_RPC_URL: `${await goneUrl()}/secret` } }),
+        ]);
+        expect(given.message).to.contain("Check the URL in --rpc,");
+        expect(variable.message).to.contain("Check the URL in KEYROOT_RPC_URL,").and.to.not.contain("secret");
       });
     });
   });

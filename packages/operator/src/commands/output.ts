@@ -69,7 +69,6 @@ export function printFailure(error: unknown, options: { json: boolean; showStack
 
 function describeError(error: unknown): string {
   const code = (text: string) => style("failure", text, process.stderr);
-  if (error instanceof VerificationError) return `${code(error.code)} (step ${error.step}): ${error.message}`;
   if (error instanceof KeyrootError) return `${code(error.code)}: ${error.message}`;
   return `${code("INTERNAL")}: ${messageOf(error)} (use --show-stack-traces for details)`;
 }

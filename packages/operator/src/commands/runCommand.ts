@@ -5,6 +5,7 @@ import type { Command, Definition, Parsed } from "./defineCommand.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
+import { nameSettings } from "./nameSettings.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
@@ -25,7 +26,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
   } catch (error) {
     // If a step after an alarm fails, keep the exit code for false data.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
-    printFailure(error, { json, showStackTraces: host.showStackTraces });
+    printFailure(nameSettings(error, command, raw, host.environment), { json, showStackTraces: host.showStackTraces });
   }
 }
 

@@ -1,0 +1,35 @@
+import { TransportError } from "keyroot/errors";
+import { type Definition, optionName } from "./defineCommand.ts";
+import { rawName, type RawArguments } from "./parseArguments.ts";
+
+/** The error codes for a host that does not respond. */
+const CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
+
+/**
+ * Adds to the error of a host that does not respond the options and variables with this host's URL. Returns other errors
+ * unchanged.
+ * @param raw the options of the command line
+ */
+export function nameSettings(
+  error: unknown,
+  { options }: Definition,
+  raw: RawArguments,
+  environment: NodeJS.ProcessEnv,
+): unknown {
+  if (!(error instanceof TransportError && CODES.includes(error.code))) return error;
+  const words = error.message.split(/\s+/).map((word) => word.replace(/[.:,]+$/, ""));
+  const given = Object.keys(options).map((name) => [optionName(name), raw[rawName(name)]] as const);
+  const variables = Object.entries(environment).filter(([name]) => name.startsWith("KEYROOT_"));
+  const names = [...given, ...variables].flatMap(([name, value]) =>
+    hostsOf(value).some((host) => words.includes(host)) ? [name] : [],
+  );
+  if (names.length === 0) return error;
+  const text = `${error.message} Check the URL in ${names.join(" and ")}, and check that a server responds there.`;
+  return new TransportError(error.code as "UNREACHABLE" | "TIMEOUT", text, { cause: error });
+}
+
+/** Returns the hosts, with ports, of a comma-separated list of URLs. */
+function hostsOf(value: unknown): string[] {
+  const urls = typeof value === "string" ? value.split(",") : [];
+  return urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host] : [])).filter((host) => host !== "");
+}
