@@ -1,12 +1,16 @@
 /** The program `keyroot`. It has all commands that do not need Hardhat. `cli.ts` loads it. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { type Command as KeyrootCommand, describeOption, optionName } from "./commands/defineCommand.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
 import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandHandlers.ts";
 
 const words = () => process.argv.slice(2);
+
+/** The words that start this program again. Outside npx, the path of the program also works in other folders. */
+const PROGRAM = programOf(process.argv[1], process.env);
 
 /** Runs the command in the process's arguments. */
 export async function runProgram(): Promise<void> {
@@ -35,8 +39,8 @@ export async function runProgram(): Promise<void> {
 /** Returns the environment of commands in this program. */
 function hostOf(showStackTraces: boolean): Host {
   return {
-    program: "npx keyroot",
-    invocation: ["npx", "keyroot", ...words()],
+    program: PROGRAM.join(" "),
+    invocation: [...PROGRAM, ...words()],
     root: process.cwd(),
     environment: process.env,
     showStackTraces,
@@ -92,6 +96,10 @@ async function reject(message: string): Promise<void> {
     json: words().includes("--json"),
     showStackTraces: false,
   });
+}
+
+function programOf(path = "", { npm_command }: NodeJS.ProcessEnv): string[] {
+  return npm_command === undefined && basename(path) === "keyroot" ? [path] : ["npx", "keyroot"];
 }
 
 function version(): string {

@@ -1,10 +1,14 @@
 import { expect } from "chai";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { randomHex } from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
-import { program as keyroot } from "../../support/processes/commandLine.ts";
+import { CommandLine, program as keyroot } from "../../support/processes/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
 
 describe("the administration commands", () => {
   const service = serviceOnPostgres();
+  const folder = temporaryFolder();
 
   const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN };
   const run = (command: string, ...options: string[]) =>
@@ -26,6 +30,21 @@ describe("the administration commands", () => {
     const revoked = await run("revoke-server-token", "--token-id", tokenID);
     expect(revoked.json).to.include({ token_id: tokenID, biz_id: bizID });
     expect(revoked.json["revoked"]).to.be.a("number");
+  });
+
+  it("name the program by its path if npx did not start it", async () => {
+    const installed = join(folder.path, "keyroot");
+    const [node = "", cli = ""] = keyroot.words;
+    await symlink(cli, installed);
+    const create = ["create-partner", "--service-url", service.url, "--name", "Acme"];
+    const hint = async (npm_command: string | undefined) => {
+      const { stdout } = await new CommandLine("keyroot", [node, installed]).run(create, {
+        env: { ...env, npm_command },
+      });
+      return /^To create a token for its server: (.*) create-server-token /m.exec(stdout)?.[1];
+    };
+    expect(await hint(undefined)).to.equal(installed);
+    expect(await hint("exec")).to.equal("npx keyroot");
   });
 
   it("print a filtered audit log as JSON lines or as text", async () => {
