@@ -193,7 +193,11 @@ export const DEFINITIONS = {
         variable: "KEYROOT_CONFIRMATIONS",
       }),
       finalized: flag("Wait until the blocks of the roots are finalized", { excludes: ["confirmations"] }),
-      timeout: integer("seconds", "Maximum number of seconds to wait without progress", { min: 1, default: 600 }),
+      timeout: integer(
+        "seconds",
+        "Maximum number of seconds to wait without progress; not used with --safe-transactions",
+        { min: 1, default: 600 },
+      ),
       ...chain,
       merkleUrl,
       json: flag("Print each event and the result as one JSON object per line"),
