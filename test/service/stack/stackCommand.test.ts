@@ -102,7 +102,7 @@ describe("npx hardhat keyroot stack", () => {
       [hardhat, ["--service-url", serviceUrl], named],
     ] as const) {
       const { code, stdout } = await keyroot.run(["create-partner", "--name", "Acme", ...options], { env: given });
-      const [, command = ""] = /^To create a token for its server: (.*)$/m.exec(stdout) ?? [];
+      const [, command = ""] = /^To create a token for the partner's server: (.*)$/m.exec(stdout) ?? [];
       expect([code, command.startsWith(`${keyroot.program} create-server-token --biz-id biz_`)]).to.deep.equal([
         0,
         true,

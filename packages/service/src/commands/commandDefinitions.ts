@@ -16,13 +16,13 @@ import {
 const serviceUrl = text("url", "URL of the partner service. Set KEYROOT_ADMIN_TOKEN to the service's admin token", {
   variable: "KEYROOT_SERVICE_URL",
 });
-const bizID = text("id", "Id of the partner. The commands create-partner and list-partners print it");
+const bizID = text("id", "Id of the partner. The commands create-partner and list-partners print this id");
 
 const OF_PARTNER = ["bizID", "serviceUrl"];
 
 export const DEFINITIONS = {
   serve: {
-    summary: "Run the partner service until Ctrl-C. Configure it with environment variables",
+    summary: "Run the partner service until Ctrl-C. Configure the service with environment variables",
     options: {
       every: integer(
         "seconds",
@@ -35,7 +35,7 @@ export const DEFINITIONS = {
       ),
       atLeast: integer(
         "n",
-        "Minimum number of keys in a publishing round. With fewer keys whose hold period is over, the round publishes nothing",
+        "Minimum number of keys in a publishing round. If the hold period of fewer keys is over, the round publishes nothing",
         { min: 1, default: 1 },
       ),
       json,
@@ -58,7 +58,10 @@ export const DEFINITIONS = {
     summary: "Create a signing key for access tokens",
     needs: () => ["out"],
     options: {
-      out: text("file", "File of signing keys. If the file exists, the command adds the new key at its end"),
+      out: text(
+        "file",
+        "File of signing keys. If the file exists, the command adds the new key at the end of the file",
+      ),
       json,
     },
   },
@@ -70,7 +73,7 @@ export const DEFINITIONS = {
   },
 
   "create-server-token": {
-    summary: "Create a server token for a partner, and print it once",
+    summary: "Create a server token for a partner, and print the token once",
     needs: () => OF_PARTNER,
     options: {
       bizID,
@@ -84,7 +87,7 @@ export const DEFINITIONS = {
     summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
-      bizID: text("id", "Id of the partner. The command create-partner prints it"),
+      bizID,
       operator: flag("Invite the person to the operator's console, where your own staff manage all partners"),
       name: text("text", "Name of the person. If the person lost all passkeys, use the same name again"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
@@ -126,8 +129,8 @@ export const DEFINITIONS = {
     needs: ({ unlimited }) => [...OF_PARTNER, ...(unlimited === true ? [] : ["userLimit"])],
     options: {
       bizID,
-      userLimit: integer("n", "Maximum number of users", { min: 0, max: MAX_INT32 }),
-      unlimited: flag("Remove the limit"),
+      userLimit: integer("n", "Maximum number of the partner's users", { min: 0, max: MAX_INT32 }),
+      unlimited: flag("Remove the partner's user limit"),
       serviceUrl,
       json,
     },
@@ -142,7 +145,11 @@ export const DEFINITIONS = {
   "revoke-server-token": {
     summary: "Revoke a partner's server token",
     needs: () => ["tokenID", "serviceUrl"],
-    options: { tokenID: text("id", "Id of the token. The command list-server-tokens prints it"), serviceUrl, json },
+    options: {
+      tokenID: text("id", "Id of the server token. The command list-server-tokens prints this id"),
+      serviceUrl,
+      json,
+    },
   },
 
   "list-audit-log": {
@@ -156,8 +163,8 @@ export const DEFINITIONS = {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
       actorID: text("id", "Print only changes by the user, person or server token with this id"),
-      since: text("time", "Print only entries at or after this time, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
-      until: text("time", "Print only entries before this time"),
+      since: text("time", "Print only entries at this time or later, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
+      until: text("time", "Print only entries before this time, in the format of --since"),
       serviceUrl,
       json: flag("Print each entry as one JSON object on its own line"),
     },

@@ -21,7 +21,7 @@ export async function createPartner(args: ArgsOf<"create-partner">, host: Host):
   ];
   return {
     json: { bizID },
-    text: `${bizID}\nTo create a token for its server: ${host.program} ${shellCommand(next)}`,
+    text: `${bizID}\nTo create a token for the partner's server: ${host.program} ${shellCommand(next)}`,
   };
 }
 
