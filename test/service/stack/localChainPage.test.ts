@@ -28,11 +28,11 @@ describe("docs/local-chain.md", () => {
     expect(page).to.match(/^\| Chain id +\| 31337 +\|$/m);
     expect(stack).to.include({ chainId: 31_337, contract: valueOf("Registry") });
     const owner = await rpc(stack.rpcUrl, "eth_call", [{ to: stack.contract, data: "0x8da5cb5b" }, "latest"]);
-    expect(String(owner).slice(-40)).to.equal(valueOf("Owner of registry")?.slice(2).toLowerCase());
+    expect(String(owner).slice(-40)).to.equal(valueOf("Registry's owner")?.slice(2).toLowerCase());
     const wallet = HDNodeWallet.fromPhrase(valueOf("Recovery phrase") ?? "");
     expect([wallet.address, wallet.privateKey]).to.deep.equal([
-      valueOf("Owner of registry"),
-      valueOf("Key of the owner"),
+      valueOf("Registry's owner"),
+      valueOf("Owner's private key"),
     ]);
   });
 
@@ -47,7 +47,7 @@ describe("docs/local-chain.md", () => {
       const args = ["--input-type=module-typescript", "--eval", program];
       const { stdout } = await run(process.execPath, args, { cwd: ROOT });
       const [, root] = /const root = `0x\$\{"(..)"\.repeat\(32\)\}`/.exec(example) ?? [];
-      expect(stdout).to.equal(`${valueOf("Owner of registry")} 0x${root?.repeat(32)}\n`);
+      expect(stdout).to.equal(`${valueOf("Registry's owner")} 0x${root?.repeat(32)}\n`);
     });
   }
 });
