@@ -102,7 +102,7 @@ const transaction = {
   }),
 };
 const ownership = {
-  callOnly: flag("Print the call instead of sending it. You can then send it with a Safe or another wallet"),
+  callOnly: flag("Print the call, and send nothing. You can then send the printed call with a Safe or another wallet"),
   ...transaction,
 };
 /** Starts a description with a lowercase letter, for use after a colon. */
@@ -169,7 +169,7 @@ export const DEFINITIONS = {
         "Folder for the transactions of a Safe that owns the registry. The command waits until the Safe executes them",
         { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
       ),
-      plan: planFolder("Folder for the plan until it is finished. A later run resumes the plan"),
+      plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
       maxCost: text("eth", "Maximum total cost in ETH of all runs of the plan", {
@@ -180,11 +180,11 @@ export const DEFINITIONS = {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as the service does at registration. This takes about 2 ms per key on one core",
+        "Also check that each key is in the prime-order subgroup, as the service does at registration. The check takes about 2 ms per key on one core",
       ),
       accessList: text(
         "when",
-        "When to add an access list (EIP-2930) to transactions. With auto, the command adds one if this lowers the cost",
+        "When to add an access list (EIP-2930) to transactions. With auto, the command adds an access list if the list lowers the cost",
         { choices: ["auto", "always", "never"], default: "auto" },
       ),
       confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
@@ -205,11 +205,14 @@ export const DEFINITIONS = {
   },
 
   estimate: {
-    summary: "Estimate the cost of publishing users' keys now",
+    summary: "Estimate the current cost of publishing users' keys",
     needs: ({ compare }) => (compare === undefined ? REGISTRY : []),
     options: {
       ...recordFiles,
-      ethPrice: text("price", "Price of one ETH in a currency of your choice. The cost is also shown in this currency"),
+      ethPrice: text(
+        "price",
+        "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
+      ),
       lastYear: flag("Also show last year's base fees, from about one block per week"),
       compare: text(
         "prices",
@@ -226,7 +229,9 @@ export const DEFINITIONS = {
     needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the deploying account" }),
-      deterministic: flag("Deploy with CREATE2. The address is the same on every chain for the same --owner"),
+      deterministic: flag(
+        "Deploy with CREATE2. The registry then has the same address on every chain for the same --owner",
+      ),
       ...transaction,
       ...chainOptions,
       json,
@@ -255,7 +260,7 @@ export const DEFINITIONS = {
     summary: "Offer the ownership of a registry to another account",
     needs: ownershipNeeds,
     options: {
-      newOwner: text("address", "Account that becomes the owner when it accepts", { required: true }),
+      newOwner: text("address", "Account to which you offer the ownership", { required: true }),
       ...ownership,
       ...chain,
       json,
@@ -275,12 +280,12 @@ export const DEFINITIONS = {
     options: {
       bundle: text(
         "file",
-        "File with the user's bundle. The command verifies it against --pinned or --auditors, without a network",
+        "File with the user's bundle. The command verifies the bundle against --pinned or --auditors, without a network",
         { excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"] },
       ),
       blockProof: text(
         "file",
-        "File with the proof of the bundle's block. The command verifies it against --checkpoint",
+        "File with the proof of the bundle's block. The command verifies the proof against --checkpoint",
         {
           excludes: ["pinned", "beacon"],
         },
@@ -293,7 +298,7 @@ export const DEFINITIONS = {
       ...auditors,
       storageProof: flag("Require a storage proof of the user's root"),
       block: text("tag", "Block to read", block),
-      maxAge: integer("seconds", "Maximum age of the block in seconds", { min: 0 }),
+      maxAge: integer("seconds", "Maximum age of the block to read, in seconds", { min: 0 }),
       usersSlot,
       expectedPublicKey: text(
         "base64",
@@ -373,10 +378,10 @@ export const DEFINITIONS = {
       beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "ownNode", "compare"] },
       storageProof: flag("Require a storage proof of the number of users"),
       codeHash,
-      state: text("file", "File that records finished work, so that the next audit can skip it", {
+      state: text("file", "File for the audit's state. The next audit with this file skips finished work", {
         defaultText: "a file in .keyroot",
       }),
-      fresh: flag("Ignore the state of earlier runs and start over"),
+      fresh: flag("Ignore the saved state of earlier runs, and start again"),
       part: text("n/m", "Audit part n of m parts, such as 3/16, at the block of --pinned", {
         excludes: ["sign", "compare", "mergeParts"],
       }),
@@ -426,7 +431,10 @@ export const DEFINITIONS = {
         "File with the new auditors, one per line: the public key and the URL of the statements",
         { required: true },
       ),
-      newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1, required: true }),
+      newThreshold: integer("n", "Minimum number of the new auditors that must sign the same statement", {
+        min: 1,
+        required: true,
+      }),
       sequence: integer(
         "n",
         "Number of the list. The first list that replaces the original auditors has the number 1",
@@ -458,12 +466,14 @@ export const DEFINITIONS = {
       publicKey: text("base64", "User's own public key in base64"),
       records: text(
         "file",
-        "File of user records in the same format as for publish. The command watches all users in it. Use it instead of --user-id",
+        "File with user records, in the same format as for publish. The command watches all users in the file. Use --records instead of --user-id and --public-key",
         { excludes: ["userID", "publicKey"] },
       ),
       files: auditedFiles,
       every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
-      once: flag("Poll once and exit. Use it with cron. With --state, the next run continues after the last block"),
+      once: flag(
+        "Poll once and exit, for example under cron. With --state, the next run continues after the last block",
+      ),
       keepRunning: flag("Continue after an alarm"),
       unavailableAfter: integer(
         "seconds",
@@ -476,7 +486,7 @@ export const DEFINITIONS = {
       beacon: { ...beacon.beacon, excludes: ["block"] },
       ...auditors,
       auditors: { ...auditors.auditors, excludes: ["block", "beacon"] },
-      maxAge: integer("seconds", "Maximum age of the block in seconds", {
+      maxAge: integer("seconds", "Maximum age of the newest block, in seconds", {
         min: 0,
         max: MAX_INT32,
         defaultText: "any",
@@ -485,15 +495,19 @@ export const DEFINITIONS = {
         min: 0,
         defaultText: "the next new block",
       }),
-      state: text("file", "File that records the last block and its findings, so that the next run can continue", {
-        defaultText: "none",
-      }),
-      fresh: flag("Ignore the state and start over"),
-      alarmUrl: text("url", "URL to which alarms are sent", { variable: "KEYROOT_ALARM_URL" }),
-      alarmHost: text("hosts", "Hosts to which alarms may be sent, separated by commas"),
+      state: text(
+        "file",
+        "File for the last block and the findings. The next run with this file continues after this block",
+        {
+          defaultText: "none",
+        },
+      ),
+      fresh: flag("Ignore the saved state, and start again"),
+      alarmUrl: text("url", "URL to which the command sends alarms", { variable: "KEYROOT_ALARM_URL" }),
+      alarmHost: text("hosts", "Hosts to which the command may send alarms, separated by commas"),
       alarmSecretFile: text(
         "file",
-        "File with the secret that signs alarms. The secret can also be in KEYROOT_ALARM_SECRET",
+        "File with the secret for signing alarms. You can instead set the secret itself in the KEYROOT_ALARM_SECRET variable",
         { variable: "KEYROOT_ALARM_SECRET_FILE" },
       ),
       fileBytes,
