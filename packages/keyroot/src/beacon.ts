@@ -1,6 +1,6 @@
 /**
  * The entry `keyroot/beacon`, which adds Ethereum's light client to all verifiers. Import this entry, and set the
- * `beacon` option. The first verification loads the light client's code.
+ * `beacon` option. The light client's code is loaded at the first verification.
  */
 import type { BlockProof, ProvenBlock } from "./blocks/beacon/blockProof.ts";
 import type { BlockProofOptions, TrustedCheckpoint } from "./blocks/beacon/options.ts";

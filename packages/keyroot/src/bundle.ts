@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/bundle`, which makes bundles and verifies them offline. The entry is separate because it loads the
- * code for Ethereum's storage proofs.
+ * The entry `keyroot/bundle` with functions that make bundles and verify bundles offline. Apps import this entry
+ * separately, because the code for Ethereum's storage proofs is large.
  */
 export { type Bundle, type BundleQuery, verifyBundle, parseBundle, type VerifiedBundle } from "./verifier/bundle.ts";
 export { type MadeBundle, makeBundle, type MakeBundleOptions } from "./verifier/makeBundle.ts";

@@ -5,14 +5,17 @@ import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { BlockRequest, BlockSource } from "./blockSource.ts";
 
-/** The name of a block source that apps import separately, because its code is large. */
+/** The name of a block source that apps import separately. The source's code is large. */
 export type AddedSourceName = "auditors" | "beacon";
 
 /** A block source that an app added to the verifiers. */
 export interface AddedSource {
   name: AddedSourceName;
   find: BlockSource;
-  /** Checks whether the source still accepts this evidence. The evidence's anchor is the source's name. */
+  /**
+   * Checks whether the source still accepts this evidence. The caller has checked that the evidence's anchor is the
+   * source's name.
+   */
   accepts: (evidence: Evidence) => boolean | Promise<boolean>;
   /** Verifies keys with short proofs. Undefined unless the `proofs` option is true. */
   proveKey?: KeyProof | undefined;
@@ -55,7 +58,7 @@ export interface SourcePlace {
   codeHash?: string | undefined;
   storageProof?: boolean | undefined;
   maxAgeMs?: number | undefined;
-  /** The bundle to verify. Its statement replaces all network requests. */
+  /** The bundle to verify. The source reads the bundle's statement and sends no request. */
   bundle?: { statement?: string | undefined };
 }
 
@@ -64,7 +67,7 @@ export type MakeSource = (option: unknown, place: SourcePlace) => AddedSource;
 
 const added = new Map<AddedSourceName, MakeSource>();
 
-/** Adds a block source to all verifiers. The source's entry calls this function when an app imports it. */
+/** Adds a block source to all verifiers. A source's entry calls this function when an app imports the entry. */
 export function addSource(name: AddedSourceName, make: MakeSource): void {
   added.set(name, make);
 }

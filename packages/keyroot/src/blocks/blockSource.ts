@@ -6,7 +6,7 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** A request for a block that is suitable for a verification. */
 export interface BlockRequest {
-  /** The functions that call the chain's endpoints. Only a quorum has more than one. */
+  /** The functions that call the chain's endpoints. Only a quorum has more than one function. */
   calls: readonly RpcCall[];
   /** The required confirmation state. */
   tag: BlockTag;
@@ -23,11 +23,11 @@ export type BlockTag = "latest" | "safe" | "finalized";
 interface FoundBlock {
   /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /** The header with this hash. If it is undefined, the verifier fetches and checks the header. */
+  /** The header with this hash. If the header is undefined, the verifier fetches and checks the header. */
   header?: BlockHeader;
   /** The expected block number, if the source provides no header. */
   number?: number;
-  /** The auditors' statement as a file. A bundle includes this file, so other people can verify the block. */
+  /** The auditors' statement as a file. A bundle includes this file, so the bundle's readers can verify the block. */
   statement?: string;
   anchor: Anchor;
   /** The indexes of the endpoints that reported this hash. Empty if the hash comes from another source. */
@@ -43,17 +43,18 @@ interface FoundBlock {
 }
 
 /**
- * A source of block hashes. Each source is a module or folder next to this file. All sources have the same next steps.
- * `verifier/readRootAtBlock.ts` reads the header and the root, and the verifier checks the file and the record.
+ * A source of block hashes. Each source is a module or folder next to this file. The steps after a source are the same
+ * for all sources. `verifier/readRootAtBlock.ts` reads the header and the root, and the verifier checks the file and
+ * the record.
  *
  * An implementation MUST:
  * - return a hash only after all checks that its `anchor` requires;
  * - throw a VerificationError of the step "anchor" if its data is false, or a TransportError if data is missing. Each
- *   source has its own error codes. It must not return a block with weaker evidence;
+ *   source has its own error codes. A source must not return a block with weaker evidence;
  * - compute the hash of `header` from its fields (`ethereum/header.ts`);
  * - send requests only through `calls`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.
  *
- * An implementation MUST NOT read the contract. It may load its own code on demand.
+ * An implementation MUST NOT read the contract. An implementation may load its own code on demand.
  */
 export type BlockSource = (request: BlockRequest) => Promise<FoundBlock>;

@@ -8,7 +8,7 @@ import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
  * Finds a block on which enough endpoints of a quorum agree. Dishonest endpoints cannot change or prevent the result if
- * they are fewer than `quorum` and at least `quorum` endpoints are honest.
+ * at least `quorum` endpoints are honest and fewer than `quorum` endpoints are dishonest.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function findQuorumBlock(endpoints: Quorum): BlockSource {
@@ -30,7 +30,8 @@ export type Votes<T> = [Vote<T>, ...Vote<T>[]];
 /**
  * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
  * endpoints report. A minority of dishonest endpoints cannot change this number. If too few endpoints have this block,
- * the search continues at the next lower number that an endpoint reported. So honest endpoints may be slightly behind.
+ * the search continues at the next lower number that an endpoint reported. Honest endpoints may therefore be slightly
+ * behind.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
@@ -77,7 +78,7 @@ export class Quorum {
     return this.calls.length;
   }
 
-  /** Returns the answer of enough endpoints, with one vote for each. @throws the errors of `notReached` */
+  /** Returns the answer that enough endpoints gave: one vote per endpoint. @throws the errors of `notReached` */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
@@ -92,7 +93,8 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer of enough endpoints, with one vote for each. Waits until no other answer can get as many votes.
+   * Returns the answer that enough endpoints gave: one vote per endpoint. Waits until no other answer can get enough
+   * votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
@@ -114,8 +116,8 @@ export class Quorum {
   /**
    * Sends a request to all endpoints at the same time. Ends as soon as the votes decide the result, so slow endpoints
    * cause no delay. An endpoint that fails has no vote.
-   * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
-   * until the votes decide the result.
+   * @param decide computes the result from the votes so far and the number of pending endpoints. `decide` returns
+   * undefined until the votes decide the result.
    * @returns undefined if the votes of all endpoints do not decide the result
    */
   poll<T, R>(
@@ -145,8 +147,8 @@ export class Quorum {
   }
 
   /**
-   * Makes the QUORUM_NOT_REACHED error. It is a VerificationError for false answers, and a TransportError for missing
-   * answers.
+   * Makes the QUORUM_NOT_REACHED error. The error is a VerificationError for false answers, and a TransportError for
+   * missing answers.
    */
   notReached(): KeyrootError {
     const contradiction = this.contradicted ? " Their answers contradict each other." : "";

@@ -21,7 +21,7 @@ export interface AuditorKey {
 
 /**
  * A valid auditor name: visible ASCII characters except the plus sign. C2SP signed-note also allows other characters,
- * but some of them look the same on a screen.
+ * but some of these characters look the same on a screen.
  */
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
 /** The byte that identifies Ed25519 cosignatures (C2SP tlog-cosignature, "Format"). */

@@ -11,7 +11,7 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** A list of auditors. It replaces the auditors of the previous list. */
+/** A list of auditors. A new list replaces the previous list's auditors. */
 export interface AuditorList {
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
@@ -20,7 +20,7 @@ export interface AuditorList {
   sequence: number;
   /** The number of auditors that must sign a statement or the next list. */
   threshold: number;
-  /** The auditors' public keys as text, and the URLs of the folders with their statements. */
+  /** The auditors' public keys as text, and the URLs of the folders with the auditors' statements. */
   auditors: readonly { key: string; url: string }[];
 }
 
@@ -34,7 +34,7 @@ export interface VerifiedAuditorList extends AuditorList {
   policy: AuditorPolicy;
 }
 
-/** Maximum size of an auditor list file in bytes. It is enough for 64 auditors and their signatures. */
+/** Maximum size of an auditor list file in bytes. This size is enough for 64 auditors and 64 signatures. */
 export const MAX_AUDITOR_LIST_BYTES = 2 ** 16;
 const SUBJECT = "The list of auditors";
 const ORIGIN = "github.com/keyroot/keyroot/auditors-v1";

@@ -7,7 +7,7 @@ import { fetchAuditorList, limitsOfRound, type StatementLimits } from "./fetchSt
 import { onePerKey, serializeSignedNote } from "./signedNote.ts";
 import { type AuditorPolicy, type StatementPlace, verifySignatures } from "./verifyStatement.ts";
 
-/** The auditors that the verifier trusts now, and the folders with their statements. */
+/** The auditors that the verifier trusts now, and the folders with the auditors' statements. */
 export interface Auditors {
   policy: AuditorPolicy;
   folders: readonly string[];
@@ -30,7 +30,7 @@ interface ListSearch {
 /**
  * Finds newer auditors. Reads newer lists of auditors from the store first, and then from the folders. The auditors
  * that a list replaces must have signed the list. A damaged store or a dishonest host can hide a list, but cannot
- * change it.
+ * change a list.
  * @param search the limits of the requests. Undefined to read only the store
  * @throws VerificationError STATEMENT_CONFLICT for two different lists with one number
  */
@@ -40,7 +40,7 @@ export async function findAuditors(
   search: ListSearch | undefined,
 ): Promise<Auditors> {
   const name = `keyroot-auditors:${place.chainId}:${place.contract.toLowerCase()}:${auditors.sequence + 1}`;
-  // The signature times need no check. They were compared with the clock before the list was stored.
+  // Accept signatures of any age. The signature times were compared with the clock before the list was stored.
   const stored = acceptList(auditors, place, Infinity, parseStored(await store.get(name)));
   const next = stored ?? (search && (await fetchNext(auditors, place, search)));
   if (next === undefined) return auditors;
@@ -62,7 +62,7 @@ async function fetchNext(
   const byText = new Map<string, SignedAuditorList>();
   const read = async (folder: string) => {
     const signed = parseSignedAuditorList(await fetchAuditorList(folder, sequence + 1, limits));
-    // Reject a file with a false signature before counting its signatures.
+    // Reject a file with a false signature before counting the file's signatures.
     verifySignatures(signed, policy.keys);
     const known = byText.get(signed.text)?.cosignatures ?? [];
     byText.set(signed.text, { ...signed, cosignatures: onePerKey([...known, ...signed.cosignatures], policy.keys) });

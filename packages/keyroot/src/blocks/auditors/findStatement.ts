@@ -21,9 +21,9 @@ export interface StatementQuery {
 }
 
 /**
- * Finds the newest statement that enough auditors signed. The search starts with the newest statement of each folder.
- * Some auditors may be behind the others. If too few auditors signed this statement, the search continues with older
- * statements. These are the newest statements of other folders.
+ * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
+ * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
+ * auditors may have signed only an older statement.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError
  * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
@@ -66,13 +66,13 @@ export interface CountedStatement extends VerifiedStatement {
   signers: Signers;
 }
 
-/** A statement that enough auditors signed. Its signatures may come from several folders. */
+/** A statement that enough auditors signed. The signatures may come from several folders. */
 export interface FoundStatement extends CountedStatement {
-  /** The statement's file with the newest signature of each auditor. */
+  /** The statement's file with each auditor's newest signature. */
   file: string;
 }
 
-/** A statement, and the times of all its known signatures, grouped by auditor key. */
+/** A statement, and the times of the statement's known signatures, grouped by auditor key. */
 interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
@@ -93,7 +93,10 @@ class KnownStatements {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
-  /** Reads a statement from a folder. @returns the number of its block, or undefined without a valid signature */
+  /**
+   * Reads a statement from a folder. @returns the statement's block number, or undefined if the statement has no valid
+   * signature
+   */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;
     try {
@@ -123,7 +126,9 @@ function conflict(accepted: readonly VerifiedStatement[]): VerificationError {
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
-/** Makes the error for the newest statement. Its message includes the reasons why other statements are missing. */
+/**
+ * Makes the error for the newest statement. The error's message includes the reasons why other statements are missing.
+ */
 function notReached(
   refusal: KeyrootError | undefined,
   errors: readonly KeyrootError[],

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. It also
- * exports `Quorum`, which compares the answers of several endpoints.
+ * The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. The entry
+ * also exports `Quorum`, which compares the answers of several endpoints.
  */
 export { Quorum } from "../quorum.ts";
 export {

@@ -16,8 +16,8 @@ import { MAX_HEIGHT } from "./subtrees.ts";
 import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
- * A short proof of a user's published key. Its verification needs only the auditors' public keys. The proof shows three
- * facts:
+ * A short proof of a user's published key. To verify the proof, a reader needs only the auditors' public keys. The
+ * proof shows three facts:
  * - The root is a leaf of the statement's tree.
  * - All users in the root's file have this root.
  * - The root's tree contains the user's record.

@@ -24,17 +24,17 @@ export interface KeyProverOptions extends Pick<StatementQuery, "place"> {
   store: Store;
 }
 
-/** The auditors that the verifier trusts now, and the folders with their statements. */
+/** The auditors that the verifier trusts now, and the folders with the auditors' statements. */
 export interface StatementSearch extends Pick<StatementQuery, "policy" | "folders"> {
   findNewest: () => Promise<CountedStatement>;
 }
 
-/** A verified statement, and the verified parts of its tree. */
+/** A verified statement, and the verified parts of the statement's tree. */
 interface KnownTree {
   statement: CountedStatement;
   /** The top hash of each complete subtree. */
   tops?: readonly Uint8Array[];
-  /** The verified leaves of the tree by their roots. */
+  /** The tree's verified leaves. The map's keys are the Merkle roots that the leaves describe. */
   entries: Map<string, RootEntry>;
 }
 
@@ -47,9 +47,9 @@ const REQUEST_SHARE = 0.1;
 
 /**
  * Verifies keys with two short proofs instead of the whole file (docs/formats.md, "Root proof", "Leaf chunk"). The
- * first proof shows that the statement's tree includes the root. The first proof also shows that all users in the
- * root's file have this root. The second proof shows that the root's tree includes the record. The endpoint reports a
- * root without proof. Both proofs exist only for the user's real root.
+ * first proof shows that the statement's tree includes the root, and that all users in the root's file have this root.
+ * The second proof shows that the root's tree includes the record. An endpoint reports the user's root without proof. A
+ * false root has no valid pair of proofs.
  */
 export class KeyProver {
   private readonly options: KeyProverOptions;
@@ -63,7 +63,7 @@ export class KeyProver {
 
   /**
    * Proves that a user has the expected key.
-   * @returns undefined if there is no valid proof for any reason. In this case, the caller must read the whole file.
+   * @returns undefined if there is no valid proof. In this case, the caller must read the whole file.
    * @throws TransportError ABORTED; and the errors of the caller's store
    */
   async prove(
@@ -72,7 +72,7 @@ export class KeyProver {
     now: () => number,
     { policy, folders, findNewest }: StatementSearch,
   ): Promise<AuditedKey | undefined> {
-    // The record is unknown without the expected key, so nothing can be proven.
+    // Without the expected key, the record is unknown and cannot be proven.
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
@@ -126,7 +126,7 @@ export class KeyProver {
     const known = tree.entries.get(root);
     if (known !== undefined) return known;
     const { tree: statementTree, block } = tree.statement;
-    // All folders are tried, because one may be false, outdated or unreachable.
+    // Try all folders, because a folder may be false, outdated or unreachable.
     const first = <T>(name: string, parse: (source: Uint8Array) => T) =>
       firstOf(folders, async (folder) => parse(await request(folder, `${name}.txt`, MAX_ROOT_PROOF_BYTES)));
     const tops = (tree.tops ??= await first(`${block.number}-subtrees`, (source) =>

@@ -5,7 +5,7 @@ import { decodeDocument } from "../../input/untrusted.ts";
 import { hashLeafText, hashPair, parseRootEntry, type RootEntry } from "./rootTree.ts";
 import { MAX_HEIGHT, subtreeOf, subtreesOf } from "./subtrees.ts";
 
-/** Maximum size of a root proof file or a subtrees file in bytes. It is enough for 40 hashes and a leaf. */
+/** Maximum size of a root proof file or a subtrees file in bytes. This size is enough for 40 hashes and a leaf. */
 export const MAX_ROOT_PROOF_BYTES = 2 ** 12;
 /** A hash of 32 bytes in canonical base64. */
 const HASH = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;

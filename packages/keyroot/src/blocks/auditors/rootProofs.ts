@@ -4,9 +4,9 @@ import { subtreeOf, subtreesOf } from "./subtrees.ts";
 
 /**
  * The proofs of all roots in a statement's tree, one file per root (docs/formats.md, "Root proof"). The tree consists
- * of complete subtrees, the largest first. A proof contains the sibling hashes from the root's leaf to the top of its
- * subtree. When the subtree grows, the proof gets additional hashes at its end. Older statements use only the first
- * hashes, so the longer proof is valid for them.
+ * of complete subtrees, the largest first. A proof contains the sibling hashes from the root's leaf to the top of the
+ * leaf's subtree. When the subtree grows, additional hashes are appended to the proof. The longer proof remains valid
+ * for older statements, which use only the first hashes.
  */
 export class RootProofs {
   private readonly entries: readonly RootEntry[];

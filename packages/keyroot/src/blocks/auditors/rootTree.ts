@@ -14,12 +14,16 @@ export interface RootEntry {
   /** The number of records in the root's file. */
   recordCount: number;
   /**
-   * The number of users with this root on the chain. It is less than `recordCount` if some users have an older root.
+   * The number of users with this root on the chain. This number is less than `recordCount` if some users have an older
+   * root.
    */
   userCount: number;
 }
 
-/** Maximum size of a list of roots in bytes. It is enough for 200,000 roots, or 140 million users in files of 700. */
+/**
+ * Maximum size of a list of roots in bytes. This size is enough for 200,000 roots, or 140 million users in files of 700
+ * users.
+ */
 export const MAX_ROOTS_BYTES = 2 ** 24;
 const LINE = /^([0-9a-f]{64}) ([1-9][0-9]{0,15}) (0|[1-9][0-9]{0,15})$/;
 
@@ -34,7 +38,7 @@ export function serializeRoots(entries: readonly RootEntry[]): string {
 }
 
 /**
- * Parses a list of roots, and checks it against a statement's tree. The list may contain newer roots at its end.
+ * Parses a list of roots, and checks the list against a statement's tree. The last lines may contain newer roots.
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
 export function parseRoots(source: Uint8Array, tree: { size: number; hash: string }): RootEntry[] {

@@ -23,14 +23,17 @@ import {
 
 /** The value of the `auditors` option. */
 export interface AuditorsOption extends AuditorOptions {
-  /** The URLs of folders with statements. You do not have to trust these hosts. More hosts improve availability. */
+  /**
+   * The URLs of folders with statements. You do not have to trust the folders' hosts. Additional hosts improve
+   * availability.
+   */
   urls: readonly string[];
   /** The number of the auditor list that contains `keys`. Default: 0, for the registry's original auditors. */
   sequence?: number | undefined;
   /**
-   * The store for newer lists of auditors. Without it, a new process may accept a revoked key again. With the `proofs`
-   * option, the store also contains the newest statement. A new process then does not verify its signatures again.
-   * Default: memory.
+   * The store for newer lists of auditors. Without a persistent store, a new process may accept a revoked key again.
+   * With the `proofs` option, the store also contains the newest statement. A new process then does not verify the
+   * statement's signatures again. Default: memory.
    */
   store?: Store | undefined;
 }
@@ -40,8 +43,8 @@ const MAX_URLS = 16;
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Makes the block source for the `auditors` option. It finds the block of the newest statement that enough auditors
- * signed. For a bundle, it reads the bundle's statement and sends no request.
+ * Makes the block source for the `auditors` option. The source finds the block of the newest statement that enough
+ * auditors signed. For a bundle, the source reads the bundle's statement and sends no request.
  */
 export const makeAuditorsSource: MakeSource = (option, place) => {
   const {
@@ -56,7 +59,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   checkInteger("The auditors.sequence option", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The auditors.store option", store) };
   let auditors: Auditors = { policy, folders, sequence };
-  // All users of a contact list share one statement. They have the same `http` object, which is the key of this map.
+  // All users of a contact list share one statement. The map's key is the `http` object that these users share.
   const searches = new WeakMap<object, Promise<FoundStatement>>();
   const update = async (search: Parameters<typeof findAuditors>[2]) => {
     const found = await findAuditors(auditors, lists, search);
@@ -91,7 +94,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   const merkleUrl = checkProofs(place);
   let prover: Promise<KeyProver> | undefined;
   const openProver = async (merkleUrl: string) => {
-    // This module is loaded on demand. Most apps that trust auditors read whole files and do not need it.
+    // This module is loaded on demand, because most apps that trust auditors read whole files.
     const { KeyProver } = await import("./proveKey.ts");
     return new KeyProver({ place, merkleUrl, store: lists.store });
   };
@@ -125,8 +128,8 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
 }
 
 /**
- * Checks the `proofs` option. It excludes the options `codeHash`, `storageProof` and `maxAgeMs`. Short proofs do not
- * show the contract's code or the age of a block.
+ * Checks the `proofs` option. Rejects `proofs` together with the `codeHash`, `storageProof` or `maxAgeMs` option. Short
+ * proofs do not show the contract's code or the block's age.
  * @returns the URL of the file host if the option is set
  */
 function checkProofs(place: SourcePlace): string | undefined {
@@ -138,7 +141,7 @@ function checkProofs(place: SourcePlace): string | undefined {
 }
 
 /**
- * Checks that a user without a root at the statement's block still has none. If the user now has a root, the next
+ * Checks that a user without a root at the statement's block still has no root. If the user now has a root, the next
  * statement must confirm this root.
  */
 function checkRootIsKnown(call: RpcCall, number: number): NonNullable<Awaited<ReturnType<BlockSource>>["checkRoot"]> {

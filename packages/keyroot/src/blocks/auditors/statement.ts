@@ -29,7 +29,9 @@ export interface SignedStatement extends SignedNote {
   statement: Statement;
 }
 
-/** Maximum size of a statement file in bytes. The text has about 400 bytes, and each signature line about 150. */
+/**
+ * Maximum size of a statement file in bytes. The text has about 400 bytes, and each signature line has about 150 bytes.
+ */
 export const MAX_STATEMENT_BYTES = 2 ** 14;
 const SUBJECT = "The statement";
 const ORIGIN = "github.com/keyroot/keyroot/statement-v1";
@@ -48,8 +50,8 @@ const TEXT = new RegExp(
 );
 
 /**
- * Returns the text that auditors sign (docs/statement-formats.md, "Statement"). It is a checkpoint with four extension
- * lines (C2SP tlog-checkpoint).
+ * Returns the text that auditors sign (docs/statement-formats.md, "Statement"). The text is a checkpoint with four
+ * extension lines (C2SP tlog-checkpoint).
  */
 export function serializeStatement({ chainId, contract, block, userCount, tree }: Statement): string {
   return [

@@ -15,8 +15,8 @@ export async function storeStatement(store: Store, place: StatementPlace, found:
 }
 
 /**
- * Loads the stored statement. Does not verify its signatures again.
- * @returns undefined if no statement is stored, if it is unreadable, or if the policy no longer accepts it
+ * Loads the stored statement. Does not verify the statement's signatures again.
+ * @returns undefined if the stored statement is missing or unreadable, or if the policy no longer accepts the statement
  */
 export async function loadStatement(
   store: Store,
@@ -40,7 +40,8 @@ export async function loadStatement(
 }
 
 /**
- * Checks a statement with signatures that were verified earlier. @returns undefined if the policy no longer accepts it
+ * Checks whether the policy still accepts a statement. The signatures were verified earlier. @returns undefined if the
+ * policy no longer accepts the statement
  */
 export function acceptAgain(
   { signers, ...statement }: CountedStatement,

@@ -1,7 +1,7 @@
-/** Maximum height of a tree. It is enough for 2^40 roots. */
+/** Maximum height of a tree. A tree of this height has 2^40 roots. */
 export const MAX_HEIGHT = 40;
 
-/** A complete subtree: the index of its first leaf, and its height. */
+/** A complete subtree: the first leaf's index, and the subtree's height. */
 export interface Subtree {
   start: number;
   height: number;
@@ -22,8 +22,8 @@ export function subtreesOf(size: number): Subtree[] {
 }
 
 /**
- * Finds the complete subtree that contains a leaf, and its position among the subtrees. Returns undefined if the tree
- * does not contain the leaf.
+ * Finds the complete subtree that contains a leaf. `position` is the subtree's index in the list from `subtreesOf`.
+ * Returns undefined if the tree does not contain the leaf.
  */
 export function subtreeOf(index: number, size: number): (Subtree & { position: number }) | undefined {
   for (const [position, subtree] of subtreesOf(size).entries())

@@ -46,8 +46,7 @@ export interface VerifiedStatement extends Statement {
 }
 
 /**
- * The times of each auditor's signatures of a text, in seconds since 1970. The map's keys are the auditors' keys as
- * text.
+ * The times at which each auditor signed a text, in seconds since 1970. The map's keys are the auditors' keys as text.
  */
 export type Signers = ReadonlyMap<string, readonly number[]>;
 
@@ -74,8 +73,8 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
 }
 
 /**
- * Verifies a statement file, which may come from any source. Enough auditors must have signed it, and their signatures
- * must be recent.
+ * Verifies a statement file, which may come from any source. Enough auditors must have signed the statement, and the
+ * signatures must be recent.
  * @param source the received bytes
  * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970

@@ -12,7 +12,7 @@ import type { BeaconNetwork } from "./networks.ts";
 import type { BeaconConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** The size limits of a block proof. They are enough for more than 200 committee periods, or 8 months. */
+/** The size limits of a block proof. A proof of this size can contain more than 200 committee periods, or 8 months. */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),

@@ -15,8 +15,8 @@ const PublicKey = bls12_381.G1.Point;
 
 /**
  * Checks the joint signature of a committee with absent members. The function subtracts the absent members' keys from
- * the sum of all keys. This is much faster than an addition of the other keys. The caller must have verified that the
- * sum and the keys belong to one committee.
+ * the sum of all keys. A subtraction of a few keys is much faster than an addition of all other keys. The caller must
+ * have verified that the sum and the keys belong to one committee.
  * @param sum the sum of all members' keys, 48 bytes
  * @param absent the keys of the members who did not sign, 48 bytes each
  * @param signature 96 bytes
@@ -37,12 +37,17 @@ export function isSignedByAllBut(
   }
 }
 
-/** Signs a message with a secret key, or with the sum of several secret keys. For tests. */
+/**
+ * Signs a message with a secret key, or with the sum of several secret keys. Only simulated networks use this function.
+ */
 export function sign(message: Uint8Array, secret: bigint): Uint8Array {
   return bls.sign(bls.hash(message, CIPHERSUITE), bls12_381.fields.Fr.toBytes(secret)).toBytes();
 }
 
-/** Returns the public keys of consecutive secret keys, and their sum. For tests. */
+/**
+ * Returns the public keys of consecutive secret keys, and the sum of these public keys. Only simulated networks use
+ * this function.
+ */
 export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array[]; sum: Uint8Array } {
   const points = [PublicKey.BASE.multiply(first)];
   for (let i = 1; i < count; i++) points.push((points[i - 1] ?? PublicKey.ZERO).add(PublicKey.BASE));
@@ -50,7 +55,7 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** Encodes a point. Ten times faster than `point.toBytes()`, which also checks the point's group. */
+/** Encodes a point. `point.toBytes()` takes ten times as long, because it also checks the point's group. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;

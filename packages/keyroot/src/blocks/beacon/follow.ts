@@ -19,7 +19,7 @@ export interface Following extends CheckpointConfig {
   urls: readonly string[];
   /** The current state of the light client. Undefined before the first bootstrap. */
   state: LightClientState | undefined;
-  /** The slot of the checkpoint. The first bootstrap sets it. */
+  /** The checkpoint's slot. Undefined before the first bootstrap. */
   startSlot?: number;
   /** Called for each container that changed the state, with the slot of the container's first header. */
   onAccepted?: (kind: keyof Layouts, slot: number, value: object) => void;
@@ -57,7 +57,8 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   const errors: KeyrootError[] = [];
   const versions = new Set<string>();
   let answered: LightClientState | undefined;
-  // Each endpoint gets an equal part of the time, so time remains for the others if one does not respond.
+  // Each endpoint gets an equal part of the time. If an endpoint does not respond, time remains for the other
+  // endpoints.
   const timeoutMs = http.timeoutMs / (urls.length + 1);
   for (const [i, url] of urls.entries()) {
     // All requests to an endpoint share this time, because an endpoint may delay every response.
@@ -180,7 +181,7 @@ class BeaconEndpoint {
     if (typeof version === "string") this.versions.add(version.slice(0, 32).toLowerCase());
   }
 
-  /** Decodes a light-client container. The slot of its first header determines the layout. */
+  /** Decodes a light-client container. The slot of the container's first header determines the layout. */
   private decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
     if (item instanceof Uint8Array) return decodeSsz(this.network, kind, item);

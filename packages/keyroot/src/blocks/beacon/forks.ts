@@ -102,7 +102,10 @@ export interface Fork {
   committee: number;
   nextCommittee: number;
   finality: number;
-  /** The SSZ type of the execution payload's header. Light-client headers before Capella do not have it. */
+  /**
+   * The SSZ type of the execution payload's header. Undefined before Capella, because light-client headers then have no
+   * payload header.
+   */
   payload?: SszType<{ block_hash: Uint8Array }>;
   /** The generalized index of the execution block's hash in the body of a beacon block. */
   blockHash?: number;
@@ -179,7 +182,7 @@ export const FORKS = {
 /** The name of a fork that has light clients. */
 export type ForkName = keyof typeof FORKS;
 
-/** Computes the root of a beacon header, which is also the root of its block. */
+/** Computes the root of a beacon header, which is also the root of the header's block. */
 export function rootOf({ beacon }: LightClientHeader): Uint8Array {
   return BEACON_HEADER.root(beacon);
 }

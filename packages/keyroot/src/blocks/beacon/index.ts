@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/beacon/protocol` with parts of the light client. Programs use it to follow or simulate a beacon
- * chain.
+ * The entry `keyroot/beacon/protocol` with parts of the light client. Programs use these parts to follow or simulate a
+ * beacon chain.
  */
 export { publicKeysFrom, sign } from "./bls.ts";
 export { follow, type Following, type HttpOptions } from "./follow.ts";

@@ -28,7 +28,10 @@ import { hashPair, isValidBranch } from "./ssz.ts";
  * are pure, and throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
 
-/** The state of a light client: the newest finalized header that it verified, and the next sync committees. */
+/**
+ * The state of a light client: the newest verified finalized header, and the sync committees for this header's period
+ * and the next period.
+ */
 export interface LightClientState {
   /** The slot of the finalized header. */
   slot: number;
@@ -38,7 +41,7 @@ export interface LightClientState {
   participation: number;
   /** The sync committee for the period of the header. */
   current: Committee;
-  /** The sync committee for the next period, if it is known. */
+  /** The sync committee for the next period. Undefined if this committee is not known yet. */
   next: Committee | undefined;
 }
 
@@ -144,7 +147,10 @@ export function applyUpdate(
   };
 }
 
-/** Verifies that a header includes its execution block. Returns the block's hash, or undefined before Capella. */
+/**
+ * Verifies that a header's beacon block includes the header's execution block. Returns the execution block's hash, or
+ * undefined before Capella.
+ */
 function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string | undefined {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
   if (index === undefined) return undefined;

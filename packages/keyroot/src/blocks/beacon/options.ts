@@ -5,7 +5,7 @@ import type { BeaconNetwork, BeaconNetworkName } from "./networks.ts";
 export interface BeaconOptions {
   /**
    * The URLs of Beacon API endpoints in the order of use: https, or http with `allowHttp`. You do not have to trust
-   * them.
+   * these endpoints.
    */
   urls: readonly string[];
   /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */

@@ -18,13 +18,16 @@ const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "networ
 
 const MAX_URLS = 16;
 
-/** Makes the block source for the `beacon` option. It finds a block that two thirds of the sync committee signed. */
+/**
+ * Makes the block source for the `beacon` option. The source finds a block that two thirds of the sync committee
+ * signed.
+ */
 export const makeBeaconSource: MakeSource = (option, place) => {
   const config = parseBeaconOptions(option, place);
   const { checkpoint, callersMaxAgeMs } = config;
   return {
     name: "beacon",
-    // This module is loaded on demand, because it includes the large code for the curve BLS12-381.
+    // This module is loaded on demand, because the code for the curve BLS12-381 is large.
     find: async (request) => (await import("./source.ts")).findBeaconBlock(config, request),
     accepts: ({ beacon }) => beacon?.checkpoint === checkpoint && beacon.maxCheckpointAgeMs === callersMaxAgeMs,
   };
@@ -48,7 +51,7 @@ export function parseBeaconOptions(
 }
 
 /**
- * Checks a trusted checkpoint, its network and its maximum age.
+ * Checks the `checkpoint`, `network` and `maxCheckpointAgeMs` options.
  * @param path the start of the option names in error messages
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -14,9 +14,9 @@ export interface BeaconConfig extends Omit<Following, "state" | "now"> {
 
 type Found = ReturnType<BlockSource>;
 
-/** The block of each verification, which all its users and requests share. */
+/** The search for each verification's block. All users of a contact list share this search. */
 const found = new WeakMap<readonly RpcCall[], Found>();
-/** The most recent search for a block with each store. */
+/** Each store's most recent search for a block. */
 const running = new WeakMap<Store, Found>();
 
 /**
@@ -30,8 +30,8 @@ export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockS
 }
 
 /**
- * Finds a block after other light clients have finished with the same store. Otherwise, an older state could replace a
- * newer state.
+ * Finds a block after earlier searches with the same store have ended. If two searches ran at the same time, an older
+ * state could replace a newer state.
  */
 async function findBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
   const before = running.get(config.store);
