@@ -1,6 +1,6 @@
 /**
- * The error codes that the partner service sends. The library also throws some of them. Clients replace other codes,
- * from proxies or newer services, with SERVICE_ERROR.
+ * The error codes that the partner service sends. The library also throws some of these codes. If a proxy or a newer
+ * service sends another code, clients replace this code with SERVICE_ERROR.
  */
 export const SERVICE_CODES = [
   // Errors about user ids, public keys and records.
@@ -98,7 +98,7 @@ const LIBRARY_CODES = [
   // Errors about safety codes.
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",
-  // Errors about the chain and its evidence.
+  // Errors about the chain and the evidence for its answers.
   "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",

@@ -73,7 +73,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   // line.
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
-  /** The error code, which docs/errors.md explains. Other packages have additional codes. */
+  /** The error code, which docs/errors.md explains. */
   readonly code: ErrorCode | (string & {});
   /** The expected value, for errors about a wrong value. */
   readonly expected: unknown;
@@ -112,7 +112,7 @@ export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError
 /** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
-/** The verified data is false: it is forged, malformed, incomplete or not published. Do not use the key. */
+/** The data is forged, malformed, incomplete or not published. Do not use the key. */
 export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
@@ -164,7 +164,7 @@ export interface FieldError {
   detail: string;
 }
 
-/** The state of the user's existing key. It is part of an error about a different key. */
+/** The state of the user's existing key. An error about a different key contains this state. */
 export interface KeyInError {
   state: "pending" | "submitted" | "published";
   /** The earliest time of publication in ms since 1970, if the state is `pending`. Null until the partner decides. */
@@ -194,7 +194,7 @@ export class ServiceError<Code extends string = ErrorCode> extends KeyrootError<
   readonly key: KeyInError | undefined;
   /** The time to wait before the next attempt, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The id of the request in the service's logs. Only clients set it. */
+  /** The id of the request in the service's logs. Only clients set this field. */
   readonly requestID: string | undefined;
 
   constructor(

@@ -6,8 +6,8 @@
  * - `light-client`: one endpoint reported the hash. The caller declared that this endpoint is a light client that
  *   verifies block hashes, such as Helios or Colibri;
  * - `auditors`: auditors that the caller trusts signed the hash;
- * - `beacon`: two thirds of Ethereum's sync committee signed the hash. The library verified their signature from a
- *   trusted checkpoint.
+ * - `beacon`: two thirds of Ethereum's sync committee signed the hash. Starting from a trusted checkpoint, the library
+ *   verified the committee's signature.
  */
 export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
 
@@ -18,8 +18,8 @@ export interface BeaconEvidence {
   /** The slot of the finalized header that contains the block. */
   slot: number;
   /**
-   * The number of sync committee members who signed the header, at most 512. It is 0 if the header is the checkpoint
-   * itself.
+   * The number of sync committee members who signed the header, at most 512. The number is 0 if the header is the
+   * checkpoint itself.
    */
   participation: number;
   /** The maximum age of the checkpoint in ms, if the caller changed the default. */
@@ -30,18 +30,21 @@ export interface BeaconEvidence {
 export interface Evidence {
   anchor: Anchor;
   /**
-   * True if a storage proof against the block's state root confirms the contract's answer. If it is false, the answer
-   * is an unproven claim of the endpoint or the quorum. With the anchor `endpoint`, a storage proof is only as strong
-   * as such a claim.
+   * True if a storage proof against the block's state root confirms the contract's answer. If this field is false, the
+   * answer is an unproven claim of the endpoint or the quorum. With the anchor `endpoint`, the block is an unproven
+   * claim, so a storage proof is not stronger than the endpoint's answer.
    */
   storageProof: boolean;
   /** The block at which the contract was read. Undefined if the latest state of one endpoint was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
-  /** The number of endpoints that agreed, for the anchor `quorum`. It is at least the requested number. */
+  /**
+   * The number of endpoints that agreed, for the anchor `quorum`. This number is at least the value of the `quorum`
+   * option.
+   */
   agreeing?: number | undefined;
   /**
-   * The keys of the auditors who signed the statement, for the anchor `auditors`. Their number is at least the required
-   * number.
+   * The keys of the auditors who signed the statement, for the anchor `auditors`. The list has at least `threshold`
+   * keys.
    */
   auditors?: readonly string[] | undefined;
   /**

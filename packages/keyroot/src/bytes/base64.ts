@@ -37,14 +37,14 @@ export const portableBase64: Coder = {
     let [at, bits, count] = [0, 0, 0];
     for (let i = 0; at < bytes.length; i++) {
       bits = (bits << 6) | ALPHABET.indexOf(text.charAt(i));
-      // A byte array stores only the lowest 8 bits of each number.
+      // The higher bits have no effect, because a byte array stores only the lowest 8 bits of each number.
       if ((count += 6) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     return portableBase64.encode(bytes) === text ? bytes : undefined;
   },
 };
 
-/** Base64 with padding. Uses Node's functions if they exist. */
+/** Base64 with padding. Uses Node's functions if these functions exist. */
 export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),

@@ -5,8 +5,8 @@ import { isObject } from "../input/isObject.ts";
 import { rejectOnAbort } from "../transport/timeout.ts";
 
 /**
- * The client replaces an access token this many ms before the token expires. For a short-lived token, it is a tenth of
- * the token's lifetime.
+ * The client replaces an access token this many ms before the token expires. A short-lived token is replaced after 90%
+ * of its lifetime.
  */
 const MARGIN_MS = 60_000;
 
@@ -15,8 +15,8 @@ const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * A client's access token. The client replaces it shortly before it expires. Concurrent callers share one exchange of
- * the refresh token.
+ * A client's access token. The client replaces the token shortly before the token expires. Concurrent callers share one
+ * exchange of the refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -43,12 +43,13 @@ export class AccessToken {
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // Every waiting caller receives the error. This handler prevents an unhandled rejection after all callers aborted.
+    // This handler prevents an unhandled rejection after all callers have aborted. Each waiting caller still receives
+    // the error.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** Returns a different access token after the service rejected one. @throws the errors of `get` */
+  /** Returns an access token that differs from the rejected token. @throws the errors of `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
     if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);
@@ -65,7 +66,8 @@ export class AccessToken {
 
 /**
  * Returns the lifetime of a new access token in ms: the `exp` claim minus the `iat` claim. The local clock may differ
- * from the service's clock, so it has no effect. Only the service can verify the signature.
+ * from the service's clock, so the function does not read the local clock. Only the service can verify the token's
+ * signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {

@@ -18,7 +18,7 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
  */
 export type Check<T> = (where: string, value: unknown) => T;
 
-/** Checks an object with these fields. Ignores other fields, which newer services may add. */
+/** Checks an object with these fields. Ignores other fields, because newer services may add fields. */
 // @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
@@ -131,7 +131,7 @@ export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard"
 
 const TOKEN_FIELDS = { token_id: uuid, created: count, revoked: nullable(count), last_used: nullable(count) };
 export const refreshToken = object<RefreshToken>({ ...TOKEN_FIELDS, context: text() });
-/** The fields that describe a server token. They do not include the token itself. */
+/** The fields that describe a server token. These fields do not include the token itself. */
 export const SERVER_TOKEN_FIELDS = { ...TOKEN_FIELDS, name: nullable(text()) };
 /** Checks the description of a server token. */
 export const serverToken = object<ServerToken>(SERVER_TOKEN_FIELDS);
@@ -165,7 +165,10 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
 /** Checks a user's key in a response. */
 export const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
-/** The fields that identify the subject of a response, with their names in error messages. */
+/**
+ * The response fields that identify a user, region, key, token or endpoint. The values are the names for error
+ * messages.
+ */
 const SUBJECTS = {
   ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
   ...{ token_id: "token", endpoint_id: "endpoint" },

@@ -22,8 +22,8 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Calls an operation of the service, and returns the JSON of the response without checking it. Repeats the request
- * after a transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
+ * Calls an operation of the service. Returns the response's JSON without checking the JSON. Repeats the request after a
+ * transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
  * @param path the path of the operation, which is appended to `serviceUrl`
  * @throws ServiceError if the service rejects the request; TransportError SERVICE_ANSWER_INVALID, and the errors of
  * `fetchBytes`
@@ -69,7 +69,10 @@ function readAnswer(host: string, path: string, { status, headers, bytes }: Http
   );
 }
 
-/** Parses JSON, or returns undefined if this fails. The parser's error is dropped, because it may quote a token. */
+/**
+ * Parses JSON. Returns undefined for text that is not JSON. The parser's error is dropped, because the error may
+ * contain a token.
+ */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {
     return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);

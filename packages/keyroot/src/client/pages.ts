@@ -37,14 +37,14 @@ interface PagedList<Item> {
   /** Makes the body of the first request. Throws an error if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
   read: (answer: unknown, limit: number) => ListPage<Item>;
-  /** The names of the options that only this operation has. */
+  /** The names of the operation's options that `PageOptions` does not have. */
   names?: readonly string[];
   /** True if pages before the last page may be empty. Default: false. */
   mayBeEmpty?: boolean;
 }
 
 /**
- * Iterates over the items of a list. Requests the next page only when the caller needs its first item.
+ * Iterates over the items of a list. Requests each page only when the caller needs the page's first item.
  * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and the errors of `OperationCall`
  */
 export async function* iteratePages<Item>(

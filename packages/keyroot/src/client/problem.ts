@@ -6,13 +6,16 @@ import { isObject } from "../input/isObject.ts";
 /** Maximum length of a quoted text from the service in characters. Longer texts are cut off. */
 const MAX_CHARACTERS = 500;
 const MAX_FIELDS = 50;
-/** Maximum wait in seconds, which is 31 years. It replaces longer values of Retry-After. */
+/** Maximum wait in seconds, which is 31 years. This maximum replaces longer values of Retry-After. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
 /** Matches refresh tokens and JWTs, which a service or proxy may repeat in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** A response with an HTTP status of 400 or more. It can have any content, because it may come from a proxy. */
+/**
+ * A response with an HTTP status of 400 or more. The response can have any content, because a proxy may have sent the
+ * response.
+ */
 interface Refusal {
   status: number;
   headers: Headers;
@@ -54,7 +57,7 @@ export function toServiceError(
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
-  // Every HTTP date begins with the name of a weekday. The oldest date format has no "GMT" at its end.
+  // Every HTTP date begins with the name of a weekday. A date in the oldest format does not end with "GMT".
   const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
   const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
   if (Number.isNaN(date)) return undefined;
@@ -81,7 +84,7 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Prepares an untrusted text for an error message. Shortens it, and removes control characters and tokens. */
+/** Prepares an untrusted text for an error message. Shortens the text, and replaces control characters and tokens. */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

@@ -3,15 +3,15 @@ import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "../transport/timeout.ts";
 
 /**
- * The HTTP statuses after which the same request may succeed. They mean a rate limit, or an outage of the service or a
- * proxy.
+ * The HTTP statuses after which the same request may succeed. These statuses mean a rate limit, or an outage of the
+ * service or a proxy.
  */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
 /** Maximum wait in ms that a service can request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 30_000;
-/** Maximum wait in ms before the first retry, if there is no Retry-After. It doubles with each retry. */
+/** Maximum wait in ms before the first retry, if there is no Retry-After. The wait doubles with each retry. */
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -21,8 +21,8 @@ export interface SendRetryOptions {
 }
 
 /**
- * Runs `send`, and repeats it after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502, 503 and
- * 504. Use it only for requests that may arrive twice without harm.
+ * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502,
+ * 503 and 504. Use this function only for requests that may arrive twice without harm.
  * @throws TransportError ABORTED; and the errors of the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {

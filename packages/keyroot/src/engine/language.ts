@@ -8,7 +8,7 @@ export function hasOwn(object: object, name: string): boolean {
   return Object.prototype.hasOwnProperty.call(object, name);
 }
 
-/** Makes a promise, with the functions that settle it. Replaces `Promise.withResolvers` (ES2024). */
+/** Makes a promise, with the functions that settle the promise. Replaces `Promise.withResolvers` (ES2024). */
 export function withResolvers<T>(): PromiseWithResolvers<T> {
   const resolvers = {} as PromiseWithResolvers<T>;
   resolvers.promise = new Promise((resolve, reject) => {

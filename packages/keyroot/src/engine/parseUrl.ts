@@ -14,7 +14,7 @@ const PLAIN_URL =
 /**
  * Parses an http(s) URL. React Native's `URL` accepts any text, and returns a wrong host for some texts. Some platforms
  * have no `URL`. On these platforms, this function accepts only plain URLs.
- * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, because it may contain a secret.
+ * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, because the URL may contain a secret.
  */
 export function parseUrl(url: string): UrlParts {
   if (hasUrlParser()) {
@@ -30,7 +30,7 @@ export function parseUrl(url: string): UrlParts {
   throw new ArgumentError("ARGUMENT_INVALID", "The text is not a URL.");
 }
 
-/** Returns a URL in the parser's normal form, without its fragment. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns a URL in the parser's normal form, without the fragment. @throws ArgumentError ARGUMENT_INVALID */
 export function normalizeUrl(url: string): string {
   return parseUrl(url).href.replace(/#.*/s, "");
 }

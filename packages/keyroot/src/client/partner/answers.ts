@@ -50,7 +50,7 @@ export interface UserToCreate {
   context?: string | undefined;
 }
 
-/** The result for one user: the created user with the requested token, or the error of the service. */
+/** The result for one user: the created user and the requested token, or the service's error. */
 export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;

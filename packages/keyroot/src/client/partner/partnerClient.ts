@@ -54,8 +54,8 @@ import { PartnerWebhooks } from "./webhooks.ts";
 /** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
   /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires, so keep it only on
-   * servers.
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). This token never expires, so keep
+   * the token only on servers.
    */
   serverToken: string;
 }
@@ -102,9 +102,9 @@ const serverTokenPage = page("tokens", serverToken);
  * - discards and approves users' public keys
  * - manages webhooks
  *
- * The client exchanges its server token for access tokens when necessary. It repeats a request after a network error, a
- * timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent. User ids are 32
- * characters of zBase32, or 40 hex digits in upper or lower case.
+ * The client exchanges its server token for access tokens when necessary. The client repeats a request after a network
+ * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
+ * safe. User ids are 32 characters of zBase32, or 40 hex digits in upper or lower case.
  *
  * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
  * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
@@ -206,15 +206,16 @@ export class PartnerClient {
     return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
   }
 
-  /** Iterates over all users of the partner. Requests the next page only when the caller needs its first user. */
+  /** Iterates over all users of the partner. Requests each page only when the caller needs the page's first user. */
   listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
     const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
 
   /**
-   * Iterates over a user's refresh tokens in the order of creation, including revoked tokens. The result describes the
-   * tokens but does not contain them. Requests the next page only when the caller needs its first token.
+   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked tokens. A
+   * description does not contain the token itself. Requests each page only when the caller needs the page's first
+   * token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: tokenIDAfter(options) });
@@ -223,7 +224,7 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a user's refresh token and all access tokens that belong to it. Repeating the call has no
+   * Immediately revokes a user's refresh token and all access tokens from this refresh token. Repeating the call has no
    * effect.
    */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
@@ -232,7 +233,7 @@ export class PartnerClient {
     return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
 
-  /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
+  /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const { id, body } = userOf(userID);
     return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, about({ user_id: id }, keyOfUser), options);
@@ -240,8 +241,8 @@ export class PartnerClient {
 
   /**
    * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
-   * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if it
-   * has already submitted the key to the chain.
+   * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if the
+   * service has already submitted the key to the chain.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -263,8 +264,9 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's server tokens in the order of creation, including revoked tokens. The result describes
-   * the tokens but does not contain them. Requests the next page only when the caller needs its first token.
+   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked tokens. A
+   * description does not contain the token itself. Requests each page only when the caller needs the page's first
+   * token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
@@ -272,8 +274,8 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a server token and all access tokens that belong to it. A client can revoke its own token. If
-   * the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Immediately revokes a server token and all access tokens from this server token. A client can revoke its own token.
+   * If the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -283,8 +285,8 @@ export class PartnerClient {
 
   /**
    * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
-   * it as `after` to the next call. You then receive every event. After the CURSOR_UNKNOWN error, start again without
-   * `after`, and ignore events that you have already processed.
+   * this cursor as `after` to the next call. In this order of steps, you receive every event. After the CURSOR_UNKNOWN
+   * error, start again without `after`, and ignore events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -299,7 +301,7 @@ export class PartnerClient {
 
   /**
    * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
-   * or its users. Requests the next page only when the caller needs its first entry.
+   * or its users. Requests each page only when the caller needs the page's first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -307,9 +309,9 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. Yields each user's outcome as soon as it is available, in any order. The
-   * list can have any length, because the client reads it gradually. The client sends many users per request, as
-   * `createUsers` does. Work stops when the caller stops iterating.
+   * Creates users with one refresh token each. Yields each user's outcome as soon as the outcome is available, in any
+   * order. The list can have any length, because the client reads the list gradually. The client sends many users per
+   * request, as `createUsers` does. Work stops when the caller stops iterating.
    *
    * If the service rejects a user, the outcome has an `error` field. A failure that affects all later users ends the
    * run. To continue such a run, provision the whole list again with the same `runId`. Do this within 24 hours after

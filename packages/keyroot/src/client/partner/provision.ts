@@ -24,13 +24,17 @@ export interface UserToProvision {
 /** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it with the
-   * list, and keep it secret like the tokens. A run with the same id returns the same tokens instead of new ones.
+   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store the id with
+   * the list, and keep the id secret like the tokens. A run with the same id returns the same tokens instead of new
+   * tokens.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens of users without their own `context`. */
+  /** The device or purpose of the refresh tokens. This value applies to users without their own `context`. */
   context?: string | undefined;
-  /** The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default: 1,000. */
+  /**
+   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of these users.
+   * Default: 1,000.
+   */
   concurrency?: number | undefined;
   /** Called after each user, with the number of processed users and the number of failed users. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
@@ -40,7 +44,7 @@ export interface ProvisionOptions extends CallOptions {
 export type ProvisionOutcome<User extends UserToProvision = UserToProvision> =
   { user: User; shadowUser: ShadowUser; token: string } | { user: User; error: KeyrootError };
 
-/** The operation that a run calls. `PartnerClient` implements it. */
+/** The operation that a run calls. `PartnerClient` implements this operation. */
 interface ProvisioningOperations {
   createUsers(
     users: readonly UserToCreate[],
@@ -53,7 +57,7 @@ export const MAX_LIST = 500;
 /** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** The HTTP statuses that end a run. They do not depend on the user, so later requests would also fail. */
+/** The HTTP statuses that end a run. These statuses do not depend on the user, so later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
 /** The error codes that end a run. The partner is suspended or has too many users, or the service is too old. */
@@ -76,7 +80,8 @@ export async function* provision<User extends UserToProvision>(
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
   const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
-  // Two requests run at the same time. The service processes one while the client sends or receives the other.
+  // Two requests run at the same time. The service processes one request while the client sends or receives the other
+  // request.
   const size = Math.max(1, Math.floor(concurrency / 2));
   const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
     concurrency: Math.floor(concurrency / size),
@@ -154,8 +159,8 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 
 /**
  * Computes the idempotency key of a run, 64 hex digits: HMAC-SHA-256 with the run's id as the key. The key is the same
- * for each attempt, and nobody can guess it without the id. Requests with different users or contexts have different
- * effects, even with the same key.
+ * for each attempt. Without the run's id, nobody can guess the key. Requests with different users or contexts have
+ * different effects, even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

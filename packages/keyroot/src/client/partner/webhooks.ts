@@ -57,8 +57,8 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The operations for the partner's webhook endpoints, which `PartnerClient` has as `webhooks`. They throw the same
- * errors as the other operations of `PartnerClient`.
+ * The operations for the partner's webhook endpoints. `PartnerClient` has these operations in its `webhooks` field. The
+ * operations throw the same errors as the other operations of `PartnerClient`.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -71,7 +71,7 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Adds a webhook endpoint. Store its secret, because the service shows it only once.
+   * Adds a webhook endpoint. Store the endpoint's secret, because only this response contains the secret.
    * @param url https, on a public host
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {

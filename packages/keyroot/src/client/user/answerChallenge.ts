@@ -15,7 +15,7 @@ import {
 import { invalidArgument } from "../../input/options.ts";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possessionOptions.ts";
 
-// This file is loaded on demand, because its curve arithmetic has 8 kB and other operations do not use it.
+// This file is loaded on demand. The curve arithmetic has 8 kB, and other operations do not use this arithmetic.
 
 /**
  * Computes the response to the service's challenge. The challenge must name the service, chain and contract in the
@@ -71,8 +71,8 @@ function readBytes(where: string, value: string | undefined, length?: number): U
 }
 
 /**
- * Compares a field of the challenge with the app's option. They differ if the option is wrong, or if the service relays
- * another service's challenge.
+ * Compares a field of the challenge with the app's option. The values differ if the option is wrong, or if the service
+ * relays another service's challenge.
  */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;

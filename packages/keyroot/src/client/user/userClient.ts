@@ -61,11 +61,12 @@ interface KeyVerifier<Verified> {
 }
 
 /**
- * The client for a user's app. It registers the user's public key, returns the state of this key, and returns the
+ * The client for a user's app. The client registers the user's public key, returns the key's state, and returns the
  * verified keys of other users.
  *
- * The client exchanges its refresh token for access tokens when necessary. It repeats a request after a network error,
- * a timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent.
+ * The client exchanges its refresh token for access tokens when necessary. The client repeats a request after a network
+ * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
+ * safe.
  *
  * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
  * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
@@ -111,7 +112,7 @@ export class UserClient {
   /**
    * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
    * then register a different key. Repeating the call has no effect. The service rejects the request with
-   * PUBLIC_KEY_SUBMITTED if it has already submitted the key to the chain.
+   * PUBLIC_KEY_SUBMITTED if the service has already submitted the key to the chain.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
@@ -126,8 +127,8 @@ export class UserClient {
   }
 
   /**
-   * Requests the public key of another user of the same partner from the service, and verifies it against the chain.
-   * Returns the key only if the published key is the same. Do not use a key after an error.
+   * Requests the public key of another user of the same partner from the service, and verifies the key against the
+   * chain. Returns the key only if the service's key equals the published key. Do not use a key after an error.
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
@@ -148,8 +149,8 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner. The service reports the key without proof. Use
-   * `publicKeyOf` to verify it.
+   * Returns the public key of another user of the same partner. The service reports the key without proof. To get a
+   * verified key, use `publicKeyOf`.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */
