@@ -7,8 +7,8 @@ type Position = Pick<BlockHeader, "number" | "timestamp">;
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is neither too old nor in the future. A stored block from the future would not become too old for
- * a long time.
+ * Checks that a block is neither too old nor in the future. If a block from the future were stored, the block would not
+ * become too old for a long time.
  * @param maxAgeMs undefined to accept any age
  * @param now the current time on this machine, in ms since 1970
  * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"

@@ -27,7 +27,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block header by number or tag, and verifies that its hash equals the hash in the response.
+ * Fetches a block header by number or tag, and verifies that the header has the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and the
  * errors of the call

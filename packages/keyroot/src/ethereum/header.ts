@@ -68,7 +68,7 @@ export function extractHeader(block: unknown): HeaderJson {
 }
 
 /**
- * Computes the block hash from the header fields: Keccak-256 of their RLP encoding (Yellow Paper, section 4.4). A
+ * Computes the block hash from the header fields: Keccak-256 of the fields' RLP encoding (Yellow Paper, section 4.4). A
  * header must have all fields of its fork and of earlier forks, and no other fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
@@ -80,7 +80,7 @@ export function hashHeader(header: unknown): BlockHeader {
   for (const [name, size] of FIELDS) {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
-    // RLP has no field names. The field after a missing field would take its place.
+    // RLP has no field names. Without this check, the next field would replace a missing field.
     if (!isKnown) throw invalid(`the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }

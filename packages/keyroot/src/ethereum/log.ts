@@ -14,7 +14,7 @@ export interface Log {
   blockHash: string;
   /** The transaction hash: 0x and 64 hex digits. */
   transactionHash: string;
-  /** The index of the log in its block. */
+  /** The index of the log in the block. */
   logIndex: number;
 }
 

@@ -8,7 +8,9 @@ export function invalidAnswer(expected: string, actual: unknown): TransportError
   return new TransportError("RPC_ANSWER_INVALID", message, { expected, actual: description });
 }
 
-/** A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write them. */
+/**
+ * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write leading zeros.
+ */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
 /** Encodes a number as a JSON-RPC quantity: hex without leading zeros (Ethereum JSON-RPC, "Hex value encoding"). */
@@ -23,8 +25,8 @@ export function parseQuantity(value: unknown): bigint {
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  // Converts the digits instead of a BigInt. Hermes converts BigInts from 2^63 on to wrong numbers, such as 2^64 - 5 to
-  // -5.
+  // Convert the digits directly to a number, without a BigInt. Hermes converts BigInts from 2^63 on to wrong numbers,
+  // such as 2^64 - 5 to -5.
   const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);
@@ -48,7 +50,7 @@ export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
-/** Parses a 32-byte hash and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
+/** Parses a 32-byte hash, and returns the hash in lower case. @throws TransportError RPC_ANSWER_INVALID */
 export function toHash(value: unknown): string {
   if (isHash(value)) return value.toLowerCase();
   throw invalidAnswer("a hash (0x and 64 hex digits)", value);
@@ -60,7 +62,7 @@ export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 /** An address in canonical form: 0x and 40 lowercase hex digits. */
 export const LOWERCASE_ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Parses an address and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
+/** Parses an address, and returns the address in lower case. @throws TransportError RPC_ANSWER_INVALID */
 export function toAddress(value: unknown): string {
   if (typeof value === "string" && ADDRESS.test(value)) return value.toLowerCase();
   throw invalidAnswer("an address (0x and 40 hex digits)", value);

@@ -8,15 +8,15 @@ import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
 /**
- * A proof for one storage slot of one account (EIP-1186). It contains two lists of trie nodes in hex with 0x, which
- * begin with the root node.
+ * A proof for one storage slot of one account (EIP-1186). The proof contains two lists of trie nodes in hex with 0x.
+ * Each list begins with the root node.
  */
 export interface StorageProof {
   accountProof: readonly string[];
   storageProof: readonly string[];
 }
 
-/** The contract's code hash and the value of one of its storage slots, which a proof confirms. */
+/** The contract's code hash and a storage slot's value, which a proof confirms. */
 export interface ProvenSlot {
   /** The contract's code hash, Keccak-256: 0x and 64 lowercase hex digits. */
   codeHash: string;
@@ -34,8 +34,8 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof from a response to `eth_getProof` for one slot, and checks its form. `verifyStorageProof` verifies
- * the proof.
+ * Extracts the proof from a response to `eth_getProof` for one slot, and checks the proof's form. `verifyStorageProof`
+ * verifies the proof.
  * @throws VerificationError PROOF_INVALID, step "root"
  */
 export function extractProof(answer: unknown): StorageProof {
@@ -60,8 +60,8 @@ function parseNodes(what: string, nodes: unknown): string[] {
 }
 
 /**
- * Verifies a storage proof against a state root. The proof shows the contract's code hash and the value of one of its
- * slots. The proof can also show that a slot is empty or that there is no contract.
+ * Verifies a storage proof against a state root. The proof shows the contract's code hash and the slot's value. The
+ * proof can also show that a slot is empty or that there is no contract.
  * @param stateRoot the state root of a block header: 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits

@@ -13,7 +13,7 @@ const BRANCH_VALUE = 16;
 /** The number of items in other nodes. A leaf has a path and a value. An extension has a path and a child. */
 const PATH_NODE_ITEMS = 2;
 /**
- * A node's path in hex (Yellow Paper, appendix C). It begins with a flag. The flag distinguishes leaves from
+ * A node's path in hex (Yellow Paper, appendix C). The path begins with a flag. The flag distinguishes leaves from
  * extensions, and even from odd numbers of nibbles.
  */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
@@ -27,7 +27,7 @@ const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
  * slot.
  * @param nodes the nodes in RLP
  * @returns the bytes of the value, or undefined if the nodes prove that the key has no value
- * @throws Error if the nodes prove neither a value nor its absence
+ * @throws Error if the nodes prove neither a value nor the absence of a value
  */
 export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]): Uint8Array | undefined {
   const hashes = nodes.map(keccak256);

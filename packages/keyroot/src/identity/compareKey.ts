@@ -3,12 +3,12 @@ import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
 
-/** The type of `ANY_KEY`. It replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
+/** The type of `ANY_KEY`. This type replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
- * The value of `expectedPublicKey` that accepts any published key without a comparison. It is a symbol. JSON cannot
- * contain symbols, so a server cannot choose this value.
+ * The value of `expectedPublicKey` that accepts any published key without a comparison. The value is a symbol. JSON
+ * cannot contain symbols, so a server cannot send this value.
  * @example
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
  */
@@ -21,7 +21,7 @@ export type ExpectedKey = Uint8Array | string | AnyKey;
 export type ExpectedBytes = Uint8Array | AnyKey;
 
 /**
- * Checks an expected key. Rejects `undefined`. Otherwise, a renamed field in a server's response would disable the
+ * Checks an expected key. Rejects `undefined`, because a renamed field in a server's response must not disable the
  * comparison.
  * @returns a copy of the key, because the caller may change the bytes before the comparison
  * @throws ArgumentError PUBLIC_KEY_LENGTH, BASE64_INVALID

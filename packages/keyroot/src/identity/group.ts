@@ -4,7 +4,8 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
-// This code has its own file, because verifiers do not need it. Its library has 8 kB after gzip and takes 5 ms to load.
+// This code has its own file, because verifiers do not need this code. The curve library has 8 kB after gzip and takes
+// 5 ms to load.
 
 /** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
@@ -24,7 +25,7 @@ export function curve(): EdwardsPointCons {
 }
 
 /**
- * Checks that a point is on the curve and in the subgroup of prime order, and returns it. Takes about 2 ms.
+ * Checks that a point is on the curve and in the subgroup of prime order, and returns the point. Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */

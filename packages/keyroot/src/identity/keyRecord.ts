@@ -18,8 +18,8 @@ export function makeKeyRecord(userID: UserID, publicKey: Uint8Array): KeyRecord 
 }
 
 /**
- * Parses the text of a record, and checks the form of its three fields. The fields may have any order and spacing. Does
- * not check the key itself, as `checkKeyRecord` does.
+ * Parses the text of a record, and checks the form of the three fields. The fields may have any order and spacing. Does
+ * not check the key itself. `checkKeyRecord` checks the key.
  * @throws ArgumentError RECORD_INVALID, JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN,
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_ID_INVALID
  * @example

@@ -1,6 +1,6 @@
 import { curve, encodePoint, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 
-/** A private key and its public key. */
+/** A private key and the corresponding public key. */
 export interface KeyPair {
   /** The private key: a scalar that is at least 1 and less than the curve's order. */
   privateKey: bigint;
@@ -21,7 +21,7 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
 }
 
 /**
- * Generates a random key pair. Use it only for examples and tests.
+ * Generates a random key pair. Use this function only for examples and tests.
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
  * @example
  * const { publicKey } = generateKeyPair();

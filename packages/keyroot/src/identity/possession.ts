@@ -15,20 +15,20 @@ import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { type UserID, userIDToBytes } from "./userID.ts";
 
 /**
- * A proof that a user has the private key of a public key. It uses Diffie-Hellman and a MAC, as RFC 6955 does for keys
- * that cannot sign. docs/proof-formats.md specifies the format.
+ * A proof that a user has the private key of a public key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
+ * for keys that cannot sign. docs/proof-formats.md specifies the format.
  *
- * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user
- * computes it from the private key and the ephemeral key. The service computes it from the ephemeral private key and
- * the public key. The response is a MAC with a key that is derived from this point. The response reveals nothing about
- * the point.
+ * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user's
+ * app computes the point from the user's private key and the ephemeral public key. The service computes the point from
+ * the ephemeral private key and the user's public key. The response is a MAC with a key that is derived from this
+ * point. The response reveals nothing about the point.
  */
 
 /** The statement that a response proves. Each response is valid for only one statement. */
 export interface PossessionStatement {
-  /** The name of the service: its URL in the form that `serviceNameOf` returns. */
+  /** The name of the service: the service's URL in the form that `serviceNameOf` returns. */
   service: string;
-  /** The chain and the contract in which the service publishes keys. Undefined if it publishes no keys. */
+  /** The chain and the contract in which the service publishes keys. Undefined if the service publishes no keys. */
   registry: { chainId: number; contract: string } | undefined;
   userID: UserID;
   /** The public key to register, 105 bytes. */
@@ -43,7 +43,7 @@ export interface PossessionStatement {
 
 /** The size of a challenge's nonce in bytes. */
 export const NONCE_BYTES = 32;
-/** The size of a response in bytes. It is an HMAC-SHA-256. */
+/** The size of a response in bytes. A response is an HMAC-SHA-256. */
 export const RESPONSE_BYTES = 32;
 
 /**
@@ -55,8 +55,7 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns the form of a service's URL that statements contain. This is the URL standard's form without trailing
- * slashes.
+ * Returns the form of a service's URL that statements contain: the URL standard's normal form without trailing slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -113,8 +112,8 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
 
 /**
  * Computes the response to a challenge from a shared point that secure hardware computed. The shared point is the
- * ephemeral key times the private key. Check the ephemeral key with `checkNewPublicKey` before you pass it to the
- * hardware.
+ * ephemeral key times the private key. Check the ephemeral key with `checkNewPublicKey` before you pass the ephemeral
+ * key to the hardware.
  * @param sharedPoint 105 bytes, encoded like a public key
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, for the shared point, and as `possessionTranscript`

@@ -67,8 +67,8 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     const message = `The public key ${bytesToBase64(bytes)} is not a point of Curve41417.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_ON_CURVE", message, { actual: bytesToBase64(bytes) });
   }
-  // A point of order 1 or 2 has x = 0. A point of order 4 has y = 0. A point of order 8 has x = ±y. This follows from
-  // the doubling formula: 2·(x, y) = (2xy / …, (y² − x²) / …).
+  // A point of order 1 or 2 has x = 0. A point of order 4 has y = 0. A point of order 8 has x = ±y. These facts follow
+  // from the doubling formula: 2·(x, y) = (2xy / …, (y² − x²) / …).
   if (x === 0n || y === 0n || x === y || x + y === p) {
     const message = `The public key ${bytesToBase64(bytes)} is a point of small order.`;
     throw new ArgumentError("PUBLIC_KEY_SMALL_ORDER", message, { actual: bytesToBase64(bytes) });

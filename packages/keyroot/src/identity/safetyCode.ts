@@ -23,7 +23,7 @@ export interface KeyHolder {
 export interface SafetyCode {
   /** The 60 decimal digits that the two users compare. */
   digits: string;
-  /** The text of the QR code: 228 characters in alphanumeric mode. The contact's app verifies it. */
+  /** The text of the QR code: 228 characters in alphanumeric mode. The contact's app verifies this text. */
   payload: string;
 }
 
@@ -39,13 +39,15 @@ const GROUP_BYTES = 5;
 /** The size in bytes of the hash in a payload: 256 bits. */
 const FINGERPRINT_BYTES = 32;
 
-/** The format of a payload. QR codes support all its characters in alphanumeric mode (ISO/IEC 18004, section 7.4.4). */
+/**
+ * The format of a payload. All characters are allowed in a QR code's alphanumeric mode (ISO/IEC 18004, section 7.4.4).
+ */
 const FORMAT = "KEYROOT-SAFETY-1";
 const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
 /**
- * Makes the safety code of two users, which both apps show. The digits are equal only if both apps use the real keys of
- * both users. Pass verified keys. Takes about 30 ms in Node, and 100 ms in browsers.
+ * Makes the safety code of two users. Both users' apps show this code. The digits are equal only if both apps use the
+ * real keys of both users. Pass verified keys. Takes about 30 ms in Node, and 100 ms in browsers.
  *
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 is iterated
  * 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
@@ -72,15 +74,15 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @throws VerificationError SAFETY_CODE_INVALID, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
- * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact. It
- * contains "mine" if they have different keys for this app's user.
+ * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact.
+ * `actual` contains "mine" if the two apps have different keys for this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  */
 export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder): void {
   const [my, their] = parsePair(mine, contact);
-  // A payload begins with the user who shows it.
+  // A payload begins with the user who shows the payload.
   const { ids, fingerprints } = parsePayload(payload);
   const [shower, other] = ids;
   if (shower === my.userID && other === their.userID) {
@@ -97,7 +99,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
       actual: ids,
     });
   }
-  // Both fingerprints are always compared. Each comparison takes constant time.
+  // Always compare both fingerprints. Each comparison takes constant time.
   const theirsIsEqual = equalBytes(fingerprints[0], fingerprintOf(iterateHash(their)));
   const mineIsEqual = equalBytes(fingerprints[1], fingerprintOf(iterateHash(my)));
   if (theirsIsEqual && mineIsEqual) return;

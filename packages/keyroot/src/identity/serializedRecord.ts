@@ -25,8 +25,8 @@ const SERIALIZED =
   /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
 
 /**
- * Returns the exact text of a record, which is published and hashed. The text is JSON with the three fields in the
- * order of `KeyRecord`, without spaces.
+ * Returns a record's exact text. The operator publishes this text, and the text's hash is a leaf of the Merkle tree.
+ * The text is JSON with the three fields in the order of `KeyRecord`, without spaces.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
@@ -45,7 +45,7 @@ export function parseSerializedRecord(text: string): KeyRecord | undefined {
   // The type is checked first, because `exec` converts other values to text.
   const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
   const match = isCandidate && (SERIALIZED.exec(text) as [string, string, string, string] | null);
-  // A file has many records. Destructuring takes twice as long before engines optimize it.
+  // A file has many records. Destructuring takes twice as long until engines optimize this function.
   return match ? { userID: match[1], pubKey: match[2], keyID: match[3] } : undefined;
 }
 

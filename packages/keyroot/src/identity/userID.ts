@@ -5,8 +5,8 @@ import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { invalidArgument } from "../input/options.ts";
 
 /**
- * A user id of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract uses the 20 bytes, and the
- * HTTP API uses 40 hex digits (docs/specification.md, "Limits").
+ * A user id of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract uses the same id as 20
+ * bytes, and the HTTP API uses 40 hex digits (docs/specification.md, "Limits").
  */
 export type UserID = string;
 
@@ -15,7 +15,7 @@ export const USER_ID_BYTES = 20;
 
 /** The digits 0 to 31 of zBase32, Zooko Wilcox-O'Hearn's "human-oriented base-32 encoding". */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** The table entry for a character that is not a digit. No digit has this bit. */
+/** The table entry for a character that is not a digit. No digit's value contains this bit. */
 const NO_DIGIT = 32;
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
@@ -31,7 +31,7 @@ export function isUserID(value: unknown): value is UserID {
 }
 
 /**
- * Checks that a value is a user id in canonical form, and returns it.
+ * Checks that a value is a user id in canonical form, and returns the value.
  * @throws ArgumentError USER_ID_INVALID
  * @example
  * const userID = parseUserID(request.body.userID);
@@ -44,7 +44,7 @@ export function parseUserID(value: unknown): UserID {
 }
 
 /**
- * Converts the 20 bytes of a user id to its canonical form.
+ * Converts the 20 bytes of a user id to the canonical form.
  * @throws ArgumentError USER_ID_INVALID
  * @example
  * userIDFromBytes(new Uint8Array(20)); // "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
@@ -85,7 +85,7 @@ export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
       const digit = digits[userID.charCodeAt(i)] ?? NO_DIGIT;
       seen |= digit;
       bits = (bits << 5) | digit;
-      // A byte array stores only the lowest 8 bits of each number.
+      // The higher bits have no effect, because a byte array stores only the lowest 8 bits of each number.
       if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     if (seen >= NO_DIGIT) parseUserID(userID);
@@ -94,7 +94,7 @@ export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
 }
 
 /**
- * Converts the hex form of a user id to its canonical form.
+ * Converts the hex form of a user id to the canonical form.
  * @param hex 40 lowercase hex digits, without 0x
  * @throws ArgumentError USER_ID_INVALID
  * @example

@@ -4,9 +4,9 @@ import { ArgumentError } from "../errors.ts";
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the array methods that this library uses. Some libraries replace array methods. A method that skips elements
- * could make a wrong result look correct. The check uses small lists, so it finds only replacements that return wrong
- * results for such lists.
+ * Checks the array methods that this library uses. Some libraries replace array methods. With a method that skips
+ * elements, a verification could accept a false key. The check uses small lists, so the check finds only methods that
+ * return wrong results for small lists.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkBuiltins(): void {

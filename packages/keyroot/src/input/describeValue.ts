@@ -15,10 +15,10 @@ export function describeValue(value: unknown): string {
  */
 let unprintable = /[^ -~]/gu;
 try {
-  // A literal would be a syntax error in engines that do not support these categories.
+  // Use a constructor. A literal would be a syntax error in engines that do not support these Unicode categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
-  // Such engines escape all characters outside ASCII.
+  // In such an engine, `printable` escapes all characters outside ASCII.
 }
 
 /** Escapes invisible characters and terminal control characters. */

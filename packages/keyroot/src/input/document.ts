@@ -10,8 +10,8 @@ export interface DocumentLimits {
 }
 
 /**
- * Parses an untrusted JSON document in UTF-8. If `source` is not bytes, the caller has already parsed it, and the
- * function returns it unchanged.
+ * Parses an untrusted JSON document in UTF-8. If `source` is not bytes, the caller has already parsed the document. The
+ * function then returns `source` unchanged.
  * @param subject the name of the document, for error messages
  * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file"; ArgumentError
  * BUILTIN_REPLACED

@@ -5,7 +5,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** The character codes of braces. A bracket has the same code as its brace without BRACE_BIT. */
+/** The character codes of braces. A bracket has the same code as the corresponding brace without BRACE_BIT. */
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
@@ -13,24 +13,25 @@ const BRACE_BIT = 0x20;
 /**
  * The limits on the number of values in a JSON text. Parsed values take much more memory than the text. An empty object
  * takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes, because
- * engines store a hidden class for it. The limits are above the needs of Keyroot's formats.
+ * engines store a hidden class for each order. The limits are above the needs of Keyroot's formats.
  *
- * A Merkle file has an object for every 400 bytes and a member for every 62. It has a comma for every 57 bytes, and a
- * new name for every 268. A log has a member for every 53 bytes. A block has a transaction hash for every 69 bytes.
- * Each limit is `perDocument`, plus one for every `characters` characters.
+ * A Merkle-tree file has an object for every 400 bytes, a member for every 62 bytes, a comma for every 57 bytes, and a
+ * new name for every 268 bytes. A log has a member for every 53 bytes. A block has a transaction hash for every 69
+ * bytes. Each limit is `perDocument`, plus one for every `characters` characters.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
 /**
- * A random factor that differs in each process. With this factor, attackers cannot prepare member names with equal
- * hashes.
+ * A random factor for the hashes of member names. The factor differs in each process, so attackers cannot prepare names
+ * with equal hashes.
  */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
 /**
- * Parses JSON with values of any type. Rejects a text that would take much more memory than its size.
+ * Parses JSON with values of any type. Rejects a text with parsed values that would take much more memory than the
+ * text.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @throws ArgumentError as `scanJson`; SyntaxError if the text is not JSON
@@ -41,8 +42,8 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Rejects a JSON text that would take much more memory than its size. Call it before you parse the text. The result has
- * no meaning if the text is not JSON.
+ * Rejects a JSON text with parsed values that would take much more memory than the text. Call this function before you
+ * parse the text. The result has no meaning if the text is not JSON.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character
@@ -56,7 +57,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   let [nameStart, nameEnd] = [0, 0];
   /** A hash of the member names in order, and the number of members, for each open object. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
-  /** The orders of member names found so far. `ordered` is the sum of their lengths. */
+  /** The orders of member names found so far. `ordered` is the number of names in all orders. */
   const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -73,11 +74,12 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // Engines store a member in a separate table of 300 bytes if its name is a number less than 2^32. No format of
-      // Keyroot has such names. Escaped names are treated in the same way, because they may be numbers.
+      // If a member's name is a number less than 2^32, engines store the member in a separate table of 300 bytes. No
+      // format of Keyroot has such names. Escaped names are counted in the same way, because an escaped name may be a
+      // number.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
-      // A text that is not JSON may contain several colons after a long name.
+      // Do not read a name twice. A text that is not JSON may contain several colons after a long name.
       nameStart = nameEnd;
     } else if (code === COMMA) {
       commas++;

@@ -27,8 +27,8 @@ export function checkObject<T extends object>(what: string, value: T, expected =
 }
 
 /**
- * Checks that a value is a text, and that it has the form, if a form is given. @param expected describes the form, for
- * the error message
+ * Checks that a value is a text. If `form` is set, checks that the text matches `form`. @param expected describes the
+ * form, for the error message
  */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
   // The type is checked first, because `form.test` converts an array to text.
@@ -76,8 +76,8 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Rejects options with unknown names. Otherwise, a misspelled option would have no effect, and a check that the caller
- * requires could be missing.
+ * Rejects options with unknown names. A misspelled option would have no effect, so a check that the caller requires
+ * could be missing.
  * @param what the start of the error message, such as "The options"
  * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
  */

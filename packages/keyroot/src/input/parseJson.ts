@@ -4,13 +4,13 @@ import { isObject } from "./isObject.ts";
 import { scanJson } from "./jsonLimits.ts";
 
 /**
- * The characters that are allowed outside strings: punctuation, white space and digits. They exclude values such as
- * null, true, -1, 1.5 and 1e3.
+ * The characters that are allowed outside strings: punctuation, white space and digits. These characters exclude values
+ * such as null, true, -1, 1.5 and 1e3.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**
- * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object,
- * because `JSON.parse` keeps only the last of them. Other parsers may keep the first, and find different data in the
+ * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object.
+ * `JSON.parse` keeps only the last duplicate. A parser that keeps the first duplicate would find different data in the
  * same file.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and the errors of `scanJson`
@@ -40,7 +40,7 @@ function countMembers(value: unknown, depth: number): number {
   if (Array.isArray(value)) {
     for (const child of value as unknown[]) count += countMembers(child, depth - 1);
   } else if (isObject(value)) {
-    // A for-in loop creates no arrays. It is three times as fast as Object.keys and Object.values.
+    // A for-in loop creates no arrays. The loop is three times as fast as Object.keys and Object.values.
     for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
   }
   return count;
