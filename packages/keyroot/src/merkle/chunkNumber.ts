@@ -13,8 +13,8 @@ const AVERAGE_LEAVES = 32;
 const DIGITS = "13456789abcdefghijkmnopqrstuwxyz";
 
 /**
- * Returns the number of the chunk that contains a user's leaf. It consists of the first bits of the user id. Chunk
- * numbers have the order of a file's records.
+ * Returns the number of the chunk that contains a user's leaf. The chunk number consists of the first bits of the user
+ * id. Chunk numbers have the order of a file's records.
  * @param leafCount the number of leaves in the whole tree
  */
 export function chunkNumber(userID: UserID, leafCount: number): number {

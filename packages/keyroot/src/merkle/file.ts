@@ -36,7 +36,7 @@ export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
   yield* piecesOf(checkMerkleFile(file));
 }
 
-/** Checks that a value is a MerkleFile, and returns it. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a MerkleFile, and returns the value. @throws ArgumentError ARGUMENT_INVALID */
 export function checkMerkleFile(file: unknown): MerkleFile {
   checkBuiltins();
   if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {

@@ -6,7 +6,7 @@ import { MerkleTree } from "./tree.ts";
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts of the records. Their hashes are the leaves. */
+  /** The exact texts of the records. The hashes of these texts are the leaves. */
   values: readonly string[];
   /** The parsed records of `values`. */
   records: readonly KeyRecord[];
@@ -16,7 +16,7 @@ export interface MerkleFile {
 }
 
 /**
- * Makes the file with these values.
+ * Makes a file from values and the corresponding records.
  * @param records the parsed values
  * @param hash the hash function, as for `MerkleTree`
  * @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE

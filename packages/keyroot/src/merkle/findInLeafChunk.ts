@@ -6,10 +6,10 @@ import { hashChildren } from "./hash.ts";
 import { MAX_VALUES } from "./tree.ts";
 
 /**
- * Verifies an untrusted leaf chunk, and finds a leaf in it.
- * @param bytes the chunk as it was served
+ * Verifies an untrusted leaf chunk, and finds a leaf in the chunk.
+ * @param bytes the chunk as the file host returned it
  * @param leaf the hash of a record's text, 64 lowercase hex digits
- * @param tree the root of the tree, 64 lowercase hex digits, and the number of its leaves
+ * @param tree the tree's root, 64 lowercase hex digits, and the tree's number of leaves
  * @returns the position of the leaf in the tree
  * @throws VerificationError PROOF_SHAPE, step "file"; ROOT_MISMATCH, step "tree"; USER_NOT_IN_FILE, step "record"
  */

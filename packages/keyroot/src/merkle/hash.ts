@@ -22,11 +22,11 @@ export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
 }
 
 /**
- * Computes the hash of an inner node: SHA-256 over 128 ASCII characters. These are the lowercase hex digits of the left
- * child, and then of the right child. The deployed format has this rule, which the specification does not state
- * (docs/formats.md, "Merkle tree").
+ * Computes the hash of an inner node: SHA-256 over 128 ASCII characters. The characters are the lowercase hex digits of
+ * the left child, and then of the right child. The specification does not define this rule, but the deployed files
+ * follow this rule (docs/formats.md, "Merkle tree").
  * @param left 64 lowercase hex digits
- * @param right 64 lowercase hex digits. It equals `left` for a node that is paired with itself.
+ * @param right 64 lowercase hex digits. Equal to `left` if the left child is paired with itself.
  * @returns 64 lowercase hex digits
  */
 export function hashChildren(left: string, right: string, hash: Sha256Hex = sha256Hex): string {
@@ -40,8 +40,8 @@ export function rootOfFileName(name: string): string | undefined {
 }
 
 /**
- * Checks that a value is a Merkle root (64 lowercase hex digits, without 0x), and returns it. @throws ArgumentError
- * HASH_INVALID
+ * Checks that a value is a Merkle root (64 lowercase hex digits, without 0x), and returns the root. @throws
+ * ArgumentError HASH_INVALID
  */
 export function checkMerkleRoot(root: unknown): string {
   if (isMerkleRoot(root)) return root;

@@ -5,10 +5,11 @@ import { decodeFile, parseSerializedFile } from "./parseSerializedFile.ts";
 import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 
 /**
- * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values` and compares it with the
- * given root. The file must have one record per user. `lookup` and the nodes in `merkle` must match `values` exactly.
- * The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records, but not their
- * keys, as `checkKeyRecord` does. Parses a file that `serializeMerkleFile` wrote faster than other files.
+ * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values`, and compares the tree's
+ * root with the given root. The file must have one record per user. `lookup` and the nodes in `merkle` must match
+ * `values` exactly. The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records.
+ * Does not check the public keys, which `checkKeyRecord` checks. A file that `serializeMerkleFile` wrote takes less
+ * time than other files.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,

@@ -5,8 +5,8 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. It is the length of V8's longest string, and enough for about 660,000
- * users.
+ * Maximum size of a Merkle-tree file in bytes. This size is the length of V8's longest string, and is enough for about
+ * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 
@@ -24,8 +24,8 @@ export function decodeFile(bytes: Uint8Array): string {
 
 /**
  * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. Reads only the records in
- * `values`, makes a file from them, and compares the file's text with `text`. So the function rejects every file that
- * `verifyMerkleFile` rejects.
+ * `values`, makes a file from these records, and compares the file's text with `text`. The function therefore never
+ * accepts a file that `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
 export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex): MerkleFile | undefined {
@@ -34,7 +34,7 @@ export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex
     const values = readValues(text);
     file = fileOf(values, readRecords(values), hash);
   } catch {
-    // The caller then uses `verifyMerkleFile`, which reports the problem.
+    // The caller then calls `verifyMerkleFile`, which throws an error with the problem.
     return undefined;
   }
   let end = 0;
@@ -55,7 +55,8 @@ function readValues(text: string): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // The values are parsed one by one, because other JSON in their place could take much more memory than its text.
+    // Parse the values one by one. If a dishonest host replaced the values with other JSON, the parsed JSON could take
+    // much more memory than the text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > MIN_RECORD);
   return values;

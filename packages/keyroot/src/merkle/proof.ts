@@ -14,10 +14,10 @@ import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 
-/** An inclusion proof. It shows that a Merkle tree includes a record. */
+/** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
   format: typeof FORMAT;
-  /** The exact text of the record. Its hash is the leaf. */
+  /** The exact text of the record. The text's hash is the leaf. */
   value: string;
   /** The siblings of all nodes on the path from the leaf to the root. The leaf's sibling comes first. */
   siblings: readonly Sibling[];
@@ -25,7 +25,7 @@ export interface MerkleProof {
   root: string;
 }
 
-/** The sibling of a node. If a node is paired with itself, it is its own sibling on the right. */
+/** The sibling of a node. A node that is paired with itself is its own right sibling. */
 export interface Sibling {
   side: "left" | "right";
   /** The hash of the sibling, 64 lowercase hex digits. */
@@ -54,7 +54,7 @@ export interface ProvenKey {
 const FORMAT = "keyroot-proof-v1";
 /** The size limits of a proof. A proof has about 2 kB and a nesting depth of 3: the proof, `siblings` and a sibling. */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
-/** Maximum number of siblings. It is enough for a tree of 1,000,000 leaves. */
+/** Maximum number of siblings. This number is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
@@ -88,8 +88,8 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and its record. Checks only their form, and does not verify the proof, as
- * `verifyMerkleProof` does.
+ * Parses an inclusion proof and the record in the proof. Checks only the form. To verify the proof, use
+ * `verifyMerkleProof`.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"

@@ -12,13 +12,13 @@ const HASH_CHARACTERS = 64;
 
 /**
  * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Each other level contains the parents of the
- * level below, and the last level contains only the root. If a level has an odd number of nodes, its last node is
- * paired with itself. `hashLeaf` and `hashChildren` define the hashes.
+ * level below, and the last level contains only the root. If a level has an odd number of nodes, the level's last node
+ * is paired with itself. `hashLeaf` and `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
 export class MerkleTree {
-  /** The hashes of each level as one text. This takes less memory than one text per hash. */
+  /** The hashes of each level as one text, which takes less memory than one text per hash. */
   private readonly levels: string[];
 
   /**
@@ -48,7 +48,7 @@ export class MerkleTree {
     return this.joinedHashes(0).length / HASH_CHARACTERS;
   }
 
-  /** The number of levels. It is 1 if the root is the only leaf. */
+  /** The number of levels. A tree with one leaf has one level, because the leaf is also the root. */
   get height(): number {
     return this.levels.length;
   }

@@ -100,8 +100,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order, so the next key is usually the right key. A lookup with the object's
-  // own key is faster than with an equal string.
+  // Deployed files have their nodes in this order, so the next key is usually the right key. Engines find a member
+  // faster with the object's own key than with an equal string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];

@@ -23,7 +23,10 @@ export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   throw invalidAnswer(`a block number of at most ${highest}`, number);
 }
 
-/** Decodes the result of `userCount`, or the value of its storage slot. @throws the errors of `decodeMerkleTreeRoot` */
+/**
+ * Decodes the result of `userCount`, or the value of the storage slot for the number of users. @throws the errors of
+ * `decodeMerkleTreeRoot`
+ */
 export function decodeUserCount(answer: unknown): number {
   return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }

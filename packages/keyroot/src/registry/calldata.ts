@@ -27,8 +27,8 @@ export function encodeGetBlockNumber(root: string): string {
 }
 
 /**
- * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. It contains the selector, the root, the user ids' offset
- * and length in bytes, and the ids (20 bytes each). Zero bytes fill the last word.
+ * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. The calldata contains the selector, the root, the user ids'
+ * offset and length in bytes, and the user ids (20 bytes each). Zero bytes fill the last word.
  * @param root 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID
  */

@@ -9,7 +9,10 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
  */
 export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
-/** The `MerkleTreeRootAdded` event, which the registry emits when a call sets a root for users. */
+/**
+ * The `MerkleTreeRootAdded` event. The registry emits this event when a call of `addMerkleTreeRoot` sets a root for
+ * users.
+ */
 export interface RootAddedLog {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -32,8 +35,8 @@ const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs. The function then halves the range until the endpoint accepts it. Later
- * ranges are larger again.
+ * reject a range with too many blocks or logs. After such an error, the function halves the range until the endpoint
+ * accepts the range. After each success, the next range is twice as large.
  * @param onRead called after each response, with the last block whose events are known
  * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
  * endpoint rejects a range of a single block

@@ -32,8 +32,8 @@ export interface ReadRootsOptions {
  * this code, which calls the registry for each user. If the node rejects a call, the function splits the call.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
- * @throws TransportError RPC_ERROR, for example if there is no such contract; RPC_ANSWER_INVALID, and the errors of the
- * call
+ * @throws TransportError RPC_ERROR, for example if the address has no such contract; RPC_ANSWER_INVALID, and the errors
+ * of the call
  * @throws ArgumentError USER_ID_INVALID
  */
 export async function readMerkleTreeRoots(
@@ -93,8 +93,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with the same root have one entry: their number (2
- * bytes) and the root.
+ * Decodes the result of the reader contract. Consecutive users with the same root have one entry: the number of these
+ * users (2 bytes) and the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

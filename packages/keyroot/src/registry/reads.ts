@@ -16,8 +16,8 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have this function, such
- * as `PubKeyTrust`
+ * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have the function
+ * `userCount`, such as `PubKeyTrust`
  */
 export async function fetchUserCount(
   call: RpcCall,
@@ -37,8 +37,8 @@ export async function fetchUserCount(
 }
 
 /**
- * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, this is the
- * block in which the contract was deployed.
+ * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, returns the
+ * number of the block in which the contract was deployed.
  * @param root 64 lowercase hex digits
  * @throws the errors of `fetchOwner`
  */

@@ -6,7 +6,7 @@ import { encodeUint, WORD_DIGITS } from "./words.ts";
 
 /**
  * Computes the storage slot of a user's root (Solidity, "Layout of State Variables in Storage", mappings). The slot is
- * the Keccak-256 of two words: the user id with zero bytes at its end, and the slot of the mapping.
+ * the Keccak-256 of two words: the user id followed by 12 zero bytes, and the slot of the mapping.
  * @param usersSlot the slot of the mapping
  * @returns 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID

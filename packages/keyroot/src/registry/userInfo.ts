@@ -6,7 +6,7 @@ import { WORD_DIGITS } from "./words.ts";
 /** The selector of `getUserInfo(bytes20)`. */
 const GET_USER_INFO = "0x829a34c6";
 
-/** A user's root, 64 lowercase hex digits, and the block in which it was first set. */
+/** A user's root, 64 lowercase hex digits, and the number of the block in which the root was first set. */
 export interface UserInfo {
   root: string;
   blockNumber: number;

@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 
 /**
  * Makes a store in a folder. Each name has a file, which only the process's user can read. The store replaces files
- * atomically, so a file has its old content or its new content after a crash.
+ * atomically. After a crash, a file has either the old content or the new content.
  * @param folder the folder of the store. The store creates a missing folder.
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, from the functions of the store

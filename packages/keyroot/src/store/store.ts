@@ -2,8 +2,8 @@ import { checkObject, invalidArgument } from "../input/options.ts";
 
 /**
  * A storage for named texts, which `cache` and `watch` use. `keyroot/store/indexeddb`, `keyroot/store/file` and
- * `keyroot/store/key-value` make stores. A `Map` is also a store, but loses its content when the process ends. Anyone
- * who can write to the store can make a client accept a false key. So protect the store like the app's own data.
+ * `keyroot/store/key-value` make stores. A `Map` is also a store, but loses all texts when the process ends. Protect a
+ * store like the app's own data. Anyone who can write to a store can make a client accept a false key.
  */
 export interface Store {
   /** Returns the last stored text with this name, or undefined if there is no such text. */
@@ -12,7 +12,7 @@ export interface Store {
   set(name: string, text: string): unknown;
 }
 
-/** Checks that a value is a store, and returns it. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a store, and returns the store. @throws ArgumentError ARGUMENT_INVALID */
 export function checkStore(what: string, store: Store): Store {
   const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with the functions get and set");
   if (typeof methods.get === "function" && typeof methods.set === "function") return store;

@@ -9,7 +9,7 @@ import { isLoopback } from "./url.ts";
 const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\w+):(\w*)(?::.*)?)\]$/;
 
 /**
- * Rejects two endpoints of a quorum on the same host, because one operator controls both.
+ * Rejects two endpoints of a quorum on the same host, because one operator controls both endpoints.
  * @param endpoints URLs, or functions that send requests
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -21,7 +21,8 @@ export function checkDifferentHosts(endpoints: readonly unknown[]): void {
 
 /**
  * Returns a name for the node that a URL leads to. Two URLs of the same node have the same name. On this machine, each
- * port is a different node. On other machines, all ports count as one node, because one operator controls them.
+ * port is a different node. On other machines, all ports count as one node, because one operator controls all ports of
+ * a machine.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);
@@ -34,6 +35,6 @@ export function nodeOf(url: string): string {
 /** Returns the IPv4 address that an IPv6 address leads to. */
 function ipv4In(hostname: string): string | undefined {
   const [, a, b, high = a, low = b] = REACHES_IPV4.exec(hostname) ?? [];
-  // The URL parser also accepts an IPv4 address that is written as a single number.
+  // The URL parser converts a single number to an IPv4 address.
   return high && new URL(`http://${parseInt(high, 16) * 2 ** 16 + parseInt(`0${low}`, 16)}`).hostname;
 }

@@ -5,7 +5,10 @@ import { checkNames } from "../input/options.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
-  /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
+  /**
+   * The function that sends the request. The function must support `signal` and `redirect`. Default:
+   * `globalThis.fetch`.
+   */
   fetch?: typeof globalThis.fetch | undefined;
   /** Maximum size of the response in bytes, after decompression. */
   maxBytes: number;
@@ -17,7 +20,7 @@ export interface FetchOptions {
    * True to allow unencrypted http requests to other machines. Default: false. `fetchBytes` itself ignores this option.
    */
   allowHttp?: boolean | undefined;
-  /** A signal that aborts the request, which then fails with ABORTED. */
+  /** A signal that aborts the request. The request then fails with TransportError ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
@@ -57,7 +60,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRefused) {
       throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
     }
-    // For an error page, the status is enough. Its body may be too large.
+    // For an error page, the status is enough. The page's body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `${host} returned more than ${maxBytes} bytes.`;
@@ -117,8 +120,9 @@ function isSameUrl(a: string, b: string): boolean {
 }
 
 /**
- * Returns the reason for a failed fetch. This is Node's error code, such as ECONNREFUSED, from the cause of the error
- * "fetch failed". Does not use the error message, because the message contains the whole URL in some runtimes.
+ * Returns the reason for a failed fetch. The reason is Node's error code, such as ECONNREFUSED, from the cause of the
+ * error "fetch failed". The function does not use the error message, because some runtimes include the whole URL in the
+ * message.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

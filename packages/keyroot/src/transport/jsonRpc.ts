@@ -16,7 +16,7 @@ export interface Eip1193Provider {
 }
 
 /**
- * Sends a JSON-RPC call, and returns the `result` of the response without checking it.
+ * Sends a JSON-RPC call. Returns the `result` field of the response without checks.
  * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, and the errors of `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
@@ -29,7 +29,7 @@ export interface RpcOptions extends FetchOptions {
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/** Maximum nesting depth of a response. It is enough for a batch of blocks with withdrawals. */
+/** Maximum nesting depth of a response. This depth is enough for a batch of blocks with withdrawals. */
 const MAX_DEPTH = 16;
 
 const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];
@@ -106,10 +106,10 @@ async function sendBatch(
     for (const [i, { method, resolve, reject }] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      // If an endpoint does not accept batches, it returns a single error for all calls.
+      // An endpoint that does not accept batches returns a single error for all calls.
       if (isBatch && Array.isArray(answer)) {
         own = undefined;
-        // This loop does not use `find`, because some libraries replace that method.
+        // This loop does not use the `find` method, because some libraries replace `find`.
         for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
       }
       try {

@@ -21,10 +21,10 @@ export function timeLeft({
 }
 
 /**
- * Runs `work` until `timeoutMs` have passed or `signal` aborts, even if the work ignores its own signal. At the end,
- * always aborts the work's signal, which closes all open requests.
+ * Runs `work`. Throws an error when `timeoutMs` have passed or `signal` aborts, even if `work` ignores its own signal.
+ * At the end, always aborts the signal of `work`, which closes all open requests.
  * @param subject the name of the host or task, for error messages
- * @throws TransportError TIMEOUT, ABORTED; and the errors of the work
+ * @throws TransportError TIMEOUT, ABORTED; and the errors of `work`
  */
 export async function withTimeout<T>(
   subject: string,
@@ -56,8 +56,8 @@ export async function withTimeout<T>(
 }
 
 /**
- * Waits until a promise settles or a signal aborts. The work of the promise continues, because other callers may wait
- * for it.
+ * Waits until a promise settles or a signal aborts. The task behind the promise continues, because other callers may
+ * wait for the same promise.
  * @throws TransportError ABORTED; and the errors of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -80,8 +80,8 @@ export function abortedError({ reason }: AbortSignal): TransportError {
 }
 
 /**
- * Returns an error after which the work can continue with other hosts. @throws ABORTED, and errors that are not
- * Keyroot errors
+ * Returns the error if the caller can continue with other hosts. @throws the error if its code is ABORTED, or if the
+ * error is not a KeyrootError
  */
 export function recoverable(error: unknown): KeyrootError {
   if (error instanceof KeyrootError && error.code !== "ABORTED") return error;

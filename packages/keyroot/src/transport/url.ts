@@ -2,10 +2,10 @@ import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Checks that a value is an http(s) URL, and returns it. The error contains only the URL's host, because other parts
- * may contain a secret.
- * @param remedy the end of the error message for unencrypted http. If it is set, the function rejects http to other
- * machines, because others in the network could read and change the data.
+ * Checks that a value is an http(s) URL, and returns the URL. The error contains only the URL's host, because other
+ * parts may contain a secret.
+ * @param remedy the end of the error message for unencrypted http. If `remedy` is set, the function rejects http to
+ * other machines, because attackers in the network could read and change the data.
  * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch rejects
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {
@@ -29,7 +29,7 @@ function parseOrEmpty(url: unknown): Partial<UrlParts> {
 /**
  * Adds words to the path of a URL. Removes slashes at the end of the path, and keeps the query.
  * @param url a URL that `checkUrl` accepts
- * @param words a path that does not begin with a slash. It may include a query.
+ * @param words a path that does not begin with a slash, with or without a query
  */
 export function addPath(url: string, words: string): string {
   const [path = "", query] = normalizeUrl(url).split(/\?(.*)/s);
