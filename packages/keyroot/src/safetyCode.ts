@@ -1,2 +1,5 @@
-/** The entry `keyroot/safety-code`. Two users compare a safety code in person to verify their keys. */
+/**
+ * The entry `keyroot/safety-code` with functions for safety codes. Two users compare a safety code in person to verify
+ * both users' keys.
+ */
 export { type KeyHolder, makeSafetyCode, type SafetyCode, verifySafetyPayload } from "./identity/safetyCode.ts";

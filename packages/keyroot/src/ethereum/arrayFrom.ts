@@ -1,7 +1,7 @@
 /**
  * Repairs `Array.from` while `@ethereumjs/rlp` is loaded. `@ethereumjs/rlp` builds a table with `Array.from`.
- * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. With the replaced function,
- * the table is empty, and RLP cannot encode long items. Import this file before `@ethereumjs/rlp`, and then call
+ * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. With this replacement, the
+ * table is empty, and RLP cannot encode long items. Import this file before `@ethereumjs/rlp`, and then call
  * `restoreArrayFrom`.
  */
 const { from } = Array;

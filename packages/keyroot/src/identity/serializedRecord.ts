@@ -25,8 +25,8 @@ const SERIALIZED =
   /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
 
 /**
- * Returns a record's exact text. The operator publishes this text, and the text's hash is a leaf of the Merkle tree.
- * The text is JSON with the three fields in the order of `KeyRecord`, without spaces.
+ * Returns a record's exact text. Merkle-tree files contain this text, and the text's hash is a leaf of the tree. The
+ * text is JSON with the three fields in the order of `KeyRecord`, without spaces.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");

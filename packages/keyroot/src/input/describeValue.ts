@@ -15,7 +15,8 @@ export function describeValue(value: unknown): string {
  */
 let unprintable = /[^ -~]/gu;
 try {
-  // Use a constructor. A literal would be a syntax error in engines that do not support these Unicode categories.
+  // Use the RegExp constructor. A literal would be a syntax error in engines that do not support these Unicode
+  // categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
   // In such an engine, `printable` escapes all characters outside ASCII.

@@ -15,9 +15,9 @@ const BRACE_BIT = 0x20;
  * takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes, because
  * engines store a hidden class for each order. The limits are above the needs of Keyroot's formats.
  *
- * A Merkle-tree file has an object for every 400 bytes, a member for every 62 bytes, a comma for every 57 bytes, and a
- * new name for every 268 bytes. A log has a member for every 53 bytes. A block has a transaction hash for every 69
- * bytes. Each limit is `perDocument`, plus one for every `characters` characters.
+ * A Merkle-tree file has an object for every 400 bytes and a member for every 62 bytes. The file has a comma for every
+ * 57 bytes and a new name for every 268 bytes. A log has a member for every 53 bytes. A block has a transaction hash
+ * for every 69 bytes. Each limit is `perDocument`, plus one for every `characters` characters.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };

@@ -30,10 +30,10 @@ import {
 } from "./options.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** A complete proof of a user's published key. It can be verified offline with the hash of a trusted block. */
+/** A complete proof of a user's published key. A reader can verify the proof offline with a trusted block's hash. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
-  /** The id of the contract's chain (EIP-155). Only the trusted hash of the block proves this id. */
+  /** The id of the contract's chain (EIP-155). Only the trusted block hash proves this id. */
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
@@ -63,13 +63,13 @@ export interface TrustedBlock {
   /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
   /**
-   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. This
-   * option requires an import of `keyroot/auditors`, which describes the fields.
+   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. To use
+   * this option, import `keyroot/auditors`. The `AuditorsOption` type of `keyroot/auditors` describes the fields.
    */
   auditors?: object | undefined;
 }
 
-/** A public key that a bundle proves, and the contract in which it is published. */
+/** A public key that a bundle proves, and the contract in which the key is published. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
@@ -84,8 +84,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 /**
- * The size limits of a bundle. They are enough for the deepest tries of today's chains. The nesting depth includes the
- * bundle and a sibling in its proof.
+ * The size limits of a bundle, which are enough for the deepest tries of today's chains. The nesting depth consists of
+ * four levels: the bundle, `proof`, `siblings` and a sibling.
  */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
@@ -95,8 +95,7 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Parses a bundle, its proof and its record. Checks only their form, and does not verify the bundle, as `verifyBundle`
- * does.
+ * Parses a bundle with its proof and record. Checks only the form. To verify the bundle, use `verifyBundle`.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * the errors of `parseMerkleProof`
@@ -126,11 +125,12 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Verifies a bundle offline. The bundle may come from any source. It must prove that the trusted contract has a root
- * for this user at the trusted block. It must also prove that the root's tree includes a record of this user with this
- * key. The caller trusts the block's hash, or auditors who signed this hash.
+ * Verifies a bundle offline. The bundle may come from any source. The bundle must prove that the trusted contract has a
+ * root for this user at the trusted block. The bundle must also prove that the root's tree includes a record of this
+ * user with the expected key. The caller trusts the block's hash, or auditors who signed this hash.
  *
- * The result is as old as the block. It remains true later, because the contract sets a root only once.
+ * The result is as old as the block. The result remains true later, because the contract sets each user's root only
+ * once.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
  * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
@@ -181,7 +181,7 @@ export async function verifyBundle(
   };
 }
 
-/** Checks that the bundle's block is the block that the caller trusts, and returns this block. */
+/** Checks that the bundle's block is the caller's trusted block, and returns this block. */
 function verifyHeader(
   header: HeaderJson,
   expected: string | undefined,

@@ -17,8 +17,8 @@ export interface CachedKey extends CachedAnswer {
   blockNumber: number;
   record: KeyRecord;
   /**
-   * The names of the endpoints that agreed on the block, and of those that agreed on the answer. `sourceOf` returns
-   * these names.
+   * The names of the endpoints that agreed on the block, and the names of the endpoints that agreed on the answer.
+   * `sourceOf` returns these names.
    */
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
@@ -31,8 +31,8 @@ const FORMAT = "keyroot-cache-v3";
 const providers = new WeakMap<object, string>();
 
 /**
- * Returns an endpoint's name, which is always the same. The name does not contain the URL, because the URL may contain
- * a secret.
+ * Returns an endpoint's name. The same endpoint always has the same name. The name does not contain the URL, because
+ * the URL may contain a secret.
  */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
@@ -99,8 +99,8 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
 
 /**
  * Checks whether a cached key can be used without a new request. The key's root must be final, and this call's options
- * must accept its evidence. For a quorum, enough endpoints of this call must have agreed. A single endpoint's unproven
- * answer expires, so the endpoint can correct it later.
+ * must accept the root's evidence. For a quorum, enough of this call's endpoints must have agreed on the root. A single
+ * endpoint's unproven answer expires, so the endpoint can correct a false answer later.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
  * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
@@ -117,7 +117,7 @@ export async function meetsPolicy(
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
   if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
-  // With a pinned block, the chain is always read, because each caller can pin a different block.
+  // With a pinned block, the verifier always reads the chain, because each caller can pin a different block.
   if (typeof anchor === "object" && "pinned" in anchor) return false;
   if (typeof anchor === "object" && "added" in anchor)
     return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);
@@ -145,7 +145,10 @@ function timeOf({ block }: Evidence): number {
   return (block?.timestamp ?? 0) * 1000;
 }
 
-/** Returns the name of a user's entry in the cache. Each chain, contract, code and slot has its own entry. */
+/**
+ * Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract, code and
+ * slot.
+ */
 function entryName({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
   return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
 }

@@ -1,6 +1,6 @@
-/** The options for the source of a block. At most one of them may be set. */
+/** The options for the source of a block. At most one of these options may be set. */
 type Source = "quorum" | "pinned" | "lightClient" | "auditors" | "beacon";
-/** The options that choose the block. At most one of them may be set. */
+/** The options that choose the block. At most one of these options may be set. */
 type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
 
 /**
@@ -33,7 +33,7 @@ type Given<Options, Name extends PropertyKey> = Name extends keyof Options
       : Name
   : never;
 
-/** Rejects all values of these options if there is more than one name. */
+/** Rejects all values of these options if the union contains more than one name. */
 type AtMostOne<Name extends PropertyKey> = [Name] extends [OnlyName<Name>] ? unknown : Record<Name, undefined>;
 
 /** The name if the union contains only one name. Otherwise `never`. */

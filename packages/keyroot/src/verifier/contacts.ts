@@ -2,7 +2,7 @@ import type { UserID } from "../identity/userID.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
 import type { VerifyOptions } from "./options.ts";
 
-/** A contact to verify, with the key that a server returned for this contact. */
+/** A contact to verify, and the key that a server returned for this contact. */
 export type Contact = Pick<VerifyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
 
 /**

@@ -11,7 +11,7 @@ import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.
 /** The options that apply to all calls of a verifier: contract, file host, required evidence and limits. */
 export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 
-/** A verifier of public keys. All its calls use the options of `createVerifier`. */
+/** A verifier of public keys. All functions of a verifier use the options of `createVerifier`. */
 export interface Verifier {
   /**
    * Verifies a user's public key. Returns the published key only if it equals `expectedPublicKey`. Do not use a key

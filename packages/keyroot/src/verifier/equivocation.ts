@@ -1,4 +1,4 @@
-/** Checks for contradictory answers about a user's root, and for the strength of their evidence. */
+/** Comparisons of answers about a user's root: contradictions, and the strength of the answers' evidence. */
 import { VerificationError } from "../errors.ts";
 import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
@@ -8,14 +8,18 @@ import type { KeyQuery } from "./options.ts";
 export interface CachedAnswer {
   root: string;
   evidence: Evidence;
-  /** True if the root was read at a finalized block. Such a root is permanent, because a root is set only once. */
+  /**
+   * True if the root was read at a finalized block. Such a root is permanent, because the contract sets each user's
+   * root only once.
+   */
   final: boolean;
 }
 
 /**
  * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer has stronger evidence
- * and is from a finalized block, because the contract sets a root only once. Accepts the new answer if both have
- * equally strong evidence. Otherwise, a false answer in the cache would block all later honest answers.
+ * and is from a finalized block. The contract sets each user's root only once, so one of the answers is false. Accepts
+ * the new answer if both answers have equally strong evidence. If the function rejected such an answer, a false answer
+ * in the cache would block all later honest answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(

@@ -33,7 +33,7 @@ export function parseEvidencePolicy(
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
   checkHash("The pinned option", pinned);
-  // The source for auditors also checks the `proofs` option, and rejects it without `auditors`.
+  // The source for auditors also checks the `proofs` option, and rejects `proofs` without `auditors`.
   const given = auditors ?? beacon ?? (proofs ? true : undefined);
   const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
   const { block: tag = added ? "finalized" : "latest" } = options;

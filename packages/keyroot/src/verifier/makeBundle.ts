@@ -36,7 +36,7 @@ const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["pinned", "auditors", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
-/** A bundle, and the facts that it proves to a reader who trusts its block. */
+/** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
 export interface MadeBundle {
   bundle: Bundle;
   verified: VerifiedBundle;
@@ -44,8 +44,8 @@ export interface MadeBundle {
 
 /**
  * Makes a user's bundle. Requests a storage proof of the contract's answer at a block, and reads the user's record from
- * the root's file. Verifies the bundle in the same way as a reader. With `auditors`, the bundle contains the auditors'
- * statement. Without `auditors` and `pinned`, the block is the unproven answer of one endpoint.
+ * the root's file. Verifies the bundle with `verifyBundle`, as a reader does. With `auditors`, the bundle contains the
+ * auditors' statement. Without `auditors` and `pinned`, the block is the unproven answer of one endpoint.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example

@@ -16,7 +16,9 @@ export interface VerifyOptions {
    * `quorum`, a list of endpoints.
    */
   rpc: Endpoint | readonly Endpoint[];
-  /** The id of the contract's chain (EIP-155), such as 1 for Ethereum's mainnet. Below 2^53. */
+  /**
+   * The id of the contract's chain (EIP-155), which is less than 2^53. For example, 1 is the id of Ethereum's mainnet.
+   */
   chainId: number | bigint;
   /** The address of the `PublicKeyRegistry` contract: 0x and 40 hex digits. */
   contract: string;
@@ -30,8 +32,8 @@ export interface VerifyOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The number of endpoints that must agree on a block and on the contract's answer at this block. Set it to more than
-   * half of the endpoints. Otherwise, two groups with different answers can both reach this number.
+   * The number of endpoints that must agree on a block and on the contract's answer at this block. Require more than
+   * half of the endpoints. If the number is smaller, two groups with different answers can both be large enough.
    */
   quorum?: number | undefined;
   /** The hash of the block at which the contract must be read: 0x and 64 lowercase hex digits. */
@@ -39,9 +41,9 @@ export interface VerifyOptions {
   /** True to declare that `rpc` is a light client, which verifies that blocks belong to the chain. */
   lightClient?: boolean | undefined;
   /**
-   * The auditors who must have signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. This option
-   * requires an import of `keyroot/auditors`, which describes the fields. The contract's answer then also needs a
-   * storage proof.
+   * The auditors who must have signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. To use this
+   * option, import `keyroot/auditors`. The `AuditorsOption` type of `keyroot/auditors` describes the fields. With this
+   * option, the contract's answer also needs a storage proof.
    */
   auditors?: object | undefined;
   /**
@@ -51,8 +53,8 @@ export interface VerifyOptions {
    */
   proofs?: boolean | undefined;
   /**
-   * The options of Ethereum's light client, which verifies the block. This option requires an import of
-   * `keyroot/beacon`. The contract's answer then also needs a storage proof.
+   * The options of Ethereum's light client, which verifies the block. To use this option, import `keyroot/beacon`. With
+   * this option, the contract's answer also needs a storage proof.
    */
   beacon?: BeaconOptions | undefined;
   /** True to require a storage proof (EIP-1186) of the contract's answer. */
@@ -74,8 +76,8 @@ export interface VerifyOptions {
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
   /**
-   * True if the app has already verified a key with these options. The errors CHAIN_ID_MISMATCH and NO_CONTRACT then
-   * have the advice `warn` instead of `developer`.
+   * True if the app has already verified a key with these options. With `true`, the errors CHAIN_ID_MISMATCH and
+   * NO_CONTRACT have the advice `warn` instead of `developer`.
    */
   verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
@@ -84,13 +86,17 @@ export interface VerifyOptions {
    * responses.
    */
   allowHttp?: boolean | undefined;
-  /** A signal that aborts the verification, which then throws TransportError ABORTED. */
+  /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
-  /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
+  /**
+   * A function that replaces the global `fetch` for files and RPC. The function must support `signal` and `redirect:
+   * "manual"`.
+   */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * A SHA-256 function in native code, for slow JavaScript engines. It must return 32 bytes, not a promise. The
-   * built-in function computes the path from the user's record to the root again. Default: the built-in function.
+   * A SHA-256 function in native code, for slow JavaScript engines. The function must return 32 bytes, not a promise.
+   * The library computes the path from the user's record to the root again with the built-in function. Default: the
+   * built-in function.
    */
   sha256?: Sha256 | undefined;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */

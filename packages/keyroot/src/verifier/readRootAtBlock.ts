@@ -20,7 +20,9 @@ import { verifyChainId } from "./verdict.ts";
 export interface RootReading {
   answers: RootAnswers;
   evidence: Evidence;
-  /** The indexes of the endpoints that agreed on the block, and of those that agreed on the answer. */
+  /**
+   * The indexes of the endpoints that agreed on the block, and the indexes of the endpoints that agreed on the answer.
+   */
   agreed: readonly (readonly number[])[];
   /** Calls the contract at the same block with this calldata: 0x and hex. No storage proof confirms the answer. */
   callContract: (data: string) => Promise<unknown>;
@@ -29,13 +31,13 @@ export interface RootReading {
 }
 
 /**
- * Reads a user's root at a block. The policy's source finds the block. The next steps are the same for all sources.
- * They check the header against the block's hash, and check the block's age. They read the contract's answer at this
- * block, with a storage proof if the policy requires a proof.
+ * Reads a user's root at a block. The policy's source finds the block. For every source, the function then checks the
+ * header's hash and the block's age. The function reads the contract's answer at this block, with a storage proof if
+ * the policy requires a proof.
  * @param sources the endpoints and the options of other requests. Only a quorum has more than one endpoint.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
  * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
- * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them respond and no response is false
+ * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few endpoints respond and no response is false
  */
 export async function readRootAtBlock(
   query: RootQuery,
@@ -66,7 +68,7 @@ export async function readRootAtBlock(
     );
     return votes[0].answer;
   };
-  // A valid proof from one endpoint is enough.
+  // A storage proof is verified, so a valid proof from one endpoint is enough.
   const votes = storageProof
     ? await endpoints.first(request)
     : await endpoints.agree(request, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
@@ -96,7 +98,7 @@ function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): Block
 
 type Endpoints = Pick<Quorum, "agree" | "first">;
 
-/** Uses a single endpoint, and throws its errors immediately. */
+/** Uses a single endpoint, and throws the endpoint's errors immediately. */
 function only([call]: readonly RpcCall[]): Endpoints {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const first = async <T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> => [

@@ -4,11 +4,11 @@ import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { RootQuery } from "./options.ts";
 
-/** The answers of an endpoint about a user's root, which are not checked yet. */
+/** An endpoint's unchecked answers about a user's root. */
 export interface RootAnswers {
   /** The result of `eth_chainId`. */
   chainId: unknown;
-  /** The Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if it was not requested. */
+  /** The Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if the query contains no code hash. */
   codeHash: string | undefined;
   /** The result of calling `getMerkleTreeRoot` with `eth_call`, or the same 32 bytes from a storage proof. */
   root: unknown;
@@ -16,7 +16,7 @@ export interface RootAnswers {
 
 /**
  * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). Also reads the contract's code if the query
- * contains its hash.
+ * contains a code hash.
  * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function readRootByCall(
@@ -24,8 +24,8 @@ export async function readRootByCall(
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {
-  // This module is loaded on demand, because most apps do not use Keccak-256. It is loaded before the calls, so that
-  // the calls can share a request.
+  // This module is loaded on demand, because most apps do not use Keccak-256. Load the module before the calls, so that
+  // all calls can share one request.
   const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),

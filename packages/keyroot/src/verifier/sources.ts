@@ -9,7 +9,7 @@ import { monotonicNow, withTimeout } from "../transport/timeout.ts";
 import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
 import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
 
-/** The endpoints and the file host of a verification, with its limits. */
+/** The endpoints and the file host of a verification, and the limits of the requests. */
 export interface VerifierSources {
   endpoints: readonly Endpoint[];
   calls: readonly RpcCall[];
@@ -31,7 +31,7 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to a quorum, in addition to the search for its block. These rounds read the latest
+ * The number of rounds of requests to a quorum, in addition to the search for the block. These rounds read the latest
  * blocks, the answers and the root's block.
  */
 const QUORUM_ROUNDS = 3;
@@ -57,7 +57,7 @@ export function parseSources(
 }
 
 /**
- * Runs a verification with its sources, for at most `limits.timeoutMs`. At the end, aborts all open requests.
+ * Runs `work` with the sources, for at most `limits.timeoutMs`. At the end, aborts all open requests.
  * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and the
  * errors of `work`
  */
@@ -70,7 +70,7 @@ export async function withSources<T>(
   optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, rpcBytes, timeoutMs } = limits;
-  // Each round has its own limit, so time remains for later rounds if members of a quorum do not respond.
+  // Each round has its own time limit. If endpoints of a quorum do not respond, time remains for later rounds.
   const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
   const bytesOf = (method: string) => bytesOfMethod(limits, method);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
@@ -86,6 +86,6 @@ export async function withSources<T>(
 
 /** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  // A lowercase address has no checksum. The module is loaded on demand, because its code for Keccak-256 is large.
+  // A lowercase address has no checksum. The module is loaded on demand, because the code for Keccak-256 is large.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }

@@ -59,8 +59,8 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
 }
 
 /**
- * Verifies a Merkle-tree file, and returns the user's record from it (steps 2 and 3 of the specification). The key in
- * the record must be the expected key.
+ * Verifies a Merkle-tree file, and returns the file's record of the user (steps 2 and 3 of the specification). The key
+ * in the record must be the expected key.
  * @param root 64 lowercase hex digits
  * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH

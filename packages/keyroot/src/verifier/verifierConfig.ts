@@ -7,7 +7,7 @@ import { parseSources, type SourceConfig } from "./sources.ts";
 /** The default of `publicationMs`: one day for the default hold period, and one day until the next publication. */
 const PUBLICATION_MS = 172_800_000;
 
-/** The checked options of a verifier, which all its calls share. */
+/** The checked options of a verifier. All calls of the verifier share these options. */
 export interface VerifierConfig {
   registry: RegistryReference;
   policy: EvidencePolicy;
@@ -46,7 +46,7 @@ export function noteSuccess({ registry }: VerifierConfig): void {
   verified.add(nameOf(registry));
 }
 
-/** Checks whether a key of the verifier's registry was verified earlier, in this process or before it. */
+/** Checks whether this process or an earlier process has verified a key of the verifier's registry. */
 export function hasSucceeded({ registry, verifiedBefore }: VerifierConfig): boolean {
   return verifiedBefore || verified.has(nameOf(registry));
 }

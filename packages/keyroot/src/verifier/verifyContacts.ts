@@ -22,8 +22,8 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
-   * The store for verified keys. A later call does not request a root again if it was read at a finalized block. The
-   * call's options must accept the stored evidence and its endpoints (docs/cache.md).
+   * The store for verified keys. A later call does not request a stored root again if the root was read at a finalized
+   * block. The later call's options must accept the stored evidence and the evidence's endpoints (docs/cache.md).
    */
   cache?: Store | undefined;
   /** The time in ms after which a single endpoint's unproven answer in `cache` is read again. Default: 1 hour. */
@@ -32,8 +32,8 @@ export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
 
 /**
  * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an
- * earlier answer from the cache that differs from the new answer. Then one of the answers is false, or the chain
- * replaced a block before it was final.
+ * earlier answer from the cache that differs from the new answer. After a contradiction, one of the answers is false,
+ * or the chain replaced a block before the block was final.
  */
 export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
   { verified: VerifiedKey } | { error: KeyrootError }
@@ -165,7 +165,10 @@ export async function verifyContacts(
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
-/** Returns the cached key if it equals the expected key. Otherwise, the caller reads the chain again. */
+/**
+ * Returns the cached key if the cached key equals the expected key. Returns undefined for any other key, so the caller
+ * reads the chain again.
+ */
 function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
   try {
     return verifyCachedKey(query, cached);

@@ -13,10 +13,10 @@ const CONTACT = ["expectedPublicKey", "knownSince"];
  * Verifies the keys of a contact list. Verifies each key as `verifyPublicKey` does, with shared requests. Reads all
  * roots at the same block, and fetches and checks each file only once.
  *
- * With a cache, a new answer can contradict an earlier answer. Then one of the answers is false, or the chain replaced
- * the earlier block before it was final. If the earlier evidence is final and stronger, the outcome is the EQUIVOCATION
- * error with the evidence for both answers. Otherwise, the function accepts the new answer and deletes the earlier
- * answer from the cache. `contradicts` then contains the earlier answer.
+ * With a cache, a new answer can contradict an earlier answer. In this case, one of the answers is false, or the chain
+ * replaced the earlier block before the block was final. If the earlier evidence is final and stronger, the outcome is
+ * the EQUIVOCATION error with the evidence for both answers. In all other cases, the function accepts the new answer
+ * and deletes the earlier answer from the cache. The outcome's `contradicts` field then contains the earlier answer.
  * @returns an outcome for each contact, in the order of the list
  * @throws ArgumentError if the list or the options are invalid. In this case, no request was sent.
  * @example
@@ -39,7 +39,7 @@ export async function verifyMany<const Options extends VerifyManyOptions>(
   const names = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
   const config = parseVerifierOptions(options, names);
   const copies = copyContacts(contacts);
-  // This module is loaded on demand, so apps that verify only single keys stay small.
+  // This module is loaded on demand, because many apps verify only single keys.
   const { verifyContacts } = await import("./verifyContacts.ts");
   return verifyContacts(config, copies, options);
 }

@@ -15,7 +15,8 @@ export interface VerifiedKey extends VerifiedRecord {
   root: string;
   /**
    * The number of the block in which the root was added. Do not rely on this number. The endpoint or the quorum reports
-   * it without proof, even if the root has stronger evidence. It is at most the number of the evidence's block.
+   * this number without proof, even if the root has stronger evidence. The number is at most the number of the
+   * evidence's block.
    */
   blockNumber: number;
   contract: string;
@@ -31,8 +32,9 @@ export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" 
  * "Public-key verification procedure"). Reads the root, fetches the root's file, computes the tree again, and requires
  * exactly one record of the user. Returns a key only if all checks succeed. Do not use a key after an error.
  *
- * `evidence` shows how the root was verified. The evidence is never weaker than the options require. By default, it is
- * an unproven answer of one endpoint. Choose an endpoint that neither the key's server nor the file host operates.
+ * `evidence` shows how the root was verified. The evidence is never weaker than the options require. By default, the
+ * evidence is an unproven answer of one endpoint. Choose an endpoint with a different operator than the key's server
+ * and the file host.
  *
  * This function runs the steps one after another: options → sources → evidence → verdict. A step never calls another
  * step.

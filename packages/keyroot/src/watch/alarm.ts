@@ -19,8 +19,8 @@ export interface Alarm {
   /** A description of the problem for people. */
   message: string;
   /**
-   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"). It includes
-   * a bundle if possible.
+   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"). The evidence
+   * includes a bundle if possible.
    */
   file: { name: string; text: string };
 }
@@ -34,11 +34,11 @@ export interface Published {
    * file was not read.
    */
   publicKey?: string | undefined;
-  /** The evidence for the root, which includes its block. */
+  /** The evidence for the root, with the block at which the watch read the root. */
   evidence: Evidence;
 }
 
-/** A problem that raises an alarm when it is first found. */
+/** A problem that raises an alarm when the watch first finds the problem. */
 export interface Condition {
   code: AlarmCode;
   /** The id of the condition. The same condition has the same id in every round. */
@@ -49,9 +49,9 @@ export interface Condition {
     /** The correct key: the user's own key, or the key that the server returned for a contact. */
     expectedPublicKey?: string;
     published: Published;
-    /** The newer answer, which contradicts `published`. It has a different root or no root. */
+    /** The newer answer, which contradicts `published`. The newer answer has a different root or no root. */
     now?: { root?: string; evidence: Evidence };
-    /** The start of the file host's outage, and its cause. */
+    /** The start and the cause of the file host's outage. */
     outage?: object;
   };
 }

@@ -48,7 +48,7 @@ export function newConditions({ reported = [] }: WatchedUserState, conditions: r
 
 /** Records the reported alarms. A condition that ends and begins again raises a new alarm. */
 export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
-  // The chain's answers may alternate between a few roots. Each of these roots is reported only once.
+  // The chain's answers may alternate between a few roots. Report each of these roots only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
   user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
 }

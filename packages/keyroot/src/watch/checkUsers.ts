@@ -12,7 +12,7 @@ import { type VerifierSources, withSources } from "../verifier/sources.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
-/** A user to check, with the stored state. The check changes this state. */
+/** A user to check, with the user's stored state. The check changes this state. */
 export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
 interface CheckOptions {

@@ -36,14 +36,16 @@ export interface WatchKeysOptions {
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
   /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
-  /** The `makeBundle` function of `keyroot/bundle`. It makes the evidence for an alarm's file. */
+  /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * Called once for each alarm. It is called again after a restart if it did not return, or if its promise did not
-   * resolve.
+   * A function that is called once for each alarm. After a restart, the watch calls the function again if the earlier
+   * call did not return or its promise did not resolve.
    */
   onAlarm: (alarm: Alarm) => unknown;
-  /** Maximum pause in ms between two rounds. It doubles after failed requests, up to 5 minutes. Default: 45,000. */
+  /**
+   * Maximum pause in ms between two rounds. The pause doubles after failed requests, up to 5 minutes. Default: 45,000.
+   */
   intervalMs?: number | undefined;
   /**
    * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.
@@ -61,7 +63,10 @@ export interface WatchKeysOptions {
 export interface WatchStatus {
   /** The last time at which the user's own root could be read, in ms since 1970. Undefined before the first time. */
   checkedAt?: number | undefined;
-  /** The last time at which each contact's root could be read, in ms since 1970. Other contacts are missing. */
+  /**
+   * The last time at which each contact's root could be read, in ms since 1970. The map contains a contact as soon as
+   * the watch has read the contact's root.
+   */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
   errors: readonly unknown[];
@@ -72,9 +77,9 @@ export interface Watch {
   readonly status: WatchStatus;
   /** Runs a round immediately. @returns the result of this round */
   check(): Promise<WatchStatus>;
-  /** Starts no more rounds, for example while the app is in the background. A round that is running continues. */
+  /** Starts no more rounds, for example while the app is in the background. A running round continues. */
   pause(): void;
-  /** Ends the pause. If a round is due, runs it immediately. */
+  /** Ends the pause. If a round is due, runs this round immediately. */
   resume(): void;
 }
 
@@ -98,7 +103,7 @@ interface WatchState {
   round: number;
   /** The time of the next round, in ms since 1970. */
   nextAt: number;
-  /** The number of failed rounds since the last successful one. */
+  /** The number of failed rounds since the last successful round. */
   failures: number;
 }
 
@@ -112,7 +117,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
     checkWatchOptions(config, options);
   const { registry, now } = config;
-  /** The name of the state in the store, which is also the name of the lock. */
+  /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
   // A page may be open in several tabs. The tabs need a lock.
@@ -130,7 +135,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return result;
   };
 
-  /** Returns the keys of valid contacts in base64, as the server returned them, or undefined for any key. */
+  /** Returns the expected key of each valid contact in base64. The key is undefined if the app accepts any key. */
   const fetchContacts = async (errors: unknown[]) => {
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;
@@ -152,7 +157,9 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return keys;
   };
 
-  /** Runs a round, unless another tab has already run it. @returns the time of the next round, in ms since 1970 */
+  /**
+   * Runs a round, unless another tab has already run this round. @returns the time of the next round, in ms since 1970
+   */
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     const state = parseState(await store.get(name));
@@ -168,7 +175,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // The user is always included, because each round reads the user's own root.
+    // Always include the app's user, because each round reads this user's root.
     const chosen = [
       own,
       ...chooseContacts(
@@ -201,7 +208,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     while (!signal.aborted) {
       const { signal: wake } = waking;
       let nextAt = now() + intervalMs;
-      // Sends no request while the browser reports that it is offline.
+      // Sends no request while the browser reports that the device is offline.
       if (!isPaused && (platform.navigator?.onLine ?? true)) {
         try {
           nextAt = await lock(() => round(false));
@@ -266,7 +273,7 @@ function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, s
 
 /**
  * Returns the states of the listed users. Other known users remain in the state while there is room. If such a user is
- * listed again, the user has the same place in the queue.
+ * listed again, the user keeps the earlier place in the queue.
  */
 function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));

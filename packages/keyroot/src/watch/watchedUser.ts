@@ -2,7 +2,7 @@ import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which a user's root was readable, but the root's file was not. */
+/** A period in which a user's root was readable, but the root's file was not readable. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -14,7 +14,7 @@ interface Outage {
   code: string;
 }
 
-/** The stored state of a user as JSON. If it contains a root, it also contains the evidence for the root. */
+/** The stored state of a user as JSON. A state with a root also contains the evidence for the root. */
 export interface WatchedUserState extends Partial<Published> {
   /** The last round in which the user's root was requested, or the round in which the user was first listed. */
   turn?: number;
@@ -38,7 +38,7 @@ const MAX_GAP_MS = 900_000;
 
 /**
  * Records the chain's answer at a finalized block. The root is undefined if the user has no root. A false first answer
- * causes no alarm, because no earlier answer differs from it (docs/threat-model.md).
+ * causes no alarm, because no earlier answer exists for a comparison (docs/threat-model.md).
  */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
