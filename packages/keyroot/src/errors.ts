@@ -11,7 +11,7 @@ export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 /**
  * The recommended reaction to an error:
  * - `warn`: warn the user, because an attack is possible;
- * - `wait`: wait, because it is proven that the key is not published yet;
+ * - `wait`: wait, because a proof shows that the key is not published yet;
  * - `developer`: correct the call or the options;
  * - `retry`: try again later.
  *

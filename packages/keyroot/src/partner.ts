@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/partner` with the client for a partner's back end. The client runs only in Node, because its token
- * never expires.
+ * The entry `keyroot/partner` with the client for a partner's back end. The client runs only in Node, because the
+ * client's token never expires.
  */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export type { ListAuditLogOptions } from "./client/auditLog.ts";

@@ -19,7 +19,7 @@ export interface BlockRequest {
 /** A block's confirmation state, with the name that JSON-RPC uses. */
 export type BlockTag = "latest" | "safe" | "finalized";
 
-/** The block at which to read the contract, with the evidence for its hash. */
+/** The block at which to read the contract, with the evidence for the block's hash. */
 interface FoundBlock {
   /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;

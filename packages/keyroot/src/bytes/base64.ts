@@ -49,7 +49,8 @@ export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => {
-        // Node ignores invalid characters. To detect them, encode the decoded bytes again and compare.
+        // Node ignores invalid characters. To detect invalid characters, encode the decoded bytes again, and compare
+        // the texts.
         const bytes = nodeBuffer.from(text, "base64");
         return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
       },

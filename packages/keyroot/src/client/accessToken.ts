@@ -5,8 +5,8 @@ import { isObject } from "../input/isObject.ts";
 import { rejectOnAbort } from "../transport/timeout.ts";
 
 /**
- * The client replaces an access token this many ms before the token expires. A short-lived token is replaced after 90%
- * of its lifetime.
+ * The client replaces an access token this many ms before the token expires. The client replaces a short-lived token
+ * after 90% of the token's lifetime.
  */
 const MARGIN_MS = 60_000;
 

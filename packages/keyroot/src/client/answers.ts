@@ -144,7 +144,10 @@ interface KeyOrNone {
   key_id?: string | undefined;
 }
 
-/** Checks the public key and its id in a response. A response with the state `unregistered` must not contain a key. */
+/**
+ * Checks the public key and the key's id in a response. A response with the state `unregistered` must not contain a
+ * key.
+ */
 // @__NO_SIDE_EFFECTS__
 export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
   return (where, value) => {

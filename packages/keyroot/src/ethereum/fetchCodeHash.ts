@@ -5,7 +5,8 @@ import { keccak256 } from "./keccak.ts";
 import { invalidAnswer, isData } from "./rpcValues.ts";
 
 /**
- * Fetches a contract's code and computes its hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no code.
+ * Fetches a contract's code, and computes the code's hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no
+ * code.
  * @param contract 0x and 40 hex digits
  * @returns 0x and 64 lowercase hex digits
  * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call

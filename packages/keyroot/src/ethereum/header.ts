@@ -5,7 +5,7 @@ import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */
+/** The fields of a block header in order: each field's JSON-RPC name and size in bytes. Each fork appends fields. */
 const FIELDS = [
   // Fields in every fork: Yellow Paper, section 4.4
   ["parentHash", 32],

@@ -49,7 +49,8 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
       if (isLeaf) return toValue(child);
       rest = rest.slice(nibbles.length);
     }
-    // A child of fewer than 32 bytes is stored inside its parent. For a larger child, the parent contains its hash.
+    // A parent contains a child of fewer than 32 bytes itself. For a larger child, the parent contains the child's
+    // hash.
     node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(`0x${bytesToHex(child)}`));
   }
 }

@@ -28,8 +28,8 @@ export function checkKeyRecord(record: KeyRecord): Uint8Array {
 }
 
 /**
- * Verifies the key in a published record, and compares it with the key that a server returned for the user.
- * @param path the path of the record in its document, for error messages
+ * Verifies the key in a published record, and compares this key with the key that a server returned for the user.
+ * @param path the path of the record in the document, for error messages
  * @param expectedPublicKey the key that a server returned for the user, or `ANY_KEY` for no comparison
  * @returns the 105 bytes of the public key
  * @throws VerificationError as `checkKeyRecord`, step "record"; KEY_MISMATCH, step "key"

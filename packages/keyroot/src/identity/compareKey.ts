@@ -14,7 +14,10 @@ type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
  */
 export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
 
-/** The key that a server returned for a user: 105 bytes or their base64. `ANY_KEY` accepts any published key. */
+/**
+ * The key that a server returned for a user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any published
+ * key.
+ */
 export type ExpectedKey = Uint8Array | string | AnyKey;
 
 /** An expected key as bytes, or `ANY_KEY`. */

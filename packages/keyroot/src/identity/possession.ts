@@ -67,8 +67,8 @@ export function serviceNameOf(url: string): string {
 }
 
 /**
- * Returns the bytes that the MAC covers. A field of variable length begins with its length, so two statements never
- * have the same bytes.
+ * Returns the bytes that the MAC covers. A field of variable length begins with the field's length, so two statements
+ * never have the same bytes.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, PUBLIC_KEY_LENGTH
  */
 export function possessionTranscript(statement: PossessionStatement): Uint8Array {

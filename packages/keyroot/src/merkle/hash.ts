@@ -2,7 +2,7 @@ import { sha256Hex, type Sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
-/** A hash in a Merkle tree, such as its root: 64 lowercase hex digits, without 0x. */
+/** A hash in a Merkle tree, such as the tree's root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;
 
 const TWO_HASHES = /^[0-9a-f]{128}$/;

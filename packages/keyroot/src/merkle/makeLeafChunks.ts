@@ -15,7 +15,7 @@ export interface LeafChunk {
 }
 
 /**
- * Makes all leaf chunks of a Merkle-tree file. A file has no chunks if its records are not sorted by user id.
+ * Makes all leaf chunks of a Merkle-tree file. A file has no chunks if the file's records are not sorted by user id.
  * @example
  * for (const { number, bytes } of makeLeafChunks(file)) await writeFile(`${file.tree.root}/${number}.bin`, bytes);
  */

@@ -18,7 +18,7 @@ const HASH_BYTES = 32;
  * Parses and verifies a file that `serializeMerkleFile` did not write, or any file with the app's own hash function.
  *
  * With the app's function, the built-in function computes the users' paths to the root again. If a hash differs, only
- * the result of the built-in function counts. So a wrong function never makes a valid file look false.
+ * the result of the built-in function counts. Therefore, a wrong function never causes the rejection of a valid file.
  * @param text the whole file
  * @param root 64 lowercase hex digits
  * @throws EnvironmentError SHA256_INVALID; VerificationError as `verifyMerkleFile`

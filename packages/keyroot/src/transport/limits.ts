@@ -19,7 +19,8 @@ export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, t
  * - `eth_getCode`: twice the largest code in hex (EIP-170);
  * - `eth_getProof`: two proofs of 65 nodes each.
  *
- * For other methods, only `rpcBytes` applies. For example, a block contains the hashes of all its transactions.
+ * For other methods, only `rpcBytes` applies. For example, a block contains the hashes of all transactions in the
+ * block.
  */
 const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_chainId: 2 ** 12,

@@ -36,7 +36,7 @@ type Given<Options, Name extends PropertyKey> = Name extends keyof Options
 /** Rejects all values of these options if the union contains more than one name. */
 type AtMostOne<Name extends PropertyKey> = [Name] extends [OnlyName<Name>] ? unknown : Record<Name, undefined>;
 
-/** The name if the union contains only one name. Otherwise `never`. */
+/** The name if the union contains only one name. `never` for several names. */
 type OnlyName<Name, All = Name> = Name extends All ? ([All] extends [Name] ? Name : never) : never;
 
 /** Allows a quorum of at most the number of endpoints, if both numbers are known at compile time. */

@@ -53,8 +53,8 @@ export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, aud
 }
 
 /**
- * Checks whether answer `a` has stronger evidence than answer `b`. If both have equally strong evidence, an answer at a
- * finalized block is stronger.
+ * Checks whether answer `a` has stronger evidence than answer `b`. If both answers have equally strong evidence, an
+ * answer at a finalized block is stronger.
  */
 export function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];

@@ -24,7 +24,10 @@ export interface VerifyOptions {
   contract: string;
   /** The URL of the folder with the Merkle-tree files: https, or http with `allowHttp`. */
   merkleUrl: string;
-  /** The key that a server returned for this user: 105 bytes or their base64. `ANY_KEY` accepts any published key. */
+  /**
+   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
+   * published key.
+   */
   expectedPublicKey: ExpectedKey;
   /**
    * The required Keccak-256 of the contract's deployed code (EIP-1052): 0x and 64 lowercase hex digits. Default: any

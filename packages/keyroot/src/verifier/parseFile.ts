@@ -5,7 +5,7 @@ import type { Sha256 } from "../merkle/parseAnyFile.ts";
 
 /**
  * Does the same as `parseMerkleFile`. Loads the code for other forms of files, and for other hash functions, on demand.
- * So apps load less code at the start.
+ * Apps therefore load less code at the start.
  * @param sha256 the `sha256` option of the verifier
  * @param userIDs the users with records that the caller reads
  * @throws VerificationError as `parseMerkleFile`; EnvironmentError SHA256_INVALID

@@ -17,7 +17,7 @@ export async function readRoot(
   now = Date.now,
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(policy)) return readLatestRoot(query, sources.calls);
-  // This module is loaded on demand, because it includes Keccak-256, RLP and the code for Ethereum's tries.
+  // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
   return readRootAtBlock(query, policy, sources, now);
 }

@@ -25,7 +25,7 @@ export interface Alarm {
   file: { name: string; text: string };
 }
 
-/** The published root and key of a user, as the watch last read them. */
+/** The published root and key of a user at the watch's last check. */
 export interface Published {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;

@@ -40,7 +40,7 @@ export interface WatchKeysOptions {
   makeBundle: BundleMaker;
   /**
    * A function that is called once for each alarm. After a restart, the watch calls the function again if the earlier
-   * call did not return or its promise did not resolve.
+   * call did not return, or if the returned promise did not resolve.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
@@ -291,8 +291,8 @@ function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly U
 }
 
 /**
- * Chooses the next contacts in the queue. These are the contacts that were read, or first listed, in the earliest
- * rounds. New contacts never delay earlier contacts.
+ * Chooses the next contacts in the queue. The next contacts are the contacts that were read, or first listed, in the
+ * earliest rounds. New contacts never delay earlier contacts.
  */
 function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;

@@ -11,7 +11,7 @@ import { describeValue } from "../../input/describeValue.ts";
 export interface AuditorKey {
   /** The key as text: name, key id and public key, separated by plus signs (C2SP signed-note, "vkey"). */
   text: string;
-  /** The auditor's name: a URL without its scheme. */
+  /** The auditor's name: a URL without the scheme. */
   name: string;
   /** The key id: 8 lowercase hex digits from the hash of the name and the public key. */
   id: string;

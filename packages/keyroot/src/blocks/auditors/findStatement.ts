@@ -77,7 +77,7 @@ interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
 
-/** The statements found so far, one for each text, and the errors for false or missing statements. */
+/** The different statements found so far, and the errors for false or missing statements. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
   private readonly byText = new Map<string, KnownStatement>();

@@ -19,7 +19,7 @@ import type { AuditorPolicy } from "./verifyStatement.ts";
 
 /** The contract, the host of the leaf chunks, and the store for the newest verified statement. */
 export interface KeyProverOptions extends Pick<StatementQuery, "place"> {
-  /** The URL of the folder with the Merkle-tree files and their leaf chunks. */
+  /** The URL of the folder with the Merkle-tree files and leaf chunks. */
   merkleUrl: string;
   store: Store;
 }
@@ -137,7 +137,7 @@ export class KeyProver {
     return entry;
   }
 
-  /** Returns the last verified statement if the policy still accepts it. */
+  /** Returns the last verified statement if the policy still accepts this statement. */
   private async load(policy: AuditorPolicy, now: number): Promise<KnownTree | undefined> {
     const { store, place } = this.options;
     if (this.known === undefined) {

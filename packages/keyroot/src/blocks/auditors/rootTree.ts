@@ -7,7 +7,7 @@ import { checkBuiltins } from "../../input/builtins.ts";
 import { decodeDocument } from "../../input/untrusted.ts";
 import { checkBytes } from "../../input/options.ts";
 
-/** A leaf of a statement's tree, which describes one root. */
+/** A leaf of a statement's tree. Each leaf describes one root. */
 export interface RootEntry {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -65,7 +65,7 @@ export function parseRootEntry(text: string): RootEntry {
   throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { actual: text });
 }
 
-/** Computes the hash of a tree from its leaves (RFC 6962, section 2.1). @returns 64 lowercase hex digits */
+/** Computes the hash of a tree from the tree's leaves (RFC 6962, section 2.1). @returns 64 lowercase hex digits */
 export function hashRoots(leaves: readonly string[]): string {
   return bytesToHex(hashSubtree(leaves.map(hashLeafText)));
 }

@@ -15,7 +15,7 @@ export interface Statement {
   };
   /** The number of users who have a root. */
   userCount: number;
-  /** The tree of all roots, in the order in which they appear on the chain (RFC 6962). */
+  /** The tree of all roots in the order of the chain (RFC 6962). */
   tree: {
     /** The number of roots in the tree. */
     size: number;

@@ -17,11 +17,11 @@ import { parseSignedStatement, type Statement } from "./statement.ts";
 
 /** The auditors that the caller trusts. */
 export interface AuditorOptions {
-  /** The auditors' public keys, as `keyroot make-auditor-key` prints them. */
+  /** The auditors' public keys in the form that `keyroot make-auditor-key` prints. */
   keys: readonly string[];
   /** The number of auditors who must have signed the same statement, from 1 to the number of keys. */
   threshold: number;
-  /** Maximum age of a signature in ms. Default: one day. */
+  /** Maximum age of a signature in ms. Default: 1 day. */
   maxAgeMs?: number | undefined;
 }
 

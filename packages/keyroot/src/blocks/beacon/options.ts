@@ -16,8 +16,8 @@ export interface BeaconOptions {
   store?: Store | undefined;
   /**
    * Maximum age of the newest trusted header in ms. Each verification checks this age. The default depends on the
-   * network's weak subjectivity period, and is 14 days on Ethereum. If this option is set, the evidence contains its
-   * value.
+   * network's weak subjectivity period, and is 14 days on Ethereum. If this option is set, the evidence contains the
+   * option's value.
    */
   maxCheckpointAgeMs?: number | undefined;
 }

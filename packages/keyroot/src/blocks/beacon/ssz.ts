@@ -147,7 +147,9 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
   };
 }
 
-/** Returns the type for a list of named values. Values of variable size come last, after their offsets. */
+/**
+ * Returns the type for a list of named values. Values of variable size come last, after the offsets of these values.
+ */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
 ): SszType<{ [Name in keyof Fields]: ValueOf<Fields[Name]> }> {

@@ -198,8 +198,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. A public key cannot
-   * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
+   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. A public key that is
+   * on the chain or about to be published cannot be deleted. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const { id, body } = userOf(userID);
@@ -240,7 +240,7 @@ export class PartnerClient {
   }
 
   /**
-   * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
+   * Discards a user's `pending` public key, for example if someone else registered this key. The user can then register
    * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if the
    * service has already submitted the key to the chain.
    * @param keyID the id of the key, from `publicKeyOf`

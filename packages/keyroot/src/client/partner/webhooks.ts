@@ -57,7 +57,7 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The operations for the partner's webhook endpoints. `PartnerClient` has these operations in its `webhooks` field. The
+ * The operations for the partner's webhook endpoints. `PartnerClient` has these operations in the `webhooks` field. The
  * operations throw the same errors as the other operations of `PartnerClient`.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
@@ -106,7 +106,7 @@ export class PartnerWebhooks {
     return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
 
-  /** Deletes a webhook endpoint and its deliveries. Repeating the call has no effect. */
+  /** Deletes a webhook endpoint and the endpoint's deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     const check = about({ endpoint_id: id }, endpointID);
     await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);
@@ -143,7 +143,7 @@ export class PartnerWebhooks {
     return iteratePages(this.#operations, "/v1/authdBizSrv/webhooks/listDeliveries", list, options);
   }
 
-  /** Delivers an event to a webhook endpoint again. The event keeps its id. */
+  /** Delivers an event to a webhook endpoint again. The new delivery has the same event id. */
   async redeliver(endpointID: string, eventID: string, options: CallOptions = {}): Promise<void> {
     const body = { ...bodyFor(endpointID), event_id: checkText("The eventID argument", eventID) };
     await this.#operations.call("/v1/authdBizSrv/webhooks/redeliver", body, queued, options);

@@ -34,7 +34,7 @@ export interface CheckedPossession extends Pick<PossessionStatement, "registry">
   userID: UserID | undefined;
 }
 
-/** A public key with a private key that the app cannot read, for example because it is in secure hardware. */
+/** A public key with a private key that the app cannot read, such as a private key in secure hardware. */
 export interface ExternalKey {
   /** The public key, 105 bytes. */
   publicKey: Uint8Array;
@@ -71,7 +71,7 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
 }
 
 /**
- * Checks the argument of `register`: a public key with its private key or with a function.
+ * Checks the argument of `register`: a public key with the private key or with a function.
  * @returns the public key, 105 bytes
  * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID. The error does not contain the private key.
  */

@@ -34,7 +34,7 @@ import {
 
 /** The options of `UserClient`. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
-  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates it. */
+  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates this token. */
   refreshToken: string;
 }
 
@@ -110,8 +110,8 @@ export class UserClient {
   }
 
   /**
-   * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
-   * then register a different key. Repeating the call has no effect. The service rejects the request with
+   * Withdraws the user's own key while this key is `pending`, for example if someone else registered the key. The user
+   * can then register a different key. Repeating the call has no effect. The service rejects the request with
    * PUBLIC_KEY_SUBMITTED if the service has already submitted the key to the chain.
    * @param keyID the id of the registered key, from the record
    */
