@@ -25,13 +25,13 @@ export interface RejectedAttacks {
 /** Called after an attack is rejected. @param code the error code that the app reports */
 export type OnRejected = (attack: string, description: string, code: string) => void;
 
-/** Starts the attacker, a separate process. It ends when it is disposed of or when `signal` aborts. */
+/** Starts the attacker's process. The process ends when the caller disposes of the process or `signal` aborts. */
 export function startAttacker(signal: AbortSignal): LineProcess {
   return startProcess(new URL("attacker.ts", import.meta.url), signal);
 }
 
 /**
- * Runs every attack on a contact's app. The attacker is a separate process between the app and its servers.
+ * Runs every attack on a contact's app. The attacker is a separate process between the app and the app's servers.
  * @throws DemoError DEMO_FAILED if an attack is not rejected with the expected code
  */
 export async function attackContact(

@@ -1,7 +1,8 @@
 /**
- * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input
- * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…`, and makes
- * the changes of this attack. It ends when standard input ends.
+ * An attacker between a client and the client's servers, in a separate process. The process reads the configuration
+ * from standard input and prints the attacker's URL. The process forwards requests for `/<attack>/rpc`,
+ * `/<attack>/files/…` and `/<attack>/beacon/…`, and makes the changes of this attack. The process ends when standard
+ * input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,7 +15,10 @@ import { parseMerkleFile } from "keyroot/merkle";
 import { BEACON_ATTACKS, forgeUpdate } from "./attacks/beaconAttacks.ts";
 import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks/keyAttacks.ts";
 
-/** The attacker's configuration: the victim and the servers. It is the first line of standard input. */
+/**
+ * The attacker's configuration: the victim and the servers. The first line of standard input contains the configuration
+ * as JSON.
+ */
 export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
   /** The attacker's public key, in base64. */
   attackersKey: string;

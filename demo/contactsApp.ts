@@ -1,7 +1,7 @@
 /**
- * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line.
- * It calls the library's verifier, and writes the results in the same order. It uses only the addresses in the
- * requests.
+ * The app of a user's contact, in a separate process. The app reads requests from standard input, one JSON object per
+ * line. The app calls the library's verifier, and writes the results in the order of the requests. The app uses only
+ * the addresses in the requests.
  */
 import { createInterface } from "node:readline";
 import "keyroot/beacon";
@@ -15,7 +15,7 @@ export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract
   expectedPublicKey: string;
 }
 
-/** The verifier's result: the root, or the code and message of its error. */
+/** The verifier's result: the root, or the error's code and message. */
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
 /** The root of a beacon block that the app trusts. All simulated beacon chains have the same root. */

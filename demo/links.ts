@@ -11,7 +11,7 @@ const RELAYS = 2;
 
 export interface Links {
   explorerUrl: string;
-  /** The sign-in link of the dashboard. It works once, within 15 minutes. */
+  /** The sign-in link of the dashboard. The link works once, within 15 minutes. */
   dashboardUrl: string;
 }
 
@@ -37,7 +37,7 @@ export async function openLinks(
   return { explorerUrl: explorer.url, dashboardUrl };
 }
 
-/** Returns the text with the links. The program prints it after the demo. */
+/** Returns the text with the links. The program prints this text after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
   const pages = `Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;

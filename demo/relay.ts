@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
- * Starts another endpoint on this machine that forwards every call to the chain's endpoint. The new endpoint is not an
- * independent source, but visitors can try a quorum with it.
+ * Starts another endpoint on this machine that forwards every call to the chain's endpoint. Visitors can try a quorum
+ * with the new endpoint, although the new endpoint is not an independent source.
  */
 export function startRelay(rpcUrl: string): Promise<Listening> {
   const server = createServer((request, response) => {

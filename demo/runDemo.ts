@@ -11,7 +11,7 @@ import { DemoError } from "./demoError.ts";
 
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
-/** The result of the demo. Its disposal stops the attacker's servers. */
+/** The result of the demo. To stop the attacker's servers, dispose of the result. */
 export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks, AsyncDisposable {
   records: KeyRecord[];
   published: PublishedBatch[];
@@ -30,9 +30,9 @@ export interface DemoListener {
 }
 
 /**
- * Runs the demo on a stack with a service. A partner creates users, and their apps register keys. Two attacks on the
- * registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects every
- * attack. The app trusts only its checkpoint and no server.
+ * Runs the demo on a stack with a service. A partner creates users, and the users' apps register keys. Two attacks on
+ * the registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects
+ * every attack. The app relies only on the checkpoint, and on no server.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {

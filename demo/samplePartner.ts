@@ -6,8 +6,8 @@ import { UserClient } from "keyroot/user";
 import { DemoError } from "./demoError.ts";
 
 /**
- * Number of the sample partner's users per region. An attack adds a user in eu-west-1. Then one number is even and one
- * is odd, so the two trees have different shapes.
+ * Number of the sample partner's users per region. An attack adds a user in eu-west-1. The two regions then have
+ * different numbers of users, 12 and 13, so the two trees have different shapes.
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
@@ -32,7 +32,7 @@ export async function provisionUsers(
   const { biz_id: bizID } = await admin.createPartner("Sample partner");
   const { token: serverToken } = await admin.createServerToken(bizID);
   const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
-  // The ids depend on a secret, so readers of the chain cannot guess the partner's own identifiers.
+  // The user ids depend on a secret, so readers of the chain cannot guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
     Array.from({ length: count }, (_, i) => ({

@@ -10,7 +10,7 @@ export interface ContactsApp extends AsyncDisposable {
   verify(record: KeyRecord, changes?: Partial<VerifyRequest>): Promise<VerifyResponse>;
 }
 
-/** Starts the app. It ends when it is disposed of or when `signal` aborts. */
+/** Starts the app's process. The process ends when the caller disposes of the app or `signal` aborts. */
 export function startContactsApp(stack: Stack, signal: AbortSignal): ContactsApp {
   const { rpcUrl: rpc, merkleUrl, contract, chainId, beaconUrl } = stack;
   if (beaconUrl === undefined) throw new DemoError("The stack has no beacon endpoint.");

@@ -9,7 +9,10 @@ export interface LineProcess extends AsyncDisposable {
   request(line: string): Promise<string>;
 }
 
-/** Starts a script with the same Node version. The process ends when it is disposed of or when `signal` aborts. */
+/**
+ * Starts a script with the same Node version. The process ends when the caller disposes of the process or `signal`
+ * aborts.
+ */
 export function startProcess(script: URL, signal: AbortSignal): LineProcess {
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ["pipe", "pipe", "inherit"], signal });
   const ended = once(child, "close");

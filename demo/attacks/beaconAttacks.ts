@@ -6,7 +6,7 @@ import type { AttackContext } from "./keyAttacks.ts";
 /** One attempt to make a light client accept a false block. */
 interface BeaconAttack {
   name: string;
-  /** A description of the attack in one line. */
+  /** A one-line description of the attack. */
   description: string;
   /** The error code that the verifier reports. */
   expectedCode: ErrorCode;

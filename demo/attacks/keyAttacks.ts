@@ -17,11 +17,11 @@ export interface AttackContext {
 /** One attempt to make a client accept a false key. */
 export interface Attack {
   name: string;
-  /** A description of the attack in one line. */
+  /** A one-line description of the attack. */
   description: string;
-  /** The error code that a verifier reports if it trusts the endpoint. */
+  /** The error code from a verifier without a required storage proof. */
   expectedCode: ErrorCode;
-  /** The error code that a verifier reports if it requires a storage proof. Default: `expectedCode`. */
+  /** The error code from a verifier with a required storage proof. Default: `expectedCode`. */
   codeWithProof?: ErrorCode;
   /** The key that the server sends to the contact's app. */
   serverKey?: (context: AttackContext) => Uint8Array;

@@ -7,20 +7,20 @@ import { UserClient } from "keyroot/user";
 import type { Provisioned } from "../samplePartner.ts";
 import { DemoError } from "../demoError.ts";
 
-/** An attack on the registration of keys, with its outcome. */
+/** An attack on the registration of keys, and the attack's outcome. */
 export interface RegistrationAttack {
   attack: string;
-  /** A description of the attack in one line. */
+  /** A one-line description of the attack. */
   description: string;
   /** The error code from the service, or the reaction of the user's app. */
   outcome: string;
 }
 
 /**
- * Runs two attacks with a new user's stolen token. First, the attacker registers another user's public key, which the
- * service rejects. Then the attacker registers its own key before the user's app registers one. The app finds the
- * attacker's key and withdraws it. The app finally registers the user's own key. The function adds this user to
- * `provisioned`.
+ * Runs two attacks with a new user's stolen token. First, the attacker tries to register another user's public key,
+ * which the service rejects. Then the attacker registers the attacker's own key before the user's app registers a key.
+ * The app finds the attacker's key, withdraws this key, and registers the user's own key. The function adds this user
+ * to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(
@@ -35,7 +35,7 @@ export async function attackRegistrations(
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
   const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
-  // The attacker calls the service with the stolen token, like the app.
+  // The attacker calls the service with the stolen token, as the app does.
   const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
   const attacker = openApp();
 

@@ -11,7 +11,7 @@ const verifier = createVerifier(config);
 export async function send(userID, keyFromServer, message) {
   try {
     const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
-    // This key is verified. Use it instead of the server's key.
+    // Use this verified key instead of the server's key.
     return `Sent: ${await encrypt(publicKey, message)}.`;
   } catch (error) {
     switch (error.advice) {

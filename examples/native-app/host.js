@@ -2,9 +2,10 @@
  * Adds fetch and timers, which the engine does not have. The app defines these three functions before it loads
  * keyroot.js:
  *
- * - `nativeRequest(request)` sends an HTTP request and does not follow redirects. It returns a promise for the
- *   answer. Both are JSON: { url, method, headers, body } and { url, status, headers, body }. The names of the answer's
- *   headers are in lower case. In the answer's body, each character stands for one byte (ISO 8859-1).
+ * - `nativeRequest(request)` sends an HTTP request and does not follow redirects. The function returns a promise for
+ *   the answer. The request is JSON with the fields url, method, headers and body. The answer is JSON with the fields
+ *   url, status, headers and body. The names of the answer's headers are in lower case. In the answer's body, each
+ *   character stands for one byte (ISO 8859-1).
  * - `nativeSleep(id, ms)` returns a promise that ends after `ms`.
  * - `nativeWake(id)` ends this promise immediately.
  */

@@ -6,9 +6,9 @@ import { createVerifier } from "keyroot";
  * Verifies a user's key. The app calls this function.
  * @param options the options of `createVerifier`, as JSON
  * @param userID 32 characters of zBase32
- * @param expectedPublicKey the key that the app received from its server: base64 or PEM
- * @returns a promise for JSON: { publicKey, evidence } with the key in base64, or { code, message, advice } after an error.
- * After an error, the app must not use the key.
+ * @param expectedPublicKey the key that the app received from the app's server: base64 or PEM
+ * @returns a promise for JSON: { publicKey, evidence } with the key in base64, or { code, message, advice } after an
+ * error. After an error, the app must not use the key.
  */
 globalThis.verifyKey = async (options, userID, expectedPublicKey) => {
   try {

@@ -13,9 +13,11 @@ const {
 const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
 const secret = Buffer.from(USER_ID_SECRET ?? "", "hex");
 
-/** Creates an account's shadow user, if it is new, and a refresh token for a device. */
+/**
+ * Creates a refresh token for an account's device. Creates the account's shadow user first if this user does not exist.
+ */
 async function addDevice({ account, device }) {
-  // The id is the same each time, and nobody can guess it from the account.
+  // The same account always has the same user id. Nobody can guess the user id from the account.
   const userID = deriveUserID(secret, account);
   await partner.createUser(userID, "eu-west-1");
   return { bizID, userID, refreshToken: await partner.createUserRefreshToken(userID, device) };

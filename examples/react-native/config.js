@@ -7,5 +7,5 @@ export const verifierOptions = {
   // Before you go live, choose a stronger source of the block: docs/verifying.md.
 };
 
-/** The URL of your server. This is the URL of server.mjs. */
+/** The URL of server.mjs. Replace this URL with the URL of your server. */
 export const serverUrl = "http://127.0.0.1:8551";

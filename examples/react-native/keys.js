@@ -16,8 +16,8 @@ const store = keyValueStore(AsyncStorage);
 const verifier = createVerifier(verifierOptions);
 
 /**
- * Replace this function with a call to your server. It returns the `name`, `userID` and current `publicKey` of each
- * contact.
+ * Replace this function with a call to your server. The function returns the `name`, `userID` and current `publicKey`
+ * of each contact.
  */
 async function fetchContacts(options) {
   const response = await fetch(`${serverUrl}/contacts`, options);
@@ -31,7 +31,7 @@ function toQuery({ userID, publicKey }) {
 }
 
 /**
- * Fetches the contacts and verifies their keys.
+ * Fetches the contacts and verifies the contacts' keys.
  * @returns the name and the outcome of each contact. The outcome contains `verified` or `error`. Use only the key in
  * `verified`.
  */
@@ -64,7 +64,7 @@ export function watchKeys(showAlarms) {
       contacts: async (options) => (await fetchContacts(options)).map(toQuery),
       store,
       makeBundle,
-      // The alarm is stored before it is shown, because each alarm is raised only once.
+      // Store the alarm before showing the alarm, because each alarm is raised only once.
       onAlarm: async ({ code, userID, message }) => {
         const alarms = [...(await loadAlarms()), { code, userID, message }].slice(-MAX_ALARMS);
         await AsyncStorage.setItem(ALARMS, JSON.stringify(alarms));

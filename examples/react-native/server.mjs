@@ -1,6 +1,6 @@
 /**
- * Replace this program with your server. It returns the keys of all users except the first user, who owns the phone.
- * With --swap, it returns a false key for the first contact.
+ * Replace this program with your server. The program returns the keys of all users except the first user, who owns the
+ * phone. With --swap, the program returns a false key for the first contact.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
