@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Checks Node's version before it loads the program `keyroot`, because older versions cannot load the program. */
+/** Checks Node's version, and then loads the program `keyroot`. Older Node versions cannot load the program. */
 
 /** The version in `engines` of package.json. */
 const OLDEST = { major: 22, minor: 13 };
@@ -29,8 +29,8 @@ async function load() {
 }
 
 /**
- * Prints an error in the same format as the commands. It imports no other code, because that code may not load in this Node
- * version.
+ * Prints an error in the same format as the commands. This function imports no other code, because other code may not
+ * load in this Node version.
  */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;

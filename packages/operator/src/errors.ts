@@ -1,6 +1,6 @@
 import * as library from "keyroot/errors";
 
-/** The error codes that this package adds to those of `keyroot`. docs/errors.md explains every code. */
+/** The error codes that only this package defines. docs/errors.md explains every code. */
 export const OPERATOR_ERROR_CODES = [
   "FILE_NAME",
   "RECORDS_INVALID",
@@ -35,7 +35,7 @@ export const OPERATOR_ERROR_CODES = [
 /** An error code of this package or of `keyroot`. */
 export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
 
-// The error classes of `keyroot`. Here they also accept the codes of this package.
+// The error classes of `keyroot`. In this package, the classes also accept the package's own codes.
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export type ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export const VerificationError = library.VerificationError<OperatorErrorCode>;

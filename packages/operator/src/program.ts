@@ -1,4 +1,4 @@
-/** The program `keyroot`. It has all commands that do not need Hardhat. `cli.ts` loads it. */
+/** The program `keyroot`, with all commands that do not need Hardhat. `cli.ts` loads this module. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,7 +9,10 @@ import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/comm
 
 const words = () => process.argv.slice(2);
 
-/** The words that start this program again. Outside npx, the path of the program also works in other folders. */
+/**
+ * The words that start this program again. If npm and npx did not start the program, the words contain the program's
+ * path, which works in every folder.
+ */
 const PROGRAM = programOf(process.argv[1], process.env);
 
 /** Runs the command in the process's arguments. */

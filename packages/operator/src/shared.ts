@@ -1,4 +1,4 @@
-/** Helpers that `@keyroot/service` also uses. They are not a public API, and may change in every version. */
+/** Helpers that `@keyroot/service` also uses. These helpers are not a public API, and may change in every version. */
 export { lockFolder } from "./disk/lock.ts";
 export { createFolders } from "./disk/folder.ts";
 export { readSecretFile } from "./disk/permissions.ts";

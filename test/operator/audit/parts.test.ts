@@ -223,9 +223,9 @@ describe("mergeParts", () => {
 
     it("rejects a state without the result of a part", async () => {
       await runPart(2, { part: undefined });
-      await refused(/has no result of a part/);
+      await refused(/does not contain a part's result/);
       await runPart(2, { files: { merkleUrl: "http://127.0.0.1:1", ...LIMITS } });
-      await refused(/has no result of a part/);
+      await refused(/does not contain a part's result/);
       await runPart(2);
       {
         using state = await world.openState(nameOf(2));
@@ -234,7 +234,7 @@ describe("mergeParts", () => {
         state.recordHistory({ ...(state.cursor ?? never()), number: 0 }, []);
         await failure(world.audit({ state, at: { blockHash: await world.head() }, part: { number: 2, count: COUNT } }));
       }
-      await refused(/has no result of a part/);
+      await refused(/does not contain a part's result/);
     });
 
     it("rejects a part whose state contradicts its result", async () => {

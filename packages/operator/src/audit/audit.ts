@@ -17,22 +17,24 @@ import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./roo
 
 /** Options of the function `audit`. */
 export interface AuditOptions extends AuditedContract {
-  /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes such a function. */
+  /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes this function. */
   call: RpcCall;
   files: FileSource;
-  /** The number of threads that audit files. With 0, the calling thread audits them. Default: one thread per core. */
+  /**
+   * The number of threads that audit files. With 0, the calling thread audits the files. Default: one thread per core.
+   */
   workers?: number | undefined;
   /**
-   * The results of earlier runs. This run adds its own results. The caller must close the state. Default: a state in memory,
-   * with about 40 bytes per user.
+   * The results of earlier runs. The audit adds the results of this run. The caller must close the state. Default: a
+   * state in memory, with about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
-   * The part of the files to audit, if several machines share the audit. It needs `state`. `mergeParts` merges the states of
-   * all parts. Default: all files.
+   * The part of the files to audit, if several machines share the audit. The `part` option needs the `state` option.
+   * `mergeParts` merges the states of all parts. Default: all files.
    */
   part?: AuditPart | undefined;
-  /** Skips files that an earlier run with this state verified, and counts them as read. Default: false. */
+  /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
@@ -48,11 +50,14 @@ export type AuditStage = "reading events" | FileAuditStage;
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
-  /** All events of the registry, in the chain's order. Each event adds one batch of users. */
+  /** All events of the registry, in the chain's order. Each event reports one batch of users. */
   events: readonly DatedRootLog[];
-  /** The roots whose files were audited, in the order that `rootsOf` returns. They are the leaves of a statement's tree. */
+  /**
+   * The roots whose files were audited, in the order that `rootsOf` returns. These roots are the leaves of a
+   * statement's tree.
+   */
   roots: readonly RootEntry[];
-  /** The number of different roots in the events. A part's report counts only the roots of this part. */
+  /** The number of different roots in the events. The report of a part counts only the part's roots. */
   rootCount: number;
   /** The number of roots whose files this run read. An audit passes only if this number equals `rootCount`. */
   filesRead: number;
@@ -63,7 +68,7 @@ export interface AuditReport extends ContractCounts {
   findings: Findings;
   /** The files that the host or folder did not return. An audit passes only if this list is empty. */
   unavailableFiles: UnavailableFile[];
-  /** True if the audit searched for stray files, which is possible only in a folder. */
+  /** True if the audit searched for stray files. The search is possible only in a folder. */
   straysSearched: boolean;
 }
 
@@ -80,11 +85,11 @@ export function verdictOf({
 }
 
 /**
- * Audits a registry at one block. It compares the whole history with all Merkle-tree files, in both directions.
+ * Audits a registry at one block. The audit compares the whole history with all Merkle-tree files, in both directions.
  *
- * It checks that no event is missing, and that each root has a valid file. Every user in a file must have a root, and every
- * user with a root must be in its file. No user may have two keys. `findings` contains the results. docs/auditing.md explains
- * each code. The function throws only if it cannot complete the audit.
+ * It checks that no event is missing, and that each root has a valid file. Every user in a file must have a root, and
+ * every user with a root must be in the root's file. No user may have two keys. The report's `findings` contain the
+ * results. docs/auditing.md explains each finding's code. The function throws only if it cannot complete the audit.
  *
  * @example
  * ```ts
@@ -101,9 +106,9 @@ export function verdictOf({
  * console.log(verdictOf(report)); // "passed", "damage" or "incomplete"
  * for (const { severity, code, message } of report.findings.list) console.log(severity, code, message);
  * ```
- * @throws ArgumentError ARGUMENT_INVALID; VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
- * PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR, RPC_ANSWER_INVALID and the others of `call`,
- * FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
+ * @throws ArgumentError ARGUMENT_INVALID; VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
+ * CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH, PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR,
+ * RPC_ANSWER_INVALID and the others of `call`, FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
@@ -123,7 +128,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
   const { number, hash } = evidence.block;
   const { cursor } = state;
-  // Another run may have audited a newer block. Keep that cursor if its block is still on the chain.
+  // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
   const isCursorKept = cursor !== undefined && cursor.number > number && (await isOnChain(call, cursor));
   findings.add(auditCursor(cursor, evidence.block, isCursorKept));
   const { history, miscounted } = await readCountedHistory(options, counts, state);
@@ -152,14 +157,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       strays.filter((name) => part === undefined || isStrayInPart(name, part)),
     );
   }
-  // After an incomplete run or an event that is not on the chain, the next run must read all events again.
+  // If the run was incomplete or an event is not on the chain, the next run must read all events again.
   const isComplete =
     miscounted.length === 0 &&
     !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
     fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  // An audit of one part cannot compare the users of all files. `mergeParts` compares them.
+  // An audit of one part cannot compare the users of all files. `mergeParts` compares these users.
   if (part === undefined) {
     const usersOf = (root: string) => state.file(root)?.users;
     const rootNames = roots.map(({ root }) => root);
@@ -190,8 +195,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 }
 
 /**
- * Reads the events, and compares their number of users with the contract's user count. If saved events do not match the count,
- * it reads all events again.
+ * Reads the events, and compares the number of users in the events with the contract's user count. If the saved events
+ * do not match the count, the function reads all events again.
  */
 async function readCountedHistory(
   { call, contract, onProgress }: AuditOptions,

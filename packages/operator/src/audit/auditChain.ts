@@ -3,7 +3,7 @@ import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
-/** A root with the data of all events that added users to it. */
+/** A root with the data of all events that contain the root. */
 export interface RootHistory {
   /** The root: 64 lowercase hex digits. */
   root: string;
@@ -52,7 +52,7 @@ export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor
   return [finding("CURSOR_ABOVE_HEAD", message)];
 }
 
-/** Checks that the block of each event is on the chain. @param hashes the chain's block hashes by block number */
+/** Checks that each event's block is on the chain. @param hashes the chain's block hashes by block number */
 export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap<number, string>): Finding[] {
   return events.flatMap(({ root, blockNumber, blockHash }) => {
     const actual = hashes.get(blockNumber);

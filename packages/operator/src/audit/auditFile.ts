@@ -15,8 +15,8 @@ import { parseMerkleFile } from "keyroot/merkle";
 import { type Finding, finding } from "./finding.ts";
 
 /**
- * The number of bytes that an audit stores for each user in a file. These are the 20 bytes of the user id, and the first 16
- * bytes of the key's SHA-256.
+ * The number of bytes that an audit stores for each user in a file: the user id (20 bytes) and the first 16 bytes of
+ * the key's SHA-256.
  */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
@@ -29,13 +29,15 @@ export function userIDsIn(users: Uint8Array): UserID[] {
 
 /** The result of auditing one file. */
 export interface FileAudit {
-  /** The users in the order of the file, with `USER_BYTES` bytes each. Undefined if the file does not match its root. */
+  /**
+   * The users in the order of the file, with `USER_BYTES` bytes each. Undefined if the file does not match the root.
+   */
   users: Uint8Array | undefined;
   findings: Finding[];
 }
 
 /**
- * Audits a root's file without the chain. It rebuilds the tree and checks every key.
+ * Audits a root's file without the chain. Rebuilds the tree and checks every key.
  * @param root 64 lowercase hex digits
  */
 export function auditFile(bytes: Uint8Array, root: string): FileAudit {
@@ -74,7 +76,10 @@ function isValidKey(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Describes a bad record. The full check takes twice as long, and its error contains the exact fault. */
+/**
+ * Describes a bad record. This check takes twice as long as `isValidKey`, but the check's error contains the exact
+ * fault.
+ */
 function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
   const { userID } = record;
   try {

@@ -11,10 +11,11 @@ export interface UserWithOtherRoot {
 }
 
 /**
- * Compares a root's file with the chain in both directions. Every user in the file must have this root, and no other user may
- * have this root.
+ * Compares a root's file with the chain in both directions. Every user in the file must have the root, and no other
+ * user may have the root.
  * @param userIDs the users in the file
- * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a root
+ * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a
+ * root
  * @param isKnown returns whether an event contains a root
  */
 export function auditRoot(

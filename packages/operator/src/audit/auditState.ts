@@ -23,7 +23,10 @@ import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } 
 
 /** The data that the state stores about a root's file. */
 export interface RecordedFile {
-  /** SHA-256 of the file's bytes, 64 hex digits. Undefined if the file has findings, so that every run audits it again. */
+  /**
+   * SHA-256 of the file's bytes: 64 hex digits. Undefined if the file has findings, so that every run audits the file
+   * again.
+   */
   sha256: string | undefined;
   /** The users in the file, with `USER_BYTES` bytes each. */
   users: Uint8Array;
@@ -42,7 +45,7 @@ const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
   version: 2,
-  // This size is enough for 200 million users.
+  // A state with 200 million users fits in this size.
   maxBytes: 2 ** 33,
   tables: [
     `CREATE TABLE state (
@@ -88,12 +91,12 @@ const FORMAT = stateFormat({
 });
 
 /**
- * The state of an audit between runs. It contains the events up to a block, and the SHA-256 and users of each valid file. A run
- * reads every file, but audits only changed files. The state also contains the result of a part for `mergeParts`. It is an
- * SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an interrupted run leaves a complete
- * state. Each row has a checksum, and the state contains the number of rows. Checksums and numbers show damage and careless
- * edits. An attacker who can write the file can also write valid checksums. Keep the file where no one else can write, or use
- * `fresh`.
+ * The state of an audit between runs. The state contains the events up to a block, and the SHA-256 and users of each
+ * valid file. A run reads every file, but audits only changed files. The state also contains a part's result for
+ * `mergeParts`. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
+ * interrupted run leaves a complete state. Each row has a checksum, and the state contains the number of rows. The
+ * checksums and the number of rows show damage and careless edits. An attacker who can write the file can also write
+ * valid checksums. Keep the file where no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -110,7 +113,8 @@ export class AuditState implements SavedHistory, Disposable {
 
   /**
    * Opens a state and checks every row. Creates the state if it does not exist.
-   * @param path path of the state. The same folder also contains `<path>.lock`, and `<path>-wal` while the state is open
+   * @param path the path of the state. The same folder also contains `<path>.lock`, and `<path>-wal` while the state is
+   * open
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -142,7 +146,7 @@ export class AuditState implements SavedHistory, Disposable {
     return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
   }
 
-  /** All events up to the cursor. Each access reads saved events from the database, to save memory. */
+  /** All events up to the cursor. To save memory, each access reads the saved events from the database. */
   get events(): readonly DatedRootLog[] {
     return this.#newEvents ?? [...this.#readEvents()];
   }
@@ -156,17 +160,17 @@ export class AuditState implements SavedHistory, Disposable {
     return { sha256: row["sha256"] === null ? undefined : String(row["sha256"]), users: row["users"] as Uint8Array };
   }
 
-  /** Returns the saved users of this run whose root differs from the root of their file. */
+  /** Returns the saved users of this run who have a different root than their file. */
   *others(): Generator<RecordedOthers> {
     for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
   }
 
-  /** The result of the last run, if it audited a part and read all files of the part. */
+  /** The result of the last run, if the run audited a part and read all files of the part. */
   get partResult(): PartResult | undefined {
     return readPartResult(this.#database);
   }
 
-  /** Deletes the result of the last run, and its users with different roots. */
+  /** Deletes the last run's result, and the last run's users with different roots. */
   startRun(): void {
     this.#database.transaction(() => {
       this.#database.run("DELETE FROM part_result");
@@ -265,7 +269,7 @@ export class AuditState implements SavedHistory, Disposable {
     }
   }
 
-  /** Checks one file and its users at a time, to save memory. @returns the number of files */
+  /** Checks the files one at a time, with each file's users, to save memory. @returns the number of files */
   #checkFiles(): number {
     let count = 0;
     for (const row of this.#database.rows("SELECT * FROM files")) {

@@ -7,7 +7,7 @@ import { stateFormat } from "./openStateFile.ts";
 import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
-/** The maximum number of users in memory at the same time. They take about 180 MB. */
+/** The maximum number of users in memory at the same time. These users take about 180 MB. */
 const USERS_PER_PASS = 4_000_000;
 
 /** The users of all audited files, from one state or from the states of all parts. */
@@ -16,9 +16,11 @@ export interface AllUsers {
   roots: readonly string[];
   /** The number of users in all files. */
   count: number;
-  /** Returns the users in a root's file, with `USER_BYTES` bytes each, or undefined without a valid file. */
+  /**
+   * Returns the users in a root's file, with `USER_BYTES` bytes each. Returns undefined if the root has no valid file.
+   */
   usersOf(root: string): Uint8Array | undefined;
-  /** Returns the users who have a different root in the contract, by the root of their file. */
+  /** Returns the users who have a different root in the contract. `root` is the root of the users' file. */
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
@@ -38,9 +40,9 @@ const DIVIDED = stateFormat({
 });
 
 /**
- * Compares the users of all files with each other in several passes. A temporary file divides the users into passes by the
- * hashes of their ids. All entries of a user are in the same pass. Memory does not grow with the number of users, and the time
- * is linear.
+ * Compares the users of all files with each other in several passes. The hash of a user's id selects the user's pass,
+ * so all entries of a user are in the same pass. A temporary file stores the users of each pass. Memory does not grow
+ * with the number of users, and the time is linear.
  * @param usersPerPass the mean number of users in a pass
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
@@ -92,14 +94,14 @@ function divideUsers(
   return audited;
 }
 
-/** Copies the users that begin at these positions. */
+/** Copies the entries that begin at these positions. */
 function usersAt(users: Uint8Array, positions: readonly number[]): Uint8Array {
   const copy = new Uint8Array(positions.length * USER_BYTES);
   for (const [i, at] of positions.entries()) copy.set(users.subarray(at, at + USER_BYTES), i * USER_BYTES);
   return copy;
 }
 
-/** Reports users who have different keys in several files. @param rootOf returns the root of the file with this number */
+/** Reports users who have different keys in several files. @param rootOf returns a file's root by the file's number */
 function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): Generator<Finding> {
   for (const entries of users.inSeveralFiles()) {
     const [first] = entries as [IndexedUser];
@@ -112,8 +114,8 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
 }
 
 /**
- * Reports a user who is in a root's file but has a different root. It is a notice if the other root's file also contains the
- * user.
+ * Reports a user who is in a root's file but has a different root. The finding is a notice if the other root's file
+ * also contains the user.
  * @param isAudited returns whether a root's file is valid, so that its users are known
  */
 function auditOtherRoot(

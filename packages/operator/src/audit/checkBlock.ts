@@ -17,17 +17,20 @@ const MAX_AHEAD_S = 120;
 const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
-  /** The chain id (EIP-155). Development chains are not checked, because they set any time and make blocks on demand. */
+  /**
+   * The chain id (EIP-155). Development chains are not checked, because these chains set any time and make blocks on
+   * demand.
+   */
   chainId: number;
-  /** The newest block of an earlier run, if there was one. */
+  /** The newest block of an earlier run. Undefined if there was no earlier run. */
   last: BlockCursor | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Rejects a newest block with an impossible time or number. Its time must not be in the future. Its number must be possible in
- * the time since the last known block. With a false cursor, later audits would skip blocks.
+ * Rejects a newest block with an impossible time or number. The block's time must not be in the future. The block's
+ * number must be possible in the time since the last known block. With a false cursor, later audits would skip blocks.
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {

@@ -21,7 +21,9 @@ export function checkFileSource(source: FileSource): void {
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 
-/** Returns the folder or the host's URL as text. The text omits the URL's query, because it may contain secrets. */
+/**
+ * Returns the folder or the host's URL as text. The text omits the URL's query, because the query may contain secrets.
+ */
 export function describeFileSource(source: FileSource): string {
   if ("dir" in source) return source.dir;
   const { origin, pathname } = new URL(source.merkleUrl);
@@ -42,8 +44,9 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 }
 
 /**
- * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and a
- * folder of proofs, bundles and leaf chunks. Names that begin with a dot are skipped, because these files are not finished.
+ * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
+ * a folder of proofs, bundles and leaf chunks. The function skips names that begin with a dot, because these names
+ * belong to unfinished files.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): Promise<string[]> {

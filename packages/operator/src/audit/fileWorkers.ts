@@ -3,7 +3,9 @@ import { WorkerPool } from "../threads/workerPool.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/** The number of files that each thread processes at the same time. It audits one file while it reads the others. */
+/**
+ * The number of files that each thread processes at the same time. A thread audits one file while it reads the others.
+ */
 const FILES_PER_WORKER = 4;
 /** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
@@ -13,7 +15,7 @@ export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
   readonly #pool: WorkerPool<FileRequest, FileResult> | undefined;
 
-  /** @param count the number of threads. If it is 0, the calling thread does the work */
+  /** @param count the number of threads. With 0, the calling thread does the work */
   constructor(source: FileSource, count: number) {
     this.#source = source;
     this.#pool = count === 0 ? undefined : new WorkerPool(SCRIPT, count, { workerData: source });

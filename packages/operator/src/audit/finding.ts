@@ -1,6 +1,6 @@
 import type { UserID } from "keyroot/identity";
 
-/** The codes of findings, by severity. The meaning of a code never changes. docs/auditing.md explains each code. */
+/** The codes of findings, by severity. The meaning of a code never changes. docs/auditing.md explains every code. */
 export const FINDING_CODES = {
   /** False, changed or missing data. */
   damage: [
@@ -56,7 +56,7 @@ export interface Finding {
   message: string;
 }
 
-/** Makes a finding. Its code determines the severity. */
+/** Makes a finding. The finding's code determines the severity. */
 export function finding(
   code: FindingCode,
   message: string,
@@ -66,7 +66,7 @@ export function finding(
   return { code, severity, ...about, message };
 }
 
-/** The findings of an audit. It stores the first 10,000 findings, and counts all. */
+/** The findings of an audit. The list contains the first 10,000 findings. The counts include all findings. */
 export class Findings {
   /** The maximum number of stored findings. Without a maximum, an operator could fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;
@@ -87,8 +87,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings by severity, with damage first, and then by the age of the root. This makes reports equal, although
-   * files are audited in any order.
+   * Sorts the findings by severity, with damage first, and then by the age of the root. With this order, repeated
+   * audits make equal reports, although an audit can process the files in any order.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {

@@ -23,15 +23,16 @@ export interface SavedHistory {
   events: readonly DatedRootLog[];
 }
 
-/** All events up to a block, and the faults found in them. */
+/** All events up to a block, and the faults found in these events. */
 export interface History {
   events: DatedRootLog[];
   findings: Finding[];
 }
 
 /**
- * Reads the registry's events up to a block. It starts after the last block of an earlier run. If that block is no longer on
- * the chain, it starts after the last saved event that is on the chain. It reports every removed root.
+ * Reads the registry's events up to a block. The read starts after the last block of an earlier run. If the last block
+ * is no longer on the chain, the read starts after the last saved event that is on the chain. The findings include
+ * every removed root.
  * @param onRead receives the number of the last block read
  * @throws TransportError the errors of `fetchRootAddedLogs`
  */
@@ -57,7 +58,7 @@ export async function readHistory(
   return { events, findings: [...auditBlocks(added, hashes), ...auditDroppedEvents(dropped, events)] };
 }
 
-/** Finds the saved events that are still on the chain, and the first block after them. */
+/** Finds the saved events that are still on the chain, and the first block after these events. */
 async function findKeptEvents(
   call: RpcCall,
   toBlock: number,

@@ -9,21 +9,22 @@ export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
   /**
-   * The SHA-256 of the file when an earlier audit found it valid, in hex. A file with the same SHA-256 is not audited again.
+   * The SHA-256 of the bytes that an earlier audit found valid, in hex. `loadFile` does not audit a file with the same
+   * SHA-256.
    */
   knownSha256?: string | undefined;
 }
 
 /** The result of reading and auditing a file. */
 export type FileResult =
-  /** The file was audited. `users` is undefined if the file is missing or does not match its root. */
+  /** The audit of the file has ended. `users` is undefined if the file is missing or does not match the root. */
   | (FileAudit & { kind: "audited"; sha256: string | undefined })
   /** The file's bytes have the known SHA-256. */
   | { kind: "unchanged" }
   /** The host or folder did not return the file. */
   | { kind: "unavailable"; code: string; message: string };
 
-/** Reads a root's file, and audits it unless it has the known SHA-256. */
+/** Reads a root's file, and audits the file unless its bytes have the known SHA-256. */
 export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {
   let bytes: Uint8Array;
   try {

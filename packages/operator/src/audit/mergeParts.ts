@@ -22,11 +22,12 @@ interface Part {
 }
 
 /**
- * Merges the parts of a shared audit. It checks that the parts cover every root once, and compares the users of all files with
- * each other. It needs no endpoint and no file host. It cannot check the states, so use only states from your own machines.
+ * Merges the parts of a shared audit. The function checks that the parts cover every root once, and compares the users
+ * of all files with each other. The function uses no endpoint and no file host. The function does not repeat the checks
+ * of the parts, so use only states from your own machines.
  * @param states the states of all parts, in any order
- * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if blocks, contracts or chains
- * differ; STATE_INVALID
+ * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if blocks, contracts or
+ * chains differ; STATE_INVALID
  */
 export function mergeParts(states: readonly AuditState[]): MergedReport {
   const parts = states.map((state) => ({ state, result: resultOf(state) }));
@@ -78,7 +79,8 @@ export function mergeParts(states: readonly AuditState[]): MergedReport {
 function resultOf(state: AuditState): PartResult {
   const result = state.partResult;
   if (result === undefined) {
-    const message = `The state at block ${state.cursor?.number ?? "none"} has no result of a part. Its last run had no --part, did not read all files, or got false events. Run the part again.`;
+    const at = state.cursor === undefined ? "" : ` at block ${state.cursor.number}`;
+    const message = `The audit state${at} does not contain a part's result. The last run with this state had no --part, did not read all files, received false events or did not finish. Run the part again.`;
     throw invalid(message);
   }
   const { number, hash } = result.evidence.block;
@@ -123,7 +125,7 @@ function checkEqual(first: Part, part: Part): void {
   }
 }
 
-/** Checks that a part audited all files of its roots. */
+/** Checks that a part audited the files of all roots in the part. */
 function checkFiles({ state, result }: Part, allRoots: readonly string[]): void {
   const roots = allRoots.filter((root) => isInPart(root, result.part));
   if (roots.length !== result.rootCount) {

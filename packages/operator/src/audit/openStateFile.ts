@@ -10,7 +10,10 @@ import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } fro
 export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
-  /** The hash of the chain's first block: 0x and 64 hex digits. It distinguishes local chains with the same chain id. */
+  /**
+   * The hash of the chain's first block: 0x and 64 hex digits. This hash distinguishes local chains with the same chain
+   * id.
+   */
   genesisHash: string;
   /** The contract's address: 0x and 40 hex digits. */
   contract: string;
@@ -49,7 +52,8 @@ export function readUserID(where: string, value: unknown): UserID {
 }
 
 /**
- * Opens a state file, and locks it with a `.lock` file in the same folder. Creates the state if it does not exist.
+ * Opens a state file, and locks the file with a `.lock` file in the same folder. Creates the state if it does not
+ * exist.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(
@@ -85,7 +89,7 @@ export function stateFormat(format: Omit<StateFormat, "invalid">): StateFormat {
 }
 
 /**
- * Checks a row against the checksum in its last column.
+ * Checks a row against the checksum in the row's last column.
  * @returns the row without the checksum
  * @throws ArgumentError STATE_INVALID
  */
@@ -95,7 +99,10 @@ export function checkedRow(name: string, row: Row | undefined): Row {
   return values;
 }
 
-/** Checks the contract and chain of a state. @throws ArgumentError STATE_INVALID if one of them is different */
+/**
+ * Checks the contract and chain of a state.
+ * @throws ArgumentError STATE_INVALID if the contract or the chain is different
+ */
 export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;

@@ -21,7 +21,10 @@ export function checkPart(part: AuditPart): AuditPart {
   throw invalidPart(`${String(number)}/${String(count)}`);
 }
 
-/** Parses text such as `3/16`, for part 3 of 16. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Parses a part in the format `NUMBER/PARTS`, such as `3/16` for part 3 of 16.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 export function parsePart(text: string): AuditPart {
   const [, number, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? [];
   if (number === undefined || count === undefined) throw invalidPart(text);

@@ -7,16 +7,16 @@ import { checkedRow, readUserID, stateShape } from "./openStateFile.ts";
 import { type AuditPart, checkPart } from "./part.ts";
 import type { ContractCounts } from "./readCounts.ts";
 
-/** The result of a part that has read all its files. The state stores the result for `mergeParts`. */
+/** The result of a part after a run that read all files of the part. The state stores the result for `mergeParts`. */
 export interface PartResult extends ContractCounts {
   part: AuditPart;
-  /** The folder or file host from which the part was read. */
+  /** The folder or file host from which the audit read the part's files. */
   filesFrom: string;
   /** The time of the result in seconds since 1970. */
   endedAt: number;
   /** The number of roots that belong to the part. */
   rootCount: number;
-  /** The number of files that this run did not read because an earlier run had found them valid. */
+  /** The number of files that this run did not read because an earlier run had found the files valid. */
   filesKnown: number;
   usersInFiles: number;
   straysSearched: boolean;

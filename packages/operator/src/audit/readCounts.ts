@@ -22,8 +22,8 @@ export interface AuditedContract {
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * The block of the audit. It is a tag, or a hash from another source. `anchor` is this source, `pinned` by default. Default:
-   * `latest`.
+   * The block of the audit: a tag, or a block hash from another source. `anchor` is the hash's source, `pinned` by
+   * default. Default: `latest`.
    */
   at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
   /** Reads the user count and the code hash with a storage proof. Default: false. */
@@ -34,7 +34,7 @@ export interface AuditedContract {
 export interface ContractCounts {
   /** The number of users who have a root. */
   userCount: number;
-  /** The block in which the contract was deployed. No event is older. */
+  /** The block in which the contract was deployed. No event is older than this block. */
   deploymentBlock: number;
   /** Keccak-256 hash of the contract's code: 0x and 64 hex digits. Undefined if the code was not read. */
   codeHash: string | undefined;
@@ -42,7 +42,7 @@ export interface ContractCounts {
 }
 
 /**
- * Returns the contract's number of users, or undefined for a contract without this number, such as PubKeyTrust.
+ * Returns the contract's number of users, or undefined for a contract that does not count users, such as PubKeyTrust.
  * @throws TransportError the errors of `call`
  */
 export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
@@ -55,7 +55,7 @@ export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCo
 }
 
 /**
- * Fetches the block, and reads the user count and the deployment block at this block.
+ * Fetches the audit's block, and reads the user count and the deployment block at the audit's block.
  * @param last the newest block of an earlier run
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
  * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
@@ -70,9 +70,10 @@ export async function readCounts(
   const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
   if (typeof at === "string") checkBlock(block, { chainId, last });
   const here = { blockHash: block.hash };
-  // The contract records the block of its deployment under the zero root.
+  // The contract records its deployment block under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Call the function even if a proof follows. A contract without this function may use the slot for other data.
+  // Call the contract's function even if a proof follows. A contract without this function may use the proven slot for
+  // other data.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {

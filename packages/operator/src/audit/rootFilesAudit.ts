@@ -14,7 +14,7 @@ import { CONCURRENT_CALLS } from "./history.ts";
 import { proveBlockNumber, proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
 
-/** The number of unavailable files after which no more files are requested. */
+/** The number of unavailable files after which the audit requests no more files. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;
 
@@ -32,10 +32,11 @@ export interface UnavailableFile {
 interface RootFilesAuditOptions {
   call: RpcCall;
   contract: string;
-  /** The hash of the block at which roots are read. */
+  /** The hash of the block at which the audit reads users' roots. */
   blockHash: string;
   /**
-   * The block for storage proofs of users' roots and of the roots' blocks. If it is undefined, both are read without proofs.
+   * The block for storage proofs of users' roots and of the roots' block numbers. If `provenUnder` is undefined, the
+   * audit reads the roots and the block numbers without proofs.
    */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
@@ -53,11 +54,11 @@ export class RootFilesAudit {
   readonly unavailableFiles: UnavailableFile[] = [];
   /** The number of roots whose files this run has read, skipped or found to be missing. */
   filesRead = 0;
-  /** The number of files that this run skipped because an earlier run verified them. */
+  /** The number of files that this run skipped because an earlier run verified the files. */
   filesKnown = 0;
   /** The number of users in the audited files. */
   userCount = 0;
-  /** The number of records in each audited file, by root. */
+  /** The number of records in each audited file. The keys are the files' roots. */
   readonly recordCounts = new Map<string, number>();
   readonly #options: RootFilesAuditOptions;
 
@@ -79,7 +80,7 @@ export class RootFilesAudit {
     await pMap(roots, audit, { concurrency: CONCURRENT_CALLS });
   }
 
-  /** Audits every root's file, and reads the roots of all users in it. */
+  /** Audits every root's file, and reads the roots of all users in the files. */
   async auditFiles(workers: FileWorkers): Promise<void> {
     const { state, roots, onProgress } = this.#options;
     const errors: unknown[] = [];
@@ -104,8 +105,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files whose names belong to no root on the chain. A file that waits for publication is only a notice. It matches the
-   * root in its name, and its users have no root yet.
+   * Audits files whose names belong to no root on the chain. A file that waits for publication is only a notice. Such a
+   * file matches the root in the file's name, and the file's users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;
@@ -140,7 +141,7 @@ export class RootFilesAudit {
     this.userCount += userIDs.length;
     const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
     findings.add(compared.findings);
-    // Store no SHA-256 for a file with findings, so that every run audits it again.
+    // Store no SHA-256 for a file with findings, so that every run audits the file again.
     state.recordFile(root, file.findings.length === 0 ? file.sha256 : undefined, file.users, compared.others);
   }
 

@@ -15,8 +15,8 @@ export interface IndexedUser {
 }
 
 /**
- * An index that finds users in several files. It takes 44 bytes per user: 20 for the user id, 16 for the key's hash, and 8 for
- * the sort key. With a shorter hash, an attacker could make two keys with the same hash.
+ * An index that finds users in several files. The index takes 44 bytes per user: 20 for the user id, 16 for the key's
+ * hash, and 8 for the sort key. With a shorter key hash, an attacker could make two keys with the same hash.
  */
 export class UserIndex {
   readonly #files: Uint8Array[] = [];
@@ -66,12 +66,12 @@ export class UserIndex {
     return this.#withSameID(sorted, start, id).map((number) => this.#userAt(number));
   }
 
-  /** Returns the users who are in more than one file, each with all entries. */
+  /** Returns all entries of each user who is in more than one file. */
   *inSeveralFiles(): Generator<IndexedUser[]> {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
       const end = endOfHash(sorted, start);
-      // Usually, only one id has this hash, and the loop does nothing.
+      // Usually, only one entry has this hash, and the loop does nothing.
       for (let i = start; end - start > 1 && i < end;) {
         const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
@@ -81,7 +81,7 @@ export class UserIndex {
     }
   }
 
-  /** Returns the numbers of the users with this id, starting at `start`. */
+  /** Returns the numbers of the entries with this user id. The entries begin at `start` in `sorted`. */
   #withSameID(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
     const numbers: number[] = [];
     for (let i = start; i < sorted.length; i++) {
@@ -93,8 +93,8 @@ export class UserIndex {
   }
 
   /**
-   * Sorts all users by the hashes of their ids. This is about ten times as fast as sorting by ids. Only ids with equal hashes
-   * are compared.
+   * Sorts all users by the hashes of their ids. Sorting by hashes is about ten times as fast as sorting by ids, because
+   * only ids with equal hashes are compared.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);

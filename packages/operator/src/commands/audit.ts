@@ -23,7 +23,7 @@ const UNITS: Record<AuditStage, string> = {
   "auditing files": "files",
   "auditing stray files": "files",
 };
-/** Loads the code for statements on demand, because it contains code for the curve Ed25519. */
+/** Loads the code for statements on demand, because the code for statements contains the curve Ed25519. */
 const loadSigning = () => import("./signedAudit.ts");
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 
@@ -46,7 +46,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
-  // Signed audits have a separate state, so that they never use data from an audit that relied on one endpoint.
+  // Signed audits have a separate state, so that a signed audit never uses data from an audit that relied on one
+  // endpoint.
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);

@@ -23,8 +23,8 @@ const BLOCK = "█";
 type Report = Omit<AuditReport, "roots">;
 
 /**
- * Formats an audit report as an object. The report of a part has `partPassed` instead of `passed`, because it is no verdict on
- * the registry.
+ * Formats an audit report as an object. The report of a part has `partPassed` instead of `passed`, because a part has
+ * no verdict on the registry.
  */
 export function auditJson(report: Report, place: Place, part?: AuditPart): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
@@ -130,7 +130,7 @@ function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]):
   return users.size + ofRoots;
 }
 
-/** Draws a chart of the users added over time. It has equal periods from the first to the last batch. */
+/** Draws a chart of the users added over time. The chart has equal periods from the first to the last batch. */
 function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -155,7 +155,7 @@ function chart(events: readonly DatedRootLog[]): string[] {
 }
 
 function dateOf(timestamp: number): string {
-  // The endpoint may return a timestamp that is too large for a date.
+  // The endpoint may return a timestamp that is too large for JavaScript's `Date`.
   const date = new Date(timestamp * 1000);
   return Number.isNaN(date.getTime()) ? `second ${timestamp}` : date.toISOString().replace(".000Z", "Z");
 }

@@ -43,7 +43,10 @@ export async function beaconOptionOf(args: SourceArguments): Promise<BeaconOptio
   return { urls: beacon.split(","), ...lightClientOptionsOf(args) };
 }
 
-/** Returns the trusted checkpoint, its network and its maximum age. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Returns the trusted checkpoint, with the checkpoint's network and maximum age.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 export function lightClientOptionsOf({
   checkpoint,
   beaconNetwork,
@@ -51,7 +54,7 @@ export function lightClientOptionsOf({
 }: SourceArguments): Omit<BeaconOptions, "urls" | "store"> {
   return {
     checkpoint: checkCheckpoint(checkpoint),
-    // The test network is the default for its own chain, and is not used with other chains.
+    // The test network is the default for the test chain, and is not used with other chains.
     network: beaconNetwork === "test" ? undefined : beaconNetwork,
     maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
   };
@@ -83,7 +86,8 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
 }
 
 /**
- * Returns a function that finds the newest block that the light client or the auditors prove. Each call searches again.
+ * Returns a function that finds the newest block that the light client or the auditors prove. Each call of the returned
+ * function searches again.
  * @returns undefined if neither `--beacon` nor `--auditors` is set
  * @throws ArgumentError ARGUMENT_INVALID
  */

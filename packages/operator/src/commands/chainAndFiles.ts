@@ -20,7 +20,7 @@ export interface ChainAndFilesArgs {
   allowHttp?: boolean | undefined;
 }
 
-/** The chain, registry and files of a command. They come from the command's options or from the running local stack. */
+/** The chain, registry and files of a command, from the command's options or from the running local stack. */
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
@@ -79,23 +79,24 @@ export class ChainAndFiles {
     return this.#args.files ?? this.#stack?.filesDir ?? missing("--files");
   }
 
-  /** The expected chain id, for which transactions are also signed. It never comes from the endpoint. */
+  /** The expected chain id, for which transactions are also signed. This chain id never comes from the endpoint. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
   }
 
   /**
-   * True for a development chain on this machine. It is always false with `--network`, because the connection does not show the
-   * machine.
+   * True for a development chain on this machine. Always false with `--network`, because Hardhat's connection does not
+   * show the endpoint's machine.
    */
   get isLocal(): boolean {
     return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
   }
 
   /**
-   * Reads the endpoint's chain id, and verifies it if one is expected.
+   * Reads the endpoint's chain id, and compares it with the expected chain id, if there is one.
    * @param retry the number of retries and their delay. Default: 5 retries
-   * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from that of `--chain-id` or the local stack
+   * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from `--chain-id` or from the local stack's
+   * chain id
    */
   async verifyChainId(retry?: RetryOptions): Promise<number> {
     const chain = new Chain(this.call, retry);
@@ -115,7 +116,8 @@ function missing(option: string): never {
 }
 
 /**
- * Returns the source of the files for an audit or a watch. It is the folder in `--files` if it is set, otherwise the file host.
+ * Returns the source of the files for an audit or a watch: the folder in `--files` if the option is set, otherwise the
+ * file host.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(
@@ -123,7 +125,7 @@ export function filesOf(
   chainAndFiles: ChainAndFiles,
 ): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
-  // If both are set by variables, use the file host, because clients read their files from the file host.
+  // If variables set both sources, use the file host, because clients read their files from the file host.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: chainAndFiles.merkleUrl, allowHttp: chainAndFiles.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };

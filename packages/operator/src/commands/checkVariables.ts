@@ -58,9 +58,9 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Rejects unknown variables, because a misspelled variable would have no effect. A variable with an empty value counts as not
- * set.
- * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and its nearest known name
+ * Rejects unknown variables, because a misspelled variable would have no effect. A variable with an empty value counts
+ * as not set.
+ * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   const unknown = Object.keys(environment).filter(

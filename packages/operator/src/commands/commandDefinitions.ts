@@ -1,6 +1,6 @@
 /**
- * The definition of every command that does not need Hardhat: its name, help, argument and options. `commandHandlers.ts` adds
- * the handlers.
+ * The definition of every command that does not need Hardhat: the command's name, help, argument and options.
+ * `commandHandlers.ts` adds the handlers.
  */
 import {
   chainOptions,
@@ -14,7 +14,8 @@ import {
   text,
 } from "./defineCommand.ts";
 
-// Options of several commands. If neither the option nor its variable is set, the command uses the running local stack.
+// Options of several commands. If neither the option nor the option's variable is set, the command uses the running
+// local stack.
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
 const chain = { ...chainOptions, contract };
 const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree files", {
@@ -33,7 +34,7 @@ const quorum = integer("n", "Number of endpoints in --rpc that must agree", { mi
 const lightClient = flag("Declare that --rpc is a light client that you run");
 const usersSlot = integer(
   "slot",
-  "Storage slot of the users' mapping in the contract. For the older contract PubKeyTrust, use 1",
+  "Storage slot of the contract's mapping from users to roots. For the older contract PubKeyTrust, use 1",
   { min: 0, default: 2 },
 );
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
@@ -64,7 +65,7 @@ const auditors = {
 const signingKey = text("file", "File with the encrypted key of the auditor who signs");
 const newKeyFile = text(
   "file",
-  "Path of the new key file. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts the key",
+  "Path of the new key file. The command encrypts the key with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies",
   {
     required: true,
   },
@@ -166,7 +167,7 @@ export const DEFINITIONS = {
       planOnly: flag("Show the plan without storing or sending anything"),
       safeTransactions: text(
         "dir",
-        "Folder for the transactions of a Safe that owns the registry. The command waits until the Safe executes them",
+        "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
         { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
       ),
       plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
@@ -333,15 +334,15 @@ export const DEFINITIONS = {
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
       ...auditors,
-      // The explorer may have both sources, because visitors can choose one.
+      // The explorer may have both a light client and auditors, because visitors can choose one of these sources.
       auditors: { ...auditors.auditors, excludes: [] },
       usersSlot,
       codeHash,
       ...chain,
-      // Without a variable: every visitor can read this URL, and the URL in KEYROOT_RPC_URL may contain a secret.
+      // This option has no variable. Visitors can read its URLs, and the URL in KEYROOT_RPC_URL may contain a secret.
       rpc: text(
         "url",
-        "JSON-RPC endpoints of the chain, separated by commas. Visitors can read these URLs, so the command does not use KEYROOT_RPC_URL",
+        "URLs of the chain's JSON-RPC endpoints, separated by commas. Visitors can read these URLs. The command ignores KEYROOT_RPC_URL, because its URL may contain a secret",
       ),
       merkleUrl,
       json,
@@ -400,7 +401,7 @@ export const DEFINITIONS = {
         "URLs of other auditors' statement folders, separated by commas. The command compares their statements with --statements",
       ),
       auditors: text("file", `For --compare: ${lowerFirst(auditors.auditors.description)}`),
-      workers: integer("n", "Number of threads that check files. 0 starts one per core", {
+      workers: integer("n", "Number of threads that check files. 0 starts one thread per CPU core", {
         min: 0,
         max: 256,
         default: 0,

@@ -3,7 +3,10 @@ import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions
 import type { Handler } from "./host.ts";
 import type { Command } from "./defineCommand.ts";
 
-/** The handler of each command, in a separate file. A command loads its handler when it runs. `--help` loads no handler. */
+/**
+ * The handler of each command, in a separate file. A command loads its handler when the command runs. `--help` loads no
+ * handler.
+ */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
   "sample-users": () => import("./sampleUsers.ts"),
   "build-file": () => import("./buildFile.ts"),
@@ -35,7 +38,7 @@ export interface ServiceCommands {
 export const SERVICE_HINT =
   "The partner service's commands are in another package. Run 'npm install @keyroot/service'.";
 
-/** Loads the commands of the optional package `@keyroot/service`. Returns undefined if it is not installed. */
+/** Loads the commands of the optional package `@keyroot/service`. Returns undefined if the package is not installed. */
 export async function loadServiceCommands(): Promise<ServiceCommands | undefined> {
   const specifier = "@keyroot/service/commands";
   try {
@@ -46,7 +49,10 @@ export async function loadServiceCommands(): Promise<ServiceCommands | undefined
   return (await import(specifier)) as ServiceCommands;
 }
 
-/** Returns all commands that do not need Hardhat, by name. Each command loads its handler when it runs. */
+/**
+ * Returns all commands that do not need Hardhat. The keys are the commands' names. Each command loads its handler when
+ * the command runs.
+ */
 export function commandsWith(service: ServiceCommands | undefined): Readonly<Record<string, Command>> {
   const own = (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [
     name,

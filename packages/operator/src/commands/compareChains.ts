@@ -23,10 +23,12 @@ import type { Outcome } from "./host.ts";
 
 const NAMES = Object.keys(KNOWN_CHAINS) as ChainName[];
 
-/** The source of a chain's gas prices. It is an endpoint, or values in the option. */
+/** The source of a chain's gas prices: an endpoint, or values in the option. */
 type PriceSource = { url: string } | { gasPrice: bigint; weiPerByte: bigint };
 
-/** A chain with its cost or with its endpoint's error. Without a given price, it has neither. */
+/**
+ * A chain with its cost or with its endpoint's error. A chain without a given price has neither a cost nor an error.
+ */
 interface Row {
   name: ChainName;
   found?: ChainCost;
@@ -44,7 +46,7 @@ interface CompareOptions {
 }
 
 /**
- * Estimates the cost of publishing records on each known chain. It needs no registry on these chains.
+ * Estimates the cost of publishing records on each known chain. The estimate needs no registry on these chains.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function compareChains(records: RecordTable, options: CompareOptions): Promise<Outcome> {
@@ -151,7 +153,7 @@ function toJson({ name, found, error }: Row, size: PublishingSize, money: Compar
   };
 }
 
-/** Returns the table row of a chain, and a second row for its next fork. */
+/** Returns the table row of a chain, and a second row for the chain's next fork. */
 function toCells({ name, found, error }: Row, size: PublishingSize, money: CompareOptions["money"]): string[][] {
   const { title, coin } = KNOWN_CHAINS[name];
   if (found === undefined) {

@@ -1,6 +1,7 @@
 /**
- * The types of command definitions, and functions that define commands and options. The program `keyroot` and the Hardhat
- * plugin make their commands from these definitions. This file imports only types, so that the programs print help quickly.
+ * The types of command definitions, and functions that define commands and options. The program `keyroot` and the
+ * Hardhat plugin make their commands from the definitions. This file imports only types, so that the programs print
+ * help quickly.
  */
 import type { Host, Outcome } from "./host.ts";
 
@@ -16,18 +17,18 @@ interface OptionBase {
   readonly description: string;
   /** The environment variable with the value for a missing option. */
   readonly variable?: string;
-  /** A description of the default, if the command computes it. */
+  /** A description of the default value, if the command computes the default. */
   readonly defaultText?: string;
-  /** True if the command always needs the option. A local stack does not provide it. */
+  /** True if the command always needs the option, even with a running local stack. */
   readonly required?: true;
   /**
-   * Options that cannot be used with this option. If this option is given, their variables are ignored. If one of them is
-   * given, this option's variable is ignored.
+   * Options that cannot be used with this option. If this option is given, the variables of the excluded options are
+   * ignored. If an excluded option is given, this option's variable is ignored.
    */
   readonly excludes?: readonly string[];
 }
 
-/** An option whose value is text, such as `--files DIR`. */
+/** An option with text as its value, such as `--files DIR`. */
 export interface TextOption extends OptionBase {
   readonly kind: "text";
   /** The placeholder for the value in help texts, such as `file` or `url`. */
@@ -37,7 +38,7 @@ export interface TextOption extends OptionBase {
   readonly default?: string;
 }
 
-/** An option whose value is a whole number, such as `--timeout 600`. */
+/** An option with a whole number as its value, such as `--timeout 600`. */
 export interface IntegerOption extends OptionBase {
   readonly kind: "integer";
   /** The placeholder for the value in help texts, such as `seconds`. */
@@ -47,7 +48,7 @@ export interface IntegerOption extends OptionBase {
   readonly default?: number;
 }
 
-/** An option without a value, such as `--json`. Its variable must be `true` or unset. */
+/** An option without a value, such as `--json`. The option's variable must be `true` or unset. */
 export interface FlagOption extends OptionBase {
   readonly kind: "flag";
 }
@@ -71,11 +72,11 @@ export interface Definition {
   /** One line that begins with an imperative verb and has no period. */
   readonly summary: string;
   readonly argument?: Argument;
-  /** The options by their names in code, such as `usersPerFile` for `--users-per-file`. */
+  /** The options. The keys are the options' names in code, such as `usersPerFile` for `--users-per-file`. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the names of further options that the command needs with the given options. A running local stack provides the
-   * options for its chain. The error message contains all missing options.
+   * Returns the names of further options that the command needs with the given options. A running local stack provides
+   * the options for the local chain. The error message contains all missing options.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -89,17 +90,17 @@ type ArgumentOf<A> = A extends { name: infer Name extends string; kind: infer Ki
   ? Record<Name, Kind extends "many" ? string[] : Kind extends "required" ? string : string | undefined>
   : unknown;
 
-/** The parsed arguments of a command: every option, with its default if it has one. */
+/** The parsed arguments of a command: the given value or the default of every option. */
 export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
 
-/** A command: its definition, and a function that loads its handler. `H` is the host type of the handler. */
+/** A command: the definition, and a function that loads the command's handler. `H` is the host type of the handler. */
 export interface Command<H extends Host = Host> extends Definition {
   readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
 }
 
-/** Combines a definition and its handler. */
+/** Combines a definition with the command's handler. */
 export function defineCommand<const D extends Definition, H extends Host>(
   definition: D,
   load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
@@ -108,14 +109,13 @@ export function defineCommand<const D extends Definition, H extends Host>(
 }
 
 /**
- * Converts the name of an option to its form on the command line: `usersPerFile` to `--users-per-file`, `bizID` to
- * `--biz-id`.
+ * Converts the name of an option to its command-line form: `usersPerFile` to `--users-per-file`, `bizID` to `--biz-id`.
  */
 export function optionName(name: string): string {
   return `--${name.replace(/ID$/, "Id").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Describes an option for help texts, with its choices, variable and default. */
+/** Describes an option for help texts, with the option's choices, variable and default. */
 export function describeOption(option: Option): string {
   const notes = [
     ...(option.required ? ["required"] : []),

@@ -5,7 +5,7 @@ export function describeGwei(wei: bigint): string {
   return `${rounded(formatUnits(wei, "gwei"))} gwei`;
 }
 
-/** Formats an amount of a chain's native currency. @param wei the amount, in units of which 10^18 are one coin */
+/** Formats an amount of a chain's native currency. @param wei the amount. 10^18 wei are one coin */
 export function describeEther(wei: bigint, coin = "ETH"): string {
   return `${rounded(formatEther(wei))} ${coin}`;
 }

@@ -19,7 +19,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Returns true if the service rejected the request with a status 4xx. Returns false for 429, because this status is temporary.
+ * Returns true if the service rejected the request with a status 4xx. Returns false for the status 429, because a rate
+ * limit is temporary.
  */
 function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500 && error.status !== 429;

@@ -27,7 +27,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
   const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
   const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
-  // Check the sources now. Otherwise, visitors would get the error.
+  // Check the sources before the command writes the page. Without this check, visitors would get the errors.
   for (const [name, source] of Object.entries(sources)) {
     if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
   }
@@ -35,7 +35,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];
-  // Write the page last, after all files that it loads.
+  // Write the page last, after all files that the page loads.
   const names = [...files.keys()].sort((a, b) => Number(a === "index.html") - Number(b === "index.html"));
   for (const name of names) {
     const content = files.get(name) ?? new Uint8Array();
@@ -53,7 +53,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   };
 }
 
-/** Checks a URL for links, and removes a slash at its end. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks a URL for links, and removes a slash at the URL's end. @throws ArgumentError ARGUMENT_INVALID */
 function checkHttpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, "");
   const message = `--block-explorer-url must be an http or https URL, not ${describeValue(text)}.`;

@@ -10,7 +10,7 @@ export function checkAddress(option: string, address: string): string {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** Checks a hash option, if it is given. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the value of a hash option, if the option is given. @throws ArgumentError ARGUMENT_INVALID */
 export function checkHash(option: string, hash: string | undefined): void {
   if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
   const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;

@@ -1,6 +1,6 @@
 import type { Eip1193Provider } from "keyroot/transport";
 
-/** The environment of a command. It is the program `keyroot`, or Hardhat with the plugin. */
+/** The environment of a command: the program `keyroot`, or Hardhat with the plugin. */
 export interface Host {
   /** The words before a command: `npx keyroot` or `npx hardhat keyroot`. */
   readonly program: string;
@@ -24,5 +24,5 @@ export interface Outcome {
   text: string;
 }
 
-/** Does the work of a command. Returns undefined if it has already printed all output. */
+/** Does the work of a command. Returns undefined if the handler has already printed all output. */
 export type Handler<Args> = (args: Args, host: Host) => Promise<Outcome | undefined>;

@@ -3,7 +3,9 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { writeKeyFile } from "./newKeyFile.ts";
 
-/** `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores it in an encrypted file. */
+/**
+ * `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores the key in an encrypted file.
+ */
 export default async function makeOwnerKey(args: ArgsOf<"make-owner-key">, host: Host): Promise<Outcome> {
   const { out } = args;
   const address = await writeKeyFile(out, host.environment, makeKeyFile);

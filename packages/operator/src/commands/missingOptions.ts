@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The default chain id for an endpoint on this machine. It determines whether `--max-fee` is needed. */
+/** The default chain id for an endpoint on this machine. This chain id determines whether `--max-fee` is needed. */
 const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
   " --max-fee is your maximum price in gwei per unit of gas. Otherwise, the endpoint could choose the price. 'estimate' shows the current price.";
@@ -58,7 +58,7 @@ function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: H
   };
 }
 
-/** Describes the requested chain by its endpoint's host, because the rest of the URL may contain secrets. */
+/** Describes the requested chain by its endpoint's host. The rest of the URL may contain secrets. */
 function chainOf({ rpc }: Values): string {
   const [url = ""] = typeof rpc === "string" ? rpc.split(",") : [];
   return URL.canParse(url) ? ` for the chain of ${new URL(url).host}` : " for this chain";

@@ -6,7 +6,7 @@ import { rawName, type RawArguments } from "./parseArguments.ts";
 const CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
 /**
- * Adds to the error of a host that does not respond the options and variables with this host's URL. Returns other errors
+ * If a host does not respond, adds the options and variables with the host's URL to the error. Returns other errors
  * unchanged.
  * @param raw the options of the command line
  */

@@ -8,18 +8,19 @@ import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
 /**
- * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2, requires this
- * length if the password is the only factor. An attacker with a copy of the file can guess passphrases offline.
+ * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2,
+ * requires this length for a password that is the only factor. An attacker with a copy of the file can guess
+ * passphrases offline.
  */
 const MIN_PASSPHRASE = 15;
 
 /**
- * Makes a key, and writes it to a new encrypted file with mode 0600. It never replaces a file, because another process may have
- * written its key to this file.
- * @param make makes a key, and the text of its encrypted file
+ * Makes a key, and writes the key to a new encrypted file with mode 0600. The function never replaces a file, because
+ * an existing file may contain another process's key.
+ * @param make makes a key, and the text of the encrypted file
  * @returns the public part of the key
- * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT;
- * TransportError FILE_UNWRITABLE
+ * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT; TransportError
+ * FILE_UNWRITABLE
  */
 export async function writeKeyFile<Key>(
   path: string,

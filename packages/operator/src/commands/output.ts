@@ -4,7 +4,7 @@ import { printable } from "keyroot/input";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 
-/** True if output has stopped, because its reader is gone or the process ends. */
+/** True if output has stopped, because the output's reader is gone or the process ends. */
 let lost = false;
 
 /** The maximum time in ms to wait at exit until a pipe's reader has accepted all output. */
@@ -31,8 +31,8 @@ export function watchOutput(): void {
 }
 
 /**
- * Stops further output, and calls `next` when all printed lines are written. It waits only if standard output is a pipe with a
- * slow reader.
+ * Stops further output, and calls `next` when all printed lines are written. The call is delayed only if standard
+ * output is a pipe with a slow reader.
  */
 export function afterOutput(next: () => void): void {
   lost = true;
@@ -80,7 +80,7 @@ function toJson(error: unknown): object {
   return { code, step, message, expected, actual, evidence };
 }
 
-/** Returns the message of an error that Keyroot does not define. Removes URLs, because they may contain secrets. */
+/** Returns the message of an error that Keyroot does not define. Removes URLs, because URLs may contain secrets. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const lines = message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<url>").split(/\r?\n/);
@@ -102,7 +102,7 @@ export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.W
   return styleText(typeof format === "string" ? format : [...format], text, { stream });
 }
 
-/** Joins words to a command line for a POSIX shell, and quotes them where necessary. */
+/** Joins words to a command line for a POSIX shell, and quotes words where necessary. */
 export function shellCommand(words: readonly string[]): string {
   return words.map(quote).join(" ");
 }

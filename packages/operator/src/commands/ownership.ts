@@ -18,7 +18,7 @@ import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"accept-ownership">;
 
-/** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can do this. */
+/** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can offer a registry. */
 export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host: Host): Promise<Outcome> {
   const newOwner = checkAddress("--new-owner", args.newOwner);
   const { registry, chainAndFiles } = await connect(args, host);
@@ -32,7 +32,10 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
   return send({ call, registry, chainAndFiles, args, done }, host);
 }
 
-/** `keyroot accept-ownership`: accepts a registry that was offered to an account. The account becomes its owner. */
+/**
+ * `keyroot accept-ownership`: completes an ownership transfer. The account that the owner chose becomes the registry's
+ * owner.
+ */
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
   const { registry, chainAndFiles } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
@@ -54,7 +57,7 @@ interface Sending {
   done: string;
 }
 
-/** Sends a call, or prints it for the sender's wallet. */
+/** Sends a call, or prints the call for the sender's wallet. */
 async function send({ call, registry, chainAndFiles, args, done }: Sending, host: Host): Promise<Outcome> {
   const { from, to, data } = call;
   if (args.callOnly) {

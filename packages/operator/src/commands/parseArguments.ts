@@ -12,7 +12,10 @@ import {
 /** The options and arguments of a command line, by `rawName`. A value is text, a boolean or a list of texts. */
 export type RawArguments = Readonly<Record<string, unknown>>;
 
-/** Returns the key of an option in the results of Hardhat and commander. They convert `--biz-id` to `bizId`, not to `bizID`. */
+/**
+ * Returns the key of an option in the results of Hardhat and commander. Both libraries convert `--biz-id` to `bizId`,
+ * not to `bizID`.
+ */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
 interface Read<D extends Definition> {
@@ -64,7 +67,7 @@ function excludedBy(options: Definition["options"], isGiven: (name: string) => b
     for (const other of excludes) {
       const describe = (one: string, another: string) =>
         `${optionName(one)} cannot be used with ${optionName(another)}. Use only one of them.`;
-      // Report each conflict once, even if each option lists the other in `excludes`.
+      // Report each conflict once, even if both options list each other in `excludes`.
       if (isGiven(name) && isGiven(other) && !problems.includes(describe(other, name)))
         problems.push(describe(name, other));
       if (isGiven(name)) excluded.add(other);

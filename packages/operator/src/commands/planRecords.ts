@@ -4,7 +4,7 @@ import type { ChainAndFiles } from "./chainAndFiles.ts";
 import { loadRecords } from "./inputFiles.ts";
 import { Progress } from "./progress.ts";
 
-/** Reads the records in `--records`, and plans their publication. It stores and sends nothing. */
+/** Reads the records in `--records`, and plans their publication. Stores and sends nothing. */
 export async function planRecords(
   args: { records: string; skipBad: boolean; usersPerFile: number },
   chainAndFiles: ChainAndFiles,

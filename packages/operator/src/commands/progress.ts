@@ -12,7 +12,7 @@ const formatTime = (seconds: number, options: Options, roundTo: number) =>
   /^\d/.test(String(seconds)) ? progress.Format.TimeFormat(seconds, options, roundTo) : "unknown time";
 
 interface ProgressOptions {
-  /** A function that is called on Ctrl-C, after the bar is removed. */
+  /** Called on Ctrl-C, after the bar is removed. */
   onInterrupt?: () => void;
   /** Prints a line if standard error is not a terminal, once per stage and once per minute. Default: no lines are printed. */
   printLine?: (line: string) => void;
@@ -21,8 +21,8 @@ interface ProgressOptions {
 }
 
 /**
- * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, it can print
- * lines instead. On Ctrl-C, it removes the bar and ends the process (`exitOnStopSignal`).
+ * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, the
+ * class can print lines instead. On Ctrl-C, the class removes the bar and ends the process (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();

@@ -31,8 +31,8 @@ type Args = ArgsOf<"publish">;
 /** `keyroot publish`: stores the files of users' keys, adds the files' roots to the registry, and verifies every key. */
 export default async function publishKeys(args: Args, host: Host): Promise<Outcome | undefined> {
   const { planOnly, safeTransactions, json } = args;
-  // Keep the memory for short-lived objects small. More of it takes 100 MB for a million users and saves no time
-  // (`bench/publish.ts`).
+  // Keep the memory for short-lived objects small. A larger memory takes 100 MB more for a million users and saves no
+  // time (`bench/publish.ts`).
   setFlagsFromString("--semi-space-growth-factor=1");
   // Collect garbage in one thread, because parallel threads take more processor time.
   setFlagsFromString("--no-parallel-scavenge");
@@ -107,7 +107,7 @@ function bySafe(
     });
 }
 
-/** `--plan-only`: prints the plan. It stores and sends nothing. */
+/** `--plan-only`: prints the plan. Stores and sends nothing. */
 async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outcome | undefined> {
   const { plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
   if (args.json) {

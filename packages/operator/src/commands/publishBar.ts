@@ -2,7 +2,7 @@ import type { PublishEvent } from "../publisher/publishEvents.ts";
 import { describeGwei } from "./describeAmounts.ts";
 import type { Progress } from "./progress.ts";
 
-/** The progress bar of `publish`. It also shows the number of transactions, the gas used and the gas price. */
+/** The progress bar of `publish`. The bar also shows the number of transactions, the gas used and the gas price. */
 export class PublishBar {
   readonly #progress: Progress;
   #transactions = 0;

@@ -44,7 +44,7 @@ export function describeResult(result: PublishResult, bad: readonly BadRow[]): s
 
 /** Formats an event as one line of JSON. */
 export function eventToJson(event: PublishEvent): string {
-  // Use no replacer function here, because JSON.stringify would call it for each of 700 user ids.
+  // Use no replacer function, because JSON.stringify would call the function for each of 700 user ids.
   if (event.event === "published")
     return JSON.stringify({ ...event, gasPrice: String(event.gasPrice), dataFee: String(event.dataFee) });
   return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));

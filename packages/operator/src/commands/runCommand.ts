@@ -10,8 +10,8 @@ import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
- * Runs a command, prints its result or error, and sets the exit code. With `--json`, it prints one JSON object to standard
- * output. Without `--json`, it prints results to standard output and errors to standard error.
+ * Runs a command, prints the command's result or error, and sets the exit code. With `--json`, the output is one JSON
+ * object on standard output. Without `--json`, results go to standard output and errors to standard error.
  */
 export async function runCommand<H extends Host>(command: Command<H>, raw: RawArguments, host: H): Promise<void> {
   watchOutput();
@@ -32,7 +32,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 
 /**
  * Parses the arguments.
- * @throws ArgumentError ARGUMENT_INVALID; its message names every invalid, conflicting or missing option
+ * @throws ArgumentError ARGUMENT_INVALID; the message names every invalid, conflicting or missing option
  */
 async function checkedArguments<D extends Definition>(
   definition: D,

@@ -5,7 +5,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";
 
-/** `keyroot sample-users`: prints records of random users. It discards their private keys. */
+/** `keyroot sample-users`: prints records of random users. The command discards the users' private keys. */
 export default async function sampleUsers({ count }: ArgsOf<"sample-users">): Promise<undefined> {
   using progress = new Progress();
   for (let i = 1; i <= count && !outputIsLost(); i++) {

@@ -23,7 +23,7 @@ import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"sign-auditor-list">;
-/** The public keys of the current auditors, and the number of them that must sign. */
+/** The public keys of the current auditors, and the number of auditors that must sign. */
 type Policy = ReturnType<typeof parseAuditorOptions>;
 
 /** `keyroot sign-auditor-list`: signs a list of new auditors, and merges the signatures of other auditors. */

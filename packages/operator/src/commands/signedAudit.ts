@@ -21,19 +21,19 @@ import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 type Args = ArgsOf<"audit">;
 
-/** The settings of an audit whose result is signed. */
+/** The settings of an audit with a signed result. */
 export interface Signing {
   /** Sends each call to the source that the auditor has chosen. */
   call: RpcCall;
-  /** The block of the audit. It is finalized, and its number is a multiple of the interval. */
+  /** The block of the audit. The block is finalized, and the block's number is a multiple of the interval. */
   at: AuditedContract["at"];
-  /** Signs the result, and returns a description of it. */
+  /** Signs the audit's result, and returns a description of the statement. */
   sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome>;
 }
 
 /**
- * Prepares an audit with `--sign`. It opens the key and finds the block. It rejects a source that is the unproven response of a
- * single endpoint.
+ * Prepares an audit with `--sign`. Opens the auditor's key and finds the audit's block. Rejects a source that is the
+ * unproven response of a single endpoint.
  * @param findBlock finds the light client's block. Undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
@@ -68,8 +68,8 @@ function lastMultiple(number: number, interval: number): number {
 }
 
 /**
- * Returns the hash of the block itself or its nearest ancestor whose number is a multiple of the interval. It reads one parent
- * at a time.
+ * Returns the hash of the nearest block with a number that is a multiple of the interval. The search starts with the
+ * given block, and reads one parent at a time.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   let block = await fetchBlockByHash(call, hash);
@@ -154,7 +154,7 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   if (latest === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   const compared: Comparison[] = [];
-  // Compare one folder at a time, because each comparison may add signatures to the same files.
+  // Compare one folder at a time, because several comparisons may add signatures to the same files.
   for (const url of urls) compared.push(await compareStatements(url, { folder, latest, keys, limits }));
   const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
   process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;

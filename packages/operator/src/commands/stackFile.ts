@@ -11,13 +11,13 @@ import { ArgumentError } from "../errors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 
-/** The addresses of a running local stack. Commands read them from the stack file. */
+/** The addresses of a running local stack. Commands read the addresses from the stack file. */
 export interface StackFile {
   /** The URL of the chain's JSON-RPC endpoint: `http://127.0.0.1:<port>`. */
   readonly rpcUrl: string;
   /** The URL of the file host for Merkle-tree files: `http://127.0.0.1:<port>`. */
   readonly merkleUrl: string;
-  /** The absolute path of the folder whose files `merkleUrl` serves. */
+  /** The absolute path of the folder with the files that `merkleUrl` serves. */
   readonly filesDir: string;
   /** The address of the registry: `0x` and 40 hex digits. */
   readonly contract: string;
@@ -48,19 +48,20 @@ export const stackFilePath = (root: string): string =>
 /**
  * Writes the stack file atomically. If two stacks start at the same time, the file of the later writer remains.
  *
- * @returns false if another running stack has already written its file, which stays unchanged
+ * @returns false if another running stack has already written the file. The function then leaves the file unchanged
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
   if ((await readStackFile(root)) !== undefined) return false;
-  // The file contains a token, so only its owner may read it.
+  // The stack file contains a token, so only the file's owner may read the file.
   await writeFileAtomic(stackFilePath(root), `${JSON.stringify(stack, null, 2)}\n`, 0o600);
   return true;
 }
 
 /**
- * Returns the running stack. The stack's process must run, and its chain's port must accept connections. The port is also
- * checked because another program can get the same process id. A malformed file is ignored, and the next stack replaces it.
+ * Returns the running stack. The stack's process must run, and the chain's port must accept connections. The port is
+ * also checked because another program can get the same process id. A malformed file is ignored, and the next stack
+ * replaces the file.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
@@ -69,8 +70,8 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Removes the file of this stack, but not the file of another stack. It is synchronous, so that it also works while the process
- * exits.
+ * Removes the file of this stack, but not the file of another stack. The function is synchronous, so that it also works
+ * while the process exits.
  */
 export function removeStackFile(root: string, stack: StackFile): void {
   const path = stackFilePath(root);
@@ -103,7 +104,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // Reject process id 0, because a signal to it would reach this process.
+    // Reject process id 0. A signal to process id 0 reaches this process, so `isAlive` would always return true.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;
@@ -130,7 +131,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM means that the process exists, but this process may not send signals to it.
+    // EPERM means that the process exists, but does not accept signals from this process's user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

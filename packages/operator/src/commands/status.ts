@@ -34,8 +34,8 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
 }
 
 /**
- * Reads the status at a trusted block. Storage proofs show the user count and the code hash, so the endpoint cannot change
- * these values.
+ * Reads the status at a trusted block. Storage proofs prove the user count and the code hash, so the endpoint cannot
+ * change these values.
  */
 async function provenStatus({ call, contract, chainId }: ChainAndFiles, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);

@@ -6,12 +6,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** A signal that asks a process to end. */
 export type StopSignal = (typeof SIGNALS)[number];
 
-/** The time in ms in which a second signal is ignored, because npm sends the terminal's SIGINT to its script again. */
+/**
+ * The time in ms during which a second signal is ignored. npm sends the terminal's SIGINT to the running script again.
+ */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**
- * Calls `stop` at the first stop signal, which is Ctrl-C, SIGTERM or a closed terminal. A second signal at least two seconds
- * later ends the process at once. Waiting for a signal does not keep the process running.
+ * Calls `stop` at the first stop signal, which is Ctrl-C, SIGTERM or a closed terminal. A second signal at least two
+ * seconds later ends the process at once. The wait for a signal does not keep the process running.
  */
 function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;

@@ -14,7 +14,7 @@ export type UnfinishedPlan =
   | {
       folder: string;
       isRunning: false;
-      /** The time of the plan in ISO 8601. It is null for plans of versions before 0.3.0. */
+      /** The time of the plan in ISO 8601. Null for plans of versions before 0.3.0. */
       plannedAt: string | null;
       roots: number;
       /** The number of roots that are already on the chain. */

@@ -15,7 +15,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   if (userID === undefined)
     throw new ArgumentError(
       "ARGUMENT_INVALID",
-      "The user id is missing. Set a user id, or a bundle with --bundle FILE.",
+      "The user id is missing. Add a user id to the command, or set --bundle to a bundle file.",
     );
   const endpoints = args.rpc?.split(",");
   checkQuorum(args.quorum, endpoints?.length ?? 1);

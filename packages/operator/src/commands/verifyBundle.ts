@@ -68,7 +68,8 @@ async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions
 }
 
 /**
- * Returns the contract that the bundle must name. Without this check, a forger could deploy another contract with any roots.
+ * Returns the contract that the bundle must name. Without this requirement, a forger could deploy another contract with
+ * any roots.
  */
 async function trustedContract(
   { contract, chainId }: Args,

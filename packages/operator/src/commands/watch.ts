@@ -59,7 +59,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   const report = (event: WatchEvent) => {
     if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
     else for (const line of describe(event)) print(line);
-    // An unread file may be wrong. With `--once`, the exit code reports this to cron jobs.
+    // An unread file may be wrong. With `--once`, the exit code reports unread files to cron jobs.
     if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
     if (event.event !== "alarm") return;
     process.exitCode = EXIT.false;
@@ -99,7 +99,10 @@ interface Webhook {
   secret: WebhookSecret | undefined;
 }
 
-/** Sends an alarm that was already printed. If the webhook fails, it prints the error and the command continues. */
+/**
+ * Sends an alarm that was already printed. If the webhook fails, the function prints the error and the command
+ * continues.
+ */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void> {
   try {
     // Standard Webhooks recommends the fields `type` and `timestamp`.

@@ -2,8 +2,8 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. It does not use the recursive `mkdir` of Node 24, because that function never
- * returns in file systems such as /proc.
+ * Creates a folder and the folder's missing parents. The function does not use the recursive `mkdir` of Node 24, which
+ * never returns in file systems such as /proc.
  * @param mode the permissions of new folders, to which the process's umask applies
  * @returns the topmost folder that was created, or undefined if the folder existed
  * @throws the system's error
@@ -31,7 +31,10 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Creates a folder and its missing parents, and syncs them to disk. Only the owner can access new folders (mode 0700). */
+/**
+ * Creates a folder and the folder's missing parents, and syncs all new folders to disk. Only the owner can access new
+ * folders (mode 0700).
+ */
 export async function makeFolder(dir: string): Promise<void> {
   const path = resolve(dir);
   const first = await createFolders(path, 0o700);
@@ -41,7 +44,10 @@ export async function makeFolder(dir: string): Promise<void> {
   }
 }
 
-/** Syncs a folder to disk. Otherwise, a power failure can remove the name of a new file. On Windows, it does nothing. */
+/**
+ * Syncs a folder to disk. Without the sync, a power failure can remove the name of a new file. On Windows, the function
+ * does nothing.
+ */
 export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;
   await using folder = await open(dir);

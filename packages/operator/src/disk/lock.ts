@@ -5,9 +5,9 @@ import { makeFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 
 /**
- * Locks a folder for this process, with a lock on the file `lock` in it.
+ * Locks a folder for this process, with a lock on the file `lock` in the folder.
  * @param dir the folder. A missing folder is created with mode 0700
- * @returns a lock, which its disposal releases, or undefined if this or another process has locked the folder
+ * @returns a lock, or undefined if this or another process has locked the folder. Disposal releases the lock
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFolder(dir: string): Promise<Disposable | undefined> {
@@ -15,14 +15,14 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates a file, and locks it for this process with a lock of the operating system. The system releases the lock when the
- * process ends, even after `kill -9`. The empty file remains.
+ * Creates a file, and locks the file for this process with a lock of the operating system. The system releases the lock
+ * when the process ends, even after `kill -9`. The empty file remains.
  *
- * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere. A process
- * loses its locks on a file when it closes any descriptor of this file (POSIX, fcntl). If the file is deleted and created
- * again, the new file has no lock.
+ * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere. A
+ * process loses its locks on a file when it closes any descriptor of this file (POSIX, fcntl). If the file is deleted
+ * and created again, the new file has no lock.
  * @param path path of the file. A missing folder is created with mode 0700
- * @returns a lock, which its disposal releases, or undefined if the file is already locked
+ * @returns a lock, or undefined if the file is already locked. Disposal releases the lock
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFile(path: string): Promise<Disposable | undefined> {
@@ -31,9 +31,9 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await makeFolder(dirname(path));
     await createEmpty(path);
     database = new DatabaseSync(path);
-    // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty. Use
-    // IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. SQLite opens a read-only file without
-    // an error and without an exclusive lock. The change of user_version then fails.
+    // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty.
+    // Use IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. SQLite also opens a
+    // read-only file without an error, but without an exclusive lock. The change of user_version fails for such a file.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {
     database?.close();
@@ -50,8 +50,8 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates the file with access for the owner only. SQLite would make the file readable for others. It never opens an existing
- * file, because closing the file would release its lock (`lockFile`).
+ * Creates the file with access for the owner only. SQLite would make the file readable for others. This function never
+ * opens an existing file, because closing the file would release the file's lock (`lockFile`).
  */
 async function createEmpty(path: string): Promise<void> {
   try {

@@ -7,10 +7,10 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Returns true if other accounts can read or write a secret file. If root owns the file and the process does not run as root,
- * the group may read the file. In this way, root can give the file to the process. PostgreSQL has the same rule for its TLS key
- * ("Secure TCP/IP Connections with SSL").
- * @param file its mode, and the id of its owner
+ * Returns true if other accounts can read or write a secret file. If root owns the file and the process does not run as
+ * root, the group may read the file. With this rule, root can give the file to the process. PostgreSQL has the same
+ * rule for its TLS key ("Secure TCP/IP Connections with SSL").
+ * @param file the file's mode, and the user id of the file's owner
  * @param uid the effective user id of the process
  */
 export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number }, uid: number): boolean {
@@ -19,10 +19,11 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file with a secret. It checks the permissions of the opened file, because another file could replace the file after a
- * check by path.
+ * Reads a file with a secret. The function checks the permissions of the opened file. After a check by path, another
+ * file could replace the checked file.
  * @param maxBytes the maximum file size
- * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`); FILE_UNREADABLE
+ * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
+ * FILE_UNREADABLE
  */
 export async function readSecretFile(path: string, maxBytes: number): Promise<string> {
   let file: FileHandle;
@@ -48,12 +49,12 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
 }
 
-/** Checks that only its owner can write to a folder, if it exists. @throws ArgumentError FILE_PERMISSIONS */
+/** Checks that only the owner can write to a folder, if the folder exists. @throws ArgumentError FILE_PERMISSIONS */
 export async function checkPrivateFolder(dir: string): Promise<void> {
   await checkNotWritable(dir, "700", `Other accounts can change the files in ${dir}`);
 }
 
-/** Checks that only its owner can write to a file, if it exists. @throws ArgumentError FILE_PERMISSIONS */
+/** Checks that only the owner can write to a file, if the file exists. @throws ArgumentError FILE_PERMISSIONS */
 export async function checkPrivateFile(path: string): Promise<void> {
   await checkNotWritable(path, "600", `Other accounts can change ${path}`);
 }

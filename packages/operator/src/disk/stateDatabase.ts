@@ -32,9 +32,9 @@ export interface StateFormat {
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * The settings for writing. A write-ahead log needs one sync per transaction, and a rollback journal needs four. With FULL,
- * SQLite syncs the log before a commit returns. So a commit survives a power failure. macOS also needs `fullfsync`, because
- * `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
+ * The settings for writing. A write-ahead log needs one sync per transaction, and a rollback journal needs four. With
+ * FULL, SQLite syncs the log before a commit returns, so that a commit survives a power failure. macOS also needs
+ * `fullfsync`, because `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
 /** The maximum time in ms to wait for another program that uses the file, such as the `sqlite3` shell. */
@@ -44,9 +44,9 @@ const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, 
 
 /**
  * A state that survives crashes, in an SQLite database with one file. A second file, `<path>-wal`, contains the last
- * transactions while the database is open, and after the process was killed. A successful transaction is on disk when it
- * returns. A failed transaction has no effect. The caller must hold a lock (`lockFile`), so that only one process opens or
- * replaces the file.
+ * transactions while the database is open, and after the process was killed. A successful transaction is on disk when
+ * `transaction` returns. A failed transaction has no effect. The caller must hold a lock (`lockFile`), so that only one
+ * process opens or replaces the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -80,8 +80,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database, or replaces a file with a new database. The replacement is complete, or it has no effect. Only the
-   * owner can access the database (mode 0600) and new folders (mode 0700).
+   * Creates a database, or replaces a file with a new database. A replacement that fails has no effect. Only the owner
+   * can access the database (mode 0600) and new folders (mode 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -90,13 +90,13 @@ export class StateDatabase implements Disposable {
       const dir = dirname(path);
       await makeFolder(dir);
       await removeDrafts(dir, (name) => name === basename(path));
-      // Delete the log of an earlier database at this path. Otherwise, SQLite would apply it to the new database.
+      // Delete the log of an earlier database at this path, because SQLite would apply the log to the new database.
       for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
       await withDraft(path, async (draft) => {
         await (await open(draft, "wx", 0o600)).close();
         const connection = new DatabaseSync(draft);
         try {
-          // A draft needs no journal on disk. If its transaction fails, the draft is deleted.
+          // A draft needs no journal on disk. If the transaction fails, the draft is deleted.
           connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
           // Shrink the file when rows are deleted, for example when a plan is finished.
           connection.exec("PRAGMA auto_vacuum = FULL");
@@ -113,8 +113,9 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database. Checks its size, format and tables, and runs SQLite's `integrity_check`.
-   * @param lock the lock, which closing the database releases. If this function throws, the caller must release it
+   * Opens a database. Checks the database's size, format and tables, and runs SQLite's `integrity_check`.
+   * @param lock the file's lock. Closing the database releases the lock. If this function throws, the caller must
+   * release the lock
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */
   static async open(path: string, format: StateFormat, lock: Disposable): Promise<StateDatabase> {
@@ -139,7 +140,7 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Runs statements as one transaction. An error undoes all of them.
+   * Runs statements as one transaction. An error undoes all statements.
    * @throws TransportError FILE_UNWRITABLE; and the errors of `work`
    */
   transaction(work: () => void): void {
@@ -216,7 +217,7 @@ export class StateDatabase implements Disposable {
   }
 }
 
-/** Determines the kind of a file from its first bytes. */
+/** Determines the kind of a file from the file's first bytes. */
 export async function kindOfFile(path: string): Promise<"missing" | "database" | "other"> {
   const read = async () => {
     await using file = await open(path);
@@ -230,8 +231,8 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 const MAGIC = Buffer.from("SQLite format 3\0");
 
 /**
- * Returns the SHA-256 of a row's values: 64 hex digits. This checksum shows careless edits, and damage that SQLite does not
- * detect. It does not stop attackers, because they can also compute the checksum.
+ * Returns the SHA-256 of a row's values: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
+ * not detect. The checksum does not stop attackers, who can also compute it.
  */
 export function checksumOf(values: readonly SQLOutputValue[]): string {
   return hash("sha256", JSON.stringify(values));
@@ -264,7 +265,7 @@ function unwritable(path: string, cause: unknown): KeyrootError {
   return cannotWrite(path, cause);
 }
 
-/** Returns the size of a file in bytes, or 0 if it does not exist. */
+/** Returns the size of a file in bytes, or 0 if the file does not exist. */
 async function sizeOf(path: string): Promise<number> {
   return (await readIfExists(path, stat(path)))?.size ?? 0;
 }

@@ -12,18 +12,21 @@ export interface ExplorerConfig {
   /** The URL of the folder with the Merkle-tree files. */
   merkleUrl: string;
   /**
-   * The endpoints and the checkpoint of the light client. If they are set, the light client is the default source of the block.
+   * The endpoints and the checkpoint of the light client. If this field is set, the light client is the default source
+   * of the block.
    */
   beacon?: Omit<BeaconOptions, "store"> | undefined;
-  /** The auditors whose statements are accepted. Without `beacon`, they are the default source of the block. */
+  /**
+   * The auditors whose statements the page accepts. Without `beacon`, the auditors are the default source of the block.
+   */
   auditors?: AuditorsOption | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
-  /** The storage slot of the contract's mapping from users to roots. Storage proofs need it. Default: 2. */
+  /** The storage slot of the contract's mapping from users to roots. Storage proofs need this slot. Default: 2. */
   usersSlot?: number | undefined;
   /**
-   * Allows unencrypted http to machines other than the visitor's machine. Browsers allow this only on a page that was loaded
-   * with http.
+   * Allows unencrypted http to machines other than the visitor's machine. Browsers allow unencrypted requests only on a
+   * page that was loaded with http.
    */
   allowHttp?: boolean | undefined;
   /** The URL of the chain's block explorer for links, such as https://etherscan.io. Default: no links. */
@@ -44,7 +47,7 @@ export interface ExplorerAttack {
   /** The error code with which the verifier rejects the attack. */
   expectedCode: string;
   userID: string;
-  /** The URL of the attacker's endpoint. It forwards all responses that the attack does not change. */
+  /** The URL of the attacker's endpoint. The endpoint forwards all responses that the attack does not change. */
   rpc: string;
   merkleUrl: string;
   /** The public key that the attacker's server returns, in base64. */

@@ -12,8 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of the explorer or the dashboard. The keys are their paths, with `/` on every system.
- * @param site the folder `site` of the package. It is next to `src` in the repository, and next to `dist` in the package
+ * Reads the built files of the explorer or the dashboard. The keys are the files' paths, with `/` on every system.
+ * @param site the folder `site` of the package. The folder is next to `src` in the repository, and next to `dist` in
+ * the package
  * @throws TransportError FILE_UNREADABLE
  */
 export async function readSite(site: URL, part: "explorer" | "dashboard"): Promise<Map<string, Uint8Array>> {
@@ -36,8 +37,8 @@ export function scriptsOf(page: string): string[] {
 }
 
 /**
- * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because their names
- * contain their hashes.
+ * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because an
+ * asset's name contains the hash of its content.
  */
 export function headersOf(name: string): Record<"Content-Type" | "Cache-Control", string> {
   return {

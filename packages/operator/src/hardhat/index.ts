@@ -15,9 +15,10 @@ correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : un
 const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**
- * The Hardhat plugin. It adds the task `npx hardhat keyroot <command>`, which uses the project's networks and keystore. If
- * `@keyroot/service` is installed, it also adds the commands of the partner service and of the local stack. It adds
- * `connection.keyroot.simulateBeacon()` to connections, for tests of apps with the option `beacon`.
+ * The Hardhat plugin. The plugin adds the task `npx hardhat keyroot <command>`, which uses the project's networks and
+ * keystore. If `@keyroot/service` is installed, the plugin also adds the commands of the partner service and of the
+ * local stack. The plugin adds `connection.keyroot.simulateBeacon()` to connections, for tests of apps with the option
+ * `beacon`.
  * @example
  * import keyroot from "@keyroot/operator/hardhat";
  * export default defineConfig({ plugins: [keyroot] });

@@ -7,9 +7,9 @@ import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 /** The properties that the plugin adds to a connection. */
 export interface KeyrootConnection {
   /**
-   * Starts a simulated beacon endpoint for the connection's chain. It runs until the connection is closed. Further calls
-   * return the same endpoint.
-   * @returns the option `beacon` for a verifier. The library accepts it only for chain 31337
+   * Starts a simulated beacon endpoint for the connection's chain. The endpoint runs until the connection is closed.
+   * Further calls return the same endpoint.
+   * @returns the option `beacon` for a verifier. The library accepts this option only for chain 31337
    */
   simulateBeacon(): Promise<{ urls: string[]; checkpoint: string }>;
 }
@@ -41,7 +41,7 @@ export default function networkHooks(): Promise<Partial<NetworkHooks>> {
 }
 
 async function startBeacon(connection: Pick<NetworkConnection, "provider">) {
-  // Load this module on demand, because it contains the curve BLS12-381.
+  // Load this module on demand, because the module contains the curve BLS12-381.
   const { SimulatedBeacon } = await import("../testing/simulatedBeacon.ts");
   const call: RpcCall = (method, params) => connection.provider.request({ method, params: [...params] });
   const server = running.get(connection) ?? new SimulatedBeacon({ call }).listen();

@@ -10,7 +10,7 @@ import { messageOf } from "../commands/output.ts";
 import { runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
-/** Hardhat as the host of a command. Commands that need Hardhat also receive its runtime environment. */
+/** Hardhat as the host of a command. Commands that need Hardhat also receive Hardhat's runtime environment. */
 export interface HardhatHost extends Host {
   readonly hre: HardhatRuntimeEnvironment;
 }
@@ -46,7 +46,7 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
-  // By its type, the network is always set. Without `--network`, it is undefined.
+  // The type declares that the network is always set. Without `--network`, the network is undefined.
   const network = hre.globalOptions.network as string | undefined;
   return {
     hre,
@@ -63,7 +63,10 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
   };
 }
 
-/** Converts Hardhat's own errors to errors of Keyroot. They are errors of configuration, such as an unknown network. */
+/**
+ * Converts Hardhat's own errors to errors of Keyroot. Hardhat's errors are errors of configuration, such as an unknown
+ * network.
+ */
 function asArgumentError(error: unknown): never {
   if (error instanceof Error && error.name === "HardhatError") {
     throw new ArgumentError("ARGUMENT_INVALID", messageOf(error), { cause: error });

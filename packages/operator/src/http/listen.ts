@@ -22,11 +22,12 @@ export interface Listening {
 }
 
 /**
- * Makes a server listen on a host. If the port is in use, the server uses the next free port. With port 0, it uses any free
- * port. Only listening can show reliably whether a port is free.
+ * Makes a server listen on a host. If the port is in use, the server uses the next free port. With port 0, the server
+ * uses any free port. Only listening can show reliably whether a port is free.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
- * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening there.
+ * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening
+ * there.
  */
 export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
   if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {

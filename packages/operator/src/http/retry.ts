@@ -4,11 +4,11 @@ import { checkOptions } from "../checkOptions.ts";
 
 /** The number and the delays of retries. */
 export interface RetryOptions {
-  /** The number of retries before the error is thrown. 0 disables retries. */
+  /** The maximum number of retries after temporary errors. 0 disables retries. */
   retries: number;
   /**
-   * The delay before the first retry in ms. It doubles with each retry, and is multiplied by a random factor from 1 to 2. The
-   * maximum is 30 s.
+   * The delay before the first retry in ms. The delay doubles with each retry, and is multiplied by a random factor
+   * from 1 to 2. The maximum delay is 30 s.
    */
   initialDelayMs: number;
 }
@@ -26,8 +26,8 @@ const MAX_DELAY_MS = 30_000;
 const TRANSIENT_RPC_CODES: readonly unknown[] = [-32005, -32603];
 
 /**
- * Calls `request`, and repeats it with exponential backoff after temporary errors. Use it only for reads, because a repeated
- * write may take effect twice.
+ * Calls `request`, and repeats the call with exponential backoff after temporary errors. Use this function only for
+ * reads, because a repeated write may take effect twice.
  * @throws the last error of `request`. An error that is not temporary is thrown at once
  */
 export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = DEFAULT_RETRY): Promise<T> {
@@ -42,7 +42,7 @@ export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = 
 }
 
 /**
- * Returns true if a failed request may succeed when it is repeated. This is possible without a response, after an invalid
+ * Returns true if a repeated request may succeed. A repeated request may succeed if there was no response or an invalid
  * response, and after the HTTP status 429 or 5xx.
  */
 export function isTransient(error: unknown): error is TransportError {

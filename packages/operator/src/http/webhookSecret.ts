@@ -3,13 +3,16 @@ import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { readSecretFile } from "../disk/permissions.ts";
 
-/** The prefix of a webhook secret. After it follow 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
+/**
+ * The prefix of a webhook secret. The rest of the secret is 24 to 64 bytes in base64 (Standard Webhooks, "Signature
+ * scheme").
+ */
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = { min: 24, max: 64 };
 const NEW_SECRET_BYTES = 32;
 const MAX_SECRET_FILE_BYTES = 1024;
 
-/** The key that signs webhooks. It is in a private field, so that a printed object does not contain it. */
+/** The key that signs webhooks. The key is in a private field, so that a printed object does not contain the key. */
 export class WebhookSecret {
   readonly #key: Uint8Array;
 

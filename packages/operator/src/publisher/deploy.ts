@@ -14,15 +14,15 @@ import type { Chain } from "./chain/chain.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { sendCall, type SendCallOptions } from "./transactions/sendCall.ts";
 
-/** Options of `deploy`, in addition to those of `sendCall`. */
+/** Options of `deploy`, in addition to the options of `sendCall`. */
 export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the deploying account. */
   owner: string | undefined;
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /**
-   * The path of the file that records the deployments on this chain, one per owner. Because of this file, a repeated call does
-   * not deploy a second registry for the same owner.
+   * The path of the file that records the deployments on this chain, one per owner. With this record, a repeated call
+   * does not deploy a second registry for the same owner.
    */
   record: string;
 }
@@ -30,7 +30,7 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
 /** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
 export interface DeployedRegistry {
   contract: string;
-  /** The registry's owner at deployment. It may have a different owner now. */
+  /** The registry's owner at deployment. The registry may have a different owner now. */
   initialOwner: string;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
@@ -41,7 +41,7 @@ export interface DeployedRegistry {
 /** The factory contract CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
 const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
-/** The salt of deterministic deployments. It determines the registry's address, so it must not change. */
+/** The salt of deterministic deployments. The salt determines the registry's address, so the salt must not change. */
 const SALT = encodeBytes32String("keyroot.PublicKeyRegistry");
 
 /** Returns the ABI-encoded arguments of the constructor: 0x and 64 hex digits. @param owner 0x and 40 hex digits */
@@ -55,8 +55,8 @@ export function creationCodeOf(owner: string): string {
 }
 
 /**
- * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, this call sends nothing.
- * It can be stopped at any time and called again.
+ * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed the registry, this call
+ * sends nothing. You can stop the call at any time and repeat it.
  * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and the errors of
  * `sendCall`
  */
@@ -97,7 +97,8 @@ async function deployByNonce({ chain, from, owner, options }: Deployment): Promi
   if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
     return registryAt(recorded.contract, owner, true);
   const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
-  // The recorded transaction may be pending. Its nonce is used again, because only one transaction with this nonce can deploy.
+  // The recorded transaction may be pending. Use the recorded nonce again, because only one transaction with this nonce
+  // can deploy a registry.
   const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
   const nonce = mayBePending ? recorded.nonce : next;
   const contract = getCreateAddress({ from, nonce });
@@ -115,8 +116,8 @@ async function checkDeployed(chain: Chain, contract: string, owner: string): Pro
 }
 
 /**
- * Returns true if the address has the registry's code, or false if it has none.
- * @throws VerificationError CODE_HASH_MISMATCH if it has different code
+ * Returns true if the address has the registry's code, or false if the address has no code.
+ * @throws VerificationError CODE_HASH_MISMATCH if the address has different code
  */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];

@@ -47,20 +47,22 @@ const NAMED = 20;
 const MAX_ROUNDS = 20;
 
 /**
- * Publishes users' keys, and returns when all of them are final and proven.
+ * Publishes users' keys, and returns when all keys are final and proven.
  *
- * If the journal has an unfinished plan, this function first finishes the plan with its own roots. If the store has lost
- * files of the plan, it rebuilds them from the records. Then it publishes the records of all users without a root. It plans,
- * stores and checks every file, and records the plan. It adds the roots, waits for finality, and verifies every key as
- * clients do.
+ * If the journal has an unfinished plan, this function first finishes the plan with its own roots. If the store has
+ * lost files of the plan, the function rebuilds the files from the records. Then the function publishes the records of
+ * all users without a root. It plans, stores and checks every file, and records the plan. It adds the roots, waits for
+ * finality, and verifies every key as clients do.
  *
- * You can stop it and run it again at any time. Files are stored atomically, and the chain shows which roots were added.
- * @param records one record per user. A `RecordTable` is emptied when its plan is recorded
+ * You can stop the function and call it again at any time. Files are stored atomically, and the chain shows which roots
+ * were added.
+ * @param records one record per user. The function empties a `RecordTable` when the plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * PUBLIC_KEY_NOT_PRIME_ORDER, and the errors of `checkKeyRecord`
- * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and the
- * errors of `verifyPublicKey`
- * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and chain
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and
+ * the errors of `verifyPublicKey`
+ * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and
+ * chain
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
@@ -111,7 +113,7 @@ class Publisher {
   readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were found in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
-  /** The SHA-256 of each root's file, which was verified before the root was added. */
+  /** The SHA-256 of each root's verified file. The file was verified before the root was added. */
   readonly #verified = new Map<string, string>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {
@@ -184,7 +186,10 @@ class Publisher {
     await this.#publishPlan(plan, plan.batches);
   }
 
-  /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
+  /**
+   * Adds and proves the roots of a plan. All files of the plan must be stored.
+   * @param unpublished the batches to add in the first round
+   */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
     this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan), this.#options.registry.owner);
     this.#budget?.allowFor(plan.batches, await this.#gasPerUser(unpublished));
@@ -203,7 +208,7 @@ class Publisher {
     await this.#journal.finish();
   }
 
-  /** Finds the batches to add again because their roots are missing at a final block. */
+  /** Finds the batches with missing roots at a final block. The caller adds these batches again. */
   async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
     const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches);
     // The roots may now be in different blocks.
@@ -284,7 +289,7 @@ class Publisher {
     return pendingBatches;
   }
 
-  /** Returns the newest block that added one of these batches, or 0 if the chain has none of them. */
+  /** Returns the newest block that contains one of these batches, or 0 if the chain has none of the batches. */
   async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
     let newest = 0;
     for (const { root } of batches) {

@@ -3,7 +3,7 @@ import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
 import type { TransactionEvent } from "./transactions/sendOptions.ts";
 
-/** A root of the plan that is on the chain, and the event that added it. */
+/** A published root of the plan, with its event on the chain. */
 export interface PublishedRoot extends AddedRootEvent {
   /** The root: 64 lowercase hex digits. */
   root: string;
@@ -15,13 +15,11 @@ export interface PublishedRoot extends AddedRootEvent {
   fileBytes: number;
 }
 
-/**
- * The result of publishing. Every user of the records and of a resumed plan is counted in exactly one of the three fields.
- */
+/** The result of publishing. Every user of the records and of a resumed plan counts in exactly one field. */
 export interface PublishResult {
-  /** The roots that this call published. Every key of their users is proven. */
+  /** The roots that this call published. Every key of the roots' users is proven. */
   published: PublishedRoot[];
-  /** The number of users who already had a root, which the contract keeps. */
+  /** The number of users who already had a root. The contract keeps these roots. */
   alreadyPublished: number;
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
@@ -49,17 +47,21 @@ export type PublishEvent =
       plannedAt: number | undefined;
     }
   /**
-   * A resumed plan also publishes users who are not in the records. The event contains their number and the first 20 user ids.
+   * A resumed plan also publishes users who are not in the records. The event contains the number of these users, and
+   * the first 20 user ids.
    */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a different
-   * root. A reorganization may still change both.
+   * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a
+   * different root. A reorganization may still change these values.
    */
   | ({ event: "executed" } & Execution)
-  /** Some users of these batches no longer have their root on the chain. The roots will be added again. */
+  /**
+   * Some users no longer have the root of their batch, because a reorganization removed the root. `publish` adds the
+   * roots again.
+   */
   | { event: "lost"; batches: number; users: number }
-  /** A root is final, and all keys of its users are proven. */
+  /** A root is final, and all keys of the root's users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

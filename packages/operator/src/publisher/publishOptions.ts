@@ -14,27 +14,29 @@ import type { SendOptions } from "./transactions/sendOptions.ts";
 export interface PublishOptions {
   registry: Registry;
   /**
-   * The id of the registry's chain (EIP-155). It must come from a source other than the endpoint, which must report the same
-   * id.
+   * The id of the registry's chain (EIP-155). The id must come from a source other than the endpoint, and the endpoint
+   * must report the same id.
    */
   chainId: number;
   /**
-   * The limits on the cost, which are required unless `execute` adds the roots. "local" means no limits, and is accepted only
-   * for development chains (ids 31337 and 1337).
+   * The limits on the cost. The limits are required unless `execute` adds the roots. "local" means no limits, and is
+   * accepted only for development chains (ids 31337 and 1337).
    */
   limits?: CostLimits | "local" | undefined;
   /** The store for the Merkle-tree files. */
   store: MerkleFileStore;
-  /** Signs and sends transactions. By default, the registry's endpoint signs, so it must hold the owner's key. */
+  /**
+   * Signs and sends transactions. By default, the registry's endpoint signs, so the endpoint must hold the owner's key.
+   */
   send?: SendTransaction | undefined;
   /**
-   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a root.
-   * See `executeBySafe`.
+   * Adds the roots instead of `send`, if the owner is a contract. The function MUST wait until every user of the
+   * batches has a root. See `executeBySafe`.
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
   /**
-   * Keeps the unfinished plan and the nonces of its transactions. The default is a journal in memory, which a new process
-   * cannot resume.
+   * Keeps the unfinished plan and the nonces of the plan's transactions. The default is a journal in memory, which a
+   * new process cannot resume.
    */
   journal?: Journal | undefined;
   /**
@@ -43,8 +45,8 @@ export interface PublishOptions {
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do. It is used to check files before their roots are added, and to prove keys. Default: reads
-   * from the store.
+   * Fetches files as clients do. `publish` uses this function to check files before it adds their roots, and to prove
+   * keys. Default: reads from the store.
    */
   fetchFile?: FetchFile | undefined;
   /** The condition for a root to count as published. Default: one confirmation. */
@@ -56,7 +58,10 @@ export interface PublishOptions {
    * Default: false.
    */
   checkSubgroup?: boolean | undefined;
-  /** Options for sending transactions and waiting for them. For the defaults, see `SendOptions`. */
+  /**
+   * Options for sending transactions, and for the wait until transactions are in a block. For the defaults, see
+   * `SendOptions`.
+   */
   sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
   /**

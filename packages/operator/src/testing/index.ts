@@ -1,4 +1,4 @@
-/** The API of `@keyroot/operator/testing`. It is a simulated beacon endpoint for tests with a local chain. */
+/** The API of `@keyroot/operator/testing`: a simulated beacon endpoint for tests with a local chain. */
 export { SimulatedBeacon, type SimulatedBeaconOptions } from "./simulatedBeacon.ts";
 export {
   committeeOf,

@@ -19,7 +19,10 @@ interface Answer {
   bytes: Uint8Array;
 }
 
-/** The number of slots by which the simulated chain is behind the clock. New blocks can therefore have a later slot at once. */
+/**
+ * The number of slots by which the simulated chain is behind the clock. With this delay, a new block can have a later
+ * slot at once.
+ */
 const LAG = 64;
 /** The hash of the execution block in headers that are not verified. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;
@@ -27,8 +30,8 @@ const NO_BLOCK = `0x${"00".repeat(32)}`;
 const BEFORE_END = 8;
 
 /**
- * A beacon chain for tests. Its sync committees have public test keys, which sign the local chain's newest block in the format
- * of the real protocol. Verifiers accept these signatures only for chain 31337.
+ * A beacon chain for tests. The chain's sync committees have public test keys, which sign the local chain's newest
+ * block in the format of the real protocol. Verifiers accept these signatures only for chain 31337.
  */
 export class SimulatedBeacon {
   readonly checkpoint = TEST_CHECKPOINT;
@@ -42,7 +45,7 @@ export class SimulatedBeacon {
     this.#now = now;
   }
 
-  /** Returns the response to a request of the Beacon API, in SSZ. @param path the path with its query */
+  /** Returns the response to a request of the Beacon API, in SSZ. @param path the request's path with its query */
   async answer(path: string): Promise<Answer> {
     const { pathname, searchParams } = new URL(path, "http://localhost");
     const [, name, root] = /^\/eth\/v1\/beacon\/light_client\/(\w+)(?:\/(0x\w+))?$/.exec(pathname) ?? [];

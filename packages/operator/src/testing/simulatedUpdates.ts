@@ -17,15 +17,15 @@ import {
 } from "keyroot/beacon/protocol";
 
 /**
- * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`. One signature with their sum is the
- * signature of all members.
+ * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`. One signature with the sum
+ * of the secret keys is the signature of all members.
  */
 export interface TestCommittee {
   first: bigint;
   committee: Committee;
 }
 
-/** The parts of a simulated update. Tests replace them with false values. */
+/** The parts of a simulated update. Tests replace these parts with false values. */
 export interface UpdateParts {
   finalizedSlot: number;
   attestedSlot: number;
@@ -41,7 +41,10 @@ export interface UpdateParts {
    * update.
    */
   next?: boolean | Committee;
-  /** The network for which the signature is made. Its forks determine the signed fork. Default: the chain's own network. */
+  /**
+   * The network for which the signature is made. The network's forks determine the signed fork. Default: the chain's
+   * own network.
+   */
   signedFor?: BeaconNetwork;
 }
 
@@ -49,7 +52,7 @@ const ZERO = new Uint8Array(32);
 const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
-/** Makes the keys of a test committee, starting from a secret key. All of them are public. */
+/** Makes the keys of a test committee, starting from a secret key. All secret keys are public. */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
   if (made === undefined) {
@@ -60,12 +63,12 @@ export function testCommittee(first: bigint): TestCommittee {
   return made;
 }
 
-/** Returns the committee of a period, which is the same in every simulated chain. */
+/** Returns the committee of a period. Every simulated chain has the same committees. */
 export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** Makes a tree with these leaves at their generalized indices. All other leaves are zero. */
+/** Makes a Merkle tree. The map's keys are the generalized indices of the leaves. All other leaves are zero. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);
@@ -87,7 +90,7 @@ function uint64(value: number): Uint8Array {
   return bytes;
 }
 
-/** Makes a header whose execution block has this hash. */
+/** Makes a header with an execution block that has this hash. */
 export function simulateHeader(
   network: BeaconNetwork,
   slot: number,
@@ -114,7 +117,7 @@ export function simulateHeader(
   };
 }
 
-/** Makes a bootstrap at a slot. Its checkpoint is the root of its header. */
+/** Makes a bootstrap for a slot. The bootstrap's checkpoint is the root of the bootstrap's header. */
 export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHash: string): Bootstrap {
   const { committee: current } = committeeOf(periodOf(network, slot));
   const { committee: index } = forkAt(network, slot);
@@ -126,7 +129,7 @@ export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHas
   };
 }
 
-/** Makes an update that is signed by the test committee of its period. */
+/** Makes an update. By default, the test committee of the signature's period signs the update. */
 export function simulateUpdate(network: BeaconNetwork, parts: UpdateParts): Update {
   const { finalizedSlot, attestedSlot, signatureSlot, blockHash, participation = COMMITTEE_SIZE } = parts;
   const { signers = committeeOf(periodOf(network, signatureSlot)), signedFor = network, next = false } = parts;

@@ -45,10 +45,10 @@ export interface PollOptions {
    * proofs.
    */
   findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
-  /** The first block whose roots are audited if the state has no cursor. Default: the next new block. */
+  /** The first block with audited roots, if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** Reads the files of watched users again, even if they were valid before. */
+  /** Reads the files of watched users again, even if an earlier poll found the files valid. */
   readOwnFiles: boolean;
   /** The time in ms after which an unavailable file becomes an alarm. Default: 600,000. */
   unavailableAfterMs?: number | undefined;
@@ -65,7 +65,7 @@ export interface UserReading {
   block: BlockHeader;
   /** The users' roots at this block, in the order of the watched users. Undefined for a user without a root. */
   roots: readonly (string | undefined)[];
-  /** Users who have a root whose file was not yet found to be valid. */
+  /** Users with a root for which no valid file has been found yet. */
   assigned: UserRoot[];
   findings: Finding[];
 }
@@ -73,7 +73,7 @@ export interface UserReading {
 /** The roots that were added since the last poll. */
 export interface LogReading {
   added: RootAddedLog[];
-  /** The block of this poll. Undefined if events are missing, so that the next poll reads them again. */
+  /** The block of this poll. Undefined if events are missing, so that the next poll reads the events again. */
   cursor: WatchCursor | undefined;
   findings: Finding[];
 }
@@ -102,9 +102,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2 of a poll. Reads the roots that were added since the last poll. Their number of users must match the contract's count.
- * If it does not match, a response of the endpoint was false. The events are then read again from older and older cursors until
- * the numbers match.
+ * Step 2 of a poll. Reads the roots that were added since the last poll. The number of users in the events must match
+ * the contract's user count. If the numbers do not match, a response of the endpoint was false. The function then reads
+ * events from older and older cursors until the numbers match.
  */
 export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
   const { call, contract, state, chainId, fromBlock, now } = options;
@@ -135,8 +135,8 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
 }
 
 /**
- * Yields the blocks after which events can be read, with the newest first. They are the cursors on the chain, then the block
- * before the contract's deployment. Adds a finding for each cursor whose block was replaced.
+ * Yields the blocks after which events can be read, with the newest first: the cursors on the chain, then the block
+ * before the contract's deployment. Adds a finding for the first cursor with a replaced block.
  */
 async function* basesOf(
   { call, contract }: PollOptions,

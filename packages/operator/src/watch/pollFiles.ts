@@ -19,7 +19,7 @@ type MissedFile = UnavailableFile & { since: number };
 
 /** The results of the files that a poll read. */
 export interface FileReading {
-  /** Watched users whose key is in the file of their root. */
+  /** Watched users with a key in their root's file. */
   published: UserRoot[];
   /** Files that were not returned, and files that were not requested because of earlier failures. */
   unavailable: MissedFile[];
@@ -27,8 +27,8 @@ export interface FileReading {
 }
 
 /**
- * Step 3 of a poll. Audits the files of the watched users' roots, then those of new roots and of suspects. Saves the results.
- * An unavailable file stays a suspect, and counts as damage after the time limit.
+ * Step 3 of a poll. Audits the files of the watched users' roots, then the files of new roots and of suspects. Saves
+ * the results. An unavailable file stays a suspect, and counts as damage after the time limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(
@@ -43,7 +43,7 @@ export async function readFiles(
   const findings: Finding[] = [];
   const newRoots = new Map<UserID, string>();
 
-  // At least one file is read, even if the time is over.
+  // Read at least one file, even if the time is over.
   const endsAt = performance.now() + maxFilesMs;
   const isLate = () => files.count > 0 && performance.now() >= endsAt;
 
@@ -53,7 +53,7 @@ export async function readFiles(
     const file = isLate() ? files.known(root, true) : await files.load(root);
     const own = checkOwnRoot(user, root, file?.users);
     findings.push(...own);
-    // A root with findings stays a suspect, so that every poll audits its file.
+    // A root with findings stays a suspect, so that every poll audits the root's file.
     if (file === undefined || file.findings.length + own.length > 0) waiting.add(root);
     else if (root !== known) newRoots.set(user.userID, root);
   }
@@ -80,7 +80,7 @@ export async function readFiles(
   return { published: Array.from(newRoots, ([userID, root]) => ({ userID, root })), unavailable, findings };
 }
 
-/** The files of one poll, each of which is read at most once. */
+/** The files of one poll. Each file is read at most once. */
 class PolledFiles {
   readonly #source: FileSource;
   readonly #files = new Map<string, FileAudit | undefined>();
@@ -100,7 +100,7 @@ class PolledFiles {
     return this.#files.size;
   }
 
-  /** Returns a file that this poll has read. @param isUnavailable true if a file that was not read counts as unavailable */
+  /** Returns a file that this poll has read. @param isUnavailable true to count an unread file as unavailable */
   known(root: string, isUnavailable: boolean): FileAudit | undefined {
     if (isUnavailable && !this.#files.has(root)) {
       const message = "It was not requested in this poll, because other files took too long.";

@@ -11,14 +11,17 @@ import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 const OWN_FILES_INTERVAL_MS = 600_000;
 /** The maximum pause between polls in ms. The pause doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
-/** The maximum time in ms that a poll reads files. Without it, a slow file host would delay the watch of the chain. */
+/**
+ * The maximum time in ms that a poll reads files. Without this limit, a slow file host would delay the watch of the
+ * chain.
+ */
 const MAX_FILES_MS = 60_000;
 
 /** The events of one poll. The last event is `polled`. */
 export type PollEvent =
   /**
-   * The contract has a new root for a watched user. This event occurs before the file is read, so a file host cannot prevent
-   * it.
+   * The contract has a new root for a watched user. This event occurs before the poll reads the root's file, so a file
+   * host cannot prevent the event.
    */
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
@@ -30,7 +33,7 @@ export type PollEvent =
   /** Damage that `code` and `message` describe. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** A poll has ended. The event contains its counts. */
+  /** A poll has ended. The event contains the poll's counts. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */
@@ -38,20 +41,26 @@ interface PollSummary {
   /** The number of the block that the poll reached. */
   blockNumber: number;
   blockHash: string;
-  /** The number of roots that were added since the previous poll, and the number of their users. */
+  /**
+   * The number of roots that were added since the previous poll, and the number of users to whom these roots were
+   * assigned.
+   */
   rootsAdded: number;
   usersAdded: number;
-  /** The number of watched users, and how many of them have their key in their root's file. */
+  /** The number of watched users, and the number of watched users with a key in their root's file. */
   watchedUsers: number;
   publishedUsers: number;
-  /** The number of alarms at this block. Each poll counts an alarm that persists, but only the first poll reports it. */
+  /**
+   * The number of alarms at this block. Each poll counts an alarm that persists, but only the first poll reports the
+   * alarm.
+   */
   alarms: number;
   notices: number;
   /** The number of unavailable files. */
   unavailableFiles: number;
 }
 
-/** The events of a watch. They are the events of its polls, and changes of the endpoint's availability. */
+/** The events of a watch: the events of the polls, and changes of the endpoint's availability. */
 export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll starts at the same block after `retryInMs`. */
@@ -79,9 +88,10 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
 };
 
 /**
- * Polls until it is stopped, and yields the new events of each step of a poll. Each alarm and each block is reported once. If
- * the endpoint fails, it reports the failure and tries again after longer and longer pauses. No block is skipped. A failure
- * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without findings.
+ * Polls until the caller ends the watch, and yields the new events of each step of a poll. The watch reports each alarm
+ * and each block once. If the endpoint fails, the watch reports the failure and tries again after longer and longer
+ * pauses. The watch skips no block. A failure that lasts `unavailableAfterMs` is an alarm, because a watch without data
+ * must not look like a watch without findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
@@ -193,9 +203,9 @@ function describeFailure(
 }
 
 /**
- * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. An
- * unavailable file or a finding about the chain is reported again if it ended in the meantime. Otherwise, an endpoint could
- * hide later attacks behind a first false alarm.
+ * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block
+ * hash. The filter reports an unavailable file or a finding about the chain again if the problem ended in the meantime.
+ * Without these repeated reports, an endpoint could hide later attacks behind a first false alarm.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();
@@ -221,7 +231,10 @@ function newEventFilter(): (event: PollEvent) => boolean {
   };
 }
 
-/** Returns true for an unavailable file and for findings about the chain, which each poll reports while they last. */
+/**
+ * Returns true for an unavailable file and for findings about the chain. Each poll reports these findings while they
+ * last.
+ */
 function canEnd({ code, root }: Finding): boolean {
   return root === undefined || code === "FILE_UNAVAILABLE" || code === "WATCHED_ROOT_CHANGED";
 }

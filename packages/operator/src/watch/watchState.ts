@@ -18,7 +18,7 @@ import {
 
 /** A block up to which every root was audited. */
 export interface WatchCursor extends BlockCursor {
-  /** The contract's number of users at this block. Undefined if the contract does not count them. */
+  /** The contract's number of users at this block. Undefined if the contract does not count users. */
   userCount?: number | undefined;
 }
 
@@ -29,22 +29,26 @@ interface WatchStateContent {
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
   /**
-   * The suspects, which are roots whose files were missing, invalid or not read. Each poll reads these files until they are
+   * The suspects: roots with files that were missing, invalid or not read. Each poll reads these files until they are
    * valid.
    */
   suspects: readonly string[];
-  /** The suspects whose files are unavailable, and the time of the first failure in ms since 1970. */
+  /** The suspects with unavailable files, and the time of each file's first failed request in ms since 1970. */
   unavailable: ReadonlyMap<string, number>;
 }
 
 /**
- * The number of saved blocks. After a reorganization, the watch searches them for the last block that is still on the chain.
+ * The number of saved blocks. After a reorganization, the watch searches the saved blocks for the last block that is
+ * still on the chain.
  */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
-/** The format of a watch's state. Cursors, suspects and unavailable files are short lists, so they are stored as JSON. */
+/**
+ * The format of a watch's state. Cursors, suspects and unavailable files are short lists, so the state stores these
+ * lists as JSON.
+ */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
   version: 1,
@@ -93,7 +97,7 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Opens a state and checks every row. Creates the state if it does not exist.
+   * Opens a state and checks every row. Creates a missing state.
    * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
@@ -117,8 +121,9 @@ export class WatchState implements WatchStateContent, Disposable {
 
   /**
    * Writes the results of a poll to disk in one transaction.
-   * @param poll the results. `cursor` is the block up to which every root was audited, and replaces all higher cursors. It is
-   * undefined if events are missing. `newRoots` are roots of watched users with valid files. `unavailable` is empty by default
+   * @param poll the results. `cursor` is the block up to which every root was audited, and replaces all higher cursors.
+   * `cursor` is undefined if events are missing. `newRoots` are roots of watched users with valid files. `unavailable`
+   * is empty by default
    * @throws TransportError FILE_UNWRITABLE
    */
   save({

@@ -25,9 +25,12 @@ export interface AuditorSigner {
 
 const FORMAT = "keyroot-auditor-key-v1";
 const MAX_BYTES = 2 ** 12;
-/** The first bytes of an Ed25519 private key in DER, before its 32 secret bytes (RFC 8410, section 7). */
+/** The first bytes of an Ed25519 private key in DER, before the key's 32 secret bytes (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** The scrypt parameters, which are also common in key files of wallets. They need 128 MiB and about 0.5 s. */
+/**
+ * The scrypt parameters, which are also common in key files of wallets. With these parameters, scrypt needs 128 MiB and
+ * about 0.5 s.
+ */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;
@@ -35,8 +38,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Makes an encrypted key file with a new Ed25519 key. AES-256-GCM encrypts the private key. scrypt derives the encryption key
- * from the passphrase. The public key is authenticated, but not encrypted.
+ * Makes an encrypted key file with a new Ed25519 key. AES-256-GCM encrypts the private key. scrypt derives the
+ * encryption key from the passphrase. AES-256-GCM also authenticates the public key, but does not encrypt it.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
@@ -75,7 +78,7 @@ export async function openAuditorKeyFile(path: string, environment: NodeJS.Proce
     if (!publicKeyOf(privateKey).equals(key.publicKey)) throw new RangeError("The halves do not belong together.");
     return { key, sign: (message) => sign(null, message, privateKey) };
   } catch (error) {
-    // Omit the cause, because it may contain parts of the key.
+    // Omit the error's cause, because the cause may contain parts of the key.
     const reason =
       error instanceof KeyrootError
         ? `. ${error.message}`

@@ -17,7 +17,7 @@ import { KeyrootError } from "keyroot/errors";
 import { type Finding, finding } from "../finding.ts";
 import type { StatementFolder } from "./statementFolder.ts";
 
-/** The result of comparing one auditor's folder. */
+/** The result of a comparison with one auditor's folder. */
 export interface Comparison {
   url: string;
   /** The result. `unavailable` means that the folder did not return a statement with a valid signature of a known auditor. */
@@ -36,7 +36,7 @@ export interface Comparison {
 /** The auditor's own statements, and the settings of a comparison. */
 interface Own {
   folder: StatementFolder;
-  /** The newest statement in the folder, and all roots in its tree. */
+  /** The newest statement in the folder, and all roots in the statement's tree. */
   latest: { signed: SignedStatement; roots: readonly RootEntry[] };
   /** The keys of known auditors. Statements of other auditors are not evidence. */
   keys: readonly AuditorKey[];
@@ -78,7 +78,10 @@ async function extendsKnown(url: string, other: SignedStatement, { latest, limit
   return hashRoots(theirs.slice(0, own.length)) === latest.signed.statement.tree.hash;
 }
 
-/** Adds the other auditor's signature to this auditor's newest statement, if the other auditor has signed it. */
+/**
+ * Adds the other auditor's signature to this auditor's newest statement, if the other auditor has signed the same
+ * statement.
+ */
 async function mergeOlder(url: string, { folder, latest, keys, limits }: Own): Promise<number> {
   const { number } = latest.signed.statement.block;
   try {

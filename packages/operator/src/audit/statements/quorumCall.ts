@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
 };
 
 /**
- * Makes a function that sends each call to all endpoints. It returns the response on which enough endpoints agree.
+ * Makes a function that sends each call to all endpoints, and returns the response on which enough endpoints agree.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
@@ -23,7 +23,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
     const votes = await new Quorum(calls, quorum).agree(
       async (call) => {
         const answer = await call(method, params);
-        // Reject a response with an unexpected format before counting it.
+        // Reject a response with an unexpected format before the response counts as an answer.
         return { answer, key: JSON.stringify(answer === null ? null : parts(answer)).toLowerCase() };
       },
       ({ key }) => key,
@@ -33,8 +33,8 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
 }
 
 /**
- * Returns the highest block number that enough endpoints have reached. A minority of dishonest endpoints can neither raise
- * nor lower it.
+ * Returns the highest block number that enough endpoints have reached. A minority of dishonest endpoints can neither
+ * raise nor lower this block number.
  * @param heads the newest block number of each endpoint that responded
  */
 export function quorumHead(heads: readonly number[], quorum: number): number | undefined {

@@ -4,13 +4,13 @@ import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors/protocol
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { writeFileAtomic, writeToDisk } from "../../disk/writeFileAtomic.ts";
 
-/** The permissions of the files. All accounts may read them, because the files are public. */
+/** The permissions of the files. All accounts may read the files, because the files are public. */
 const MODE = 0o644;
 
 /**
- * Writes proofs into a folder of statements. `roots/<root>.txt` is the proof of a root. `<number>-subtrees.txt` contains the
- * tops of the tree's subtrees. It writes only proofs that are missing or become longer. These are fewer than log2(roots) per
- * new root on average.
+ * Writes proofs into a folder of statements. `roots/<root>.txt` is the proof of a root. `<number>-subtrees.txt`
+ * contains the tops of the tree's subtrees. The function writes only proofs that are missing or become longer. On
+ * average, it writes fewer than log2(roots) proofs per new root.
  * @param number the block number of the statement
  * @param knownSize the number of roots in the last statement
  */
@@ -29,7 +29,7 @@ export async function writeRootProofs(
     const name = `${root}.txt`;
     if (present.has(name) && heightIn(knownSize, index) === heightIn(roots.length, index)) continue;
     isChanged = true;
-    // Do not use `writeFileAtomic`. It reads the folder on each call, which is too slow for many files.
+    // Do not use `writeFileAtomic`, because it reads the folder on each call. For many files, these reads are too slow.
     const draft = join(folder, `.${name}`);
     await rm(draft, { force: true });
     await writeToDisk(draft, proofs.proofOf(index), MODE);

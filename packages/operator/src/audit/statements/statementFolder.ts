@@ -26,8 +26,8 @@ import type { AuditorSigner } from "./auditorKeyFile.ts";
 import { writeRootProofs } from "./rootProofFiles.ts";
 
 /**
- * Information about the source of a signed statement. It is published with the statement. It is not signed, because auditors
- * use different sources.
+ * Information about the source of a signed statement. The auditor publishes this information with the statement, but
+ * does not sign it, because auditors use different sources.
  */
 export interface StatementSource {
   /** A description of the source of the chain's data. */
@@ -37,8 +37,8 @@ export interface StatementSource {
 }
 
 /**
- * An auditor's folder of statements, which a web server publishes. It contains `latest.txt`, `<block>.txt`, `<block>.json`,
- * `roots.txt`, the proofs of roots and `auditors-<n>.txt`.
+ * An auditor's folder of statements, which a web server publishes. The folder contains `latest.txt`, `<block>.txt`,
+ * `<block>.json`, `roots.txt`, the proofs of roots and `auditors-<n>.txt`.
  */
 export class StatementFolder {
   readonly #dir: string;
@@ -48,7 +48,7 @@ export class StatementFolder {
   }
 
   /**
-   * Returns the newest statement and its roots, or undefined.
+   * Returns the newest statement and the statement's roots, or undefined.
    * @throws VerificationError the errors of `parseSignedStatement`
    */
   async latest(): Promise<{ signed: SignedStatement; roots: RootEntry[] } | undefined> {
@@ -65,8 +65,8 @@ export class StatementFolder {
   }
 
   /**
-   * Signs the result of an audit, and writes the statement. It never signs a statement that contradicts a statement in the
-   * folder.
+   * Signs the result of an audit, and writes the statement. The function never signs a statement that contradicts a
+   * statement in the folder.
    * @param found the statement without its tree
    * @param roots all roots, in the chain's order
    * @param time in seconds since 1970
@@ -128,7 +128,7 @@ export class StatementFolder {
     return added.length;
   }
 
-  /** Writes a file that all accounts may read, because it is public. */
+  /** Writes a public file, which all accounts may read. */
   #write(name: string, content: string): Promise<void> {
     return writeFileAtomic(join(this.#dir, name), content, 0o644);
   }

@@ -2,9 +2,9 @@ import type { Chain } from "./chain.ts";
 
 /** The range of base fees in blocks at equal intervals, in wei per unit of gas. */
 export interface BaseFeeRange {
-  /** The number of blocks that were read. */
+  /** The number of blocks that were read and have a base fee. */
   blocks: number;
-  /** The times of the first and the last of these blocks, in ms since 1970. */
+  /** The times of the first and the last block, in ms since 1970. */
   from: number;
   to: number;
   lowest: bigint;
@@ -19,8 +19,8 @@ const SAMPLES = 53;
 const INTERVAL_BLOCKS = 1_000;
 
 /**
- * Reads the base fees of the last year, or of all blocks of a younger chain. Every full node has the headers of old blocks, so
- * no archive node is needed. The 53 blocks that it reads can miss short peaks.
+ * Reads base fees of the last year, or since the first block of a younger chain. Every full node has the headers of old
+ * blocks, so no archive node is needed. The function reads 53 blocks, so the result can miss short peaks.
  * @returns undefined on chains without a base fee
  * @throws TransportError the errors of `chain`
  */

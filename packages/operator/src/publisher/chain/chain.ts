@@ -44,7 +44,7 @@ export interface Receipt {
 /** A block number or tag. Some chains do not support "safe" and "finalized". */
 export type BlockTag = number | "latest" | "safe" | "finalized";
 
-/** The priority fee if the endpoint does not suggest one: 1 gwei, in wei. */
+/** The priority fee if the endpoint suggests no priority fee: 1 gwei, in wei. */
 const DEFAULT_PRIORITY_FEE = 10n ** 9n;
 
 /** The latest time that a JavaScript date can hold, in seconds since 1970. */
@@ -54,10 +54,11 @@ const MAX_SECONDS = 8.64e12;
 const MAX_PRICE = 10n ** 18n;
 
 /**
- * A chain that is read through a JSON-RPC endpoint. Every response is checked. Requests are repeated after temporary failures.
+ * A chain that is read through a JSON-RPC endpoint. The class checks every response, and repeats requests after
+ * temporary failures.
  */
 export class Chain {
-  /** Sends one request without retries. The result is not checked. */
+  /** Sends one request without retries. Does not check the result. */
   readonly call: RpcCall;
   readonly #retry: RetryOptions;
 
@@ -67,7 +68,7 @@ export class Chain {
   }
 
   /**
-   * Sends a request, and repeats it until the result is valid.
+   * Sends a request, and repeats the request after temporary failures and invalid results.
    * @param parse parses the result, and throws any error if the result is invalid
    * @throws TransportError RPC_ANSWER_INVALID, and the errors of `call`
    */
@@ -84,7 +85,7 @@ export class Chain {
     });
   }
 
-  /** Runs a read. Repeats it after temporary failures, as often as this chain's retry options allow. */
+  /** Runs a read. Repeats the read after temporary failures, as often as the chain's retry options allow. */
   withRetry<T>(read: () => Promise<T>): Promise<T> {
     return withRetry(read, this.#retry);
   }
@@ -94,7 +95,10 @@ export class Chain {
     return this.withRetry(() => fetchChainId(this.call));
   }
 
-  /** Checks the chain id that the endpoint reports. @throws VerificationError CHAIN_ID_MISMATCH if it is not `expected` */
+  /**
+   * Checks the chain id that the endpoint reports.
+   * @throws VerificationError CHAIN_ID_MISMATCH if the chain id is not `expected`
+   */
   async verifyChainId(expected: number): Promise<void> {
     const actual = await this.chainId();
     if (actual === expected) return;
@@ -112,8 +116,8 @@ export class Chain {
   }
 
   /**
-   * Returns the number of an account's transactions in blocks. With the tag "pending", it also counts transactions that are not
-   * in a block yet.
+   * Returns the number of an account's transactions in blocks. With the tag "pending", the number also includes
+   * transactions that are not in a block yet.
    */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     const block = typeof tag === "number" ? toQuantity(tag) : tag;
@@ -142,7 +146,7 @@ export class Chain {
   }
 }
 
-/** Converts a block number or tag to its JSON-RPC format. */
+/** Converts a block number or tag to the JSON-RPC format. */
 export function toBlockParameter(tag: BlockTag): string {
   return typeof tag === "number" ? toQuantity(tag) : tag;
 }

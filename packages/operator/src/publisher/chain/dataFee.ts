@@ -1,11 +1,11 @@
-/** The fees that rollups charge for the bytes of a transaction, in addition to its execution. */
+/** The fees that rollups charge for a transaction's bytes, in addition to the transaction's execution. */
 import { Interface } from "ethers/abi";
 import { Transaction } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
 import type { Chain } from "./chain.ts";
 import { type Fees, maxGasPriceOf } from "./fees.ts";
 
-/** The fields of a transaction that determine the fee for its bytes. */
+/** The fields of a transaction that determine the fee for the transaction's bytes. */
 interface Call {
   /** The address of the called contract. Undefined if the transaction creates a contract. */
   to?: string | undefined;
@@ -32,8 +32,8 @@ const DATA_FEE_FACTOR = 2n;
  */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
 /**
- * The address of Arbitrum's NodeInterface, which estimates fees. Only simulated calls (`eth_call`) can use it. Source:
- * https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
+ * The address of Arbitrum's NodeInterface, which estimates fees. Only simulated calls (`eth_call`) can use this
+ * address. Source: https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
  */
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";
 const abi = new Interface([
@@ -53,7 +53,7 @@ export class DataFees {
   /**
    * Returns the current fee for the bytes of a transaction.
    * @param gas the gas limit
-   * @throws TransportError the errors of `chain`, if the chain has such a fee and the endpoint does not return it
+   * @throws TransportError the errors of `chain`, if the chain has such a fee and the endpoint does not return the fee
    */
   async fetch({ to, data, accessList = [] }: Call, gas: number, fees: Fees): Promise<DataFee> {
     const rollup = await (this.#rollup ??= this.#findRollup());
@@ -82,7 +82,10 @@ export class DataFees {
     return answer === "0x" ? undefined : ("arbitrum" as const);
   }
 
-  /** Returns the operator fee in wei. Returns 0 on chains before the upgrade Isthmus, whose contract rejects this call. */
+  /**
+   * Returns the operator fee in wei. Returns 0 on chains before the upgrade Isthmus, because the older contract rejects
+   * this call.
+   */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {
       return await this.#read(GAS_PRICE_ORACLE, "getOperatorFee", [gas]);

@@ -1,13 +1,19 @@
 import { toQuantity } from "keyroot/ethereum";
 
-/** The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), they are a single gas price. */
+/**
+ * The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), the fees are a single gas
+ * price.
+ */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
 /** The gas prices at a block, in wei per unit of gas. */
 export interface FeeData {
   /** The base fee. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
-  /** The part of the price that the block's producer receives. On chains without a base fee, this is the whole gas price. */
+  /**
+   * The part of the price that the block's producer receives. On chains without a base fee, the producer receives the
+   * whole gas price.
+   */
   priorityFee: bigint;
 }
 
@@ -78,7 +84,7 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Returns true if the fees are within both limits, which are in wei per unit of gas. */
+/** Returns true if the fees are within both limits. The limits are in wei per unit of gas. */
 export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
   return maxGasPriceOf(fees) <= maxFee && priorityFeeOf(fees) <= maxPriorityFee;
 }

@@ -12,9 +12,10 @@ export function isLocalChainId(chainId: number): boolean {
 }
 
 /**
- * Returns true for a development chain on this machine. It has the chain id of a development chain, and its endpoint has a
- * loopback address.
- * @param chainId the id that transactions are signed for. It must come from the operator, never from the endpoint
+ * Returns true for a development chain on this machine: the chain has the id of a development chain, and the endpoint
+ * has a loopback address.
+ * @param chainId the chain id for which transactions are signed. The id must come from the operator, never from the
+ * endpoint
  */
 export function isLocalChain(rpcUrl: string, chainId: number): boolean {
   return isLocalChainId(chainId) && URL.canParse(rpcUrl) && isLoopback(new URL(rpcUrl).hostname);

@@ -9,7 +9,7 @@ import { parseQuantity } from "keyroot/ethereum";
 export function receiptDataFee(receipt: Readonly<Record<string, unknown>>, gasUsed: number): bigint {
   const read = (name: string) => parseQuantity(receipt[name] ?? "0x0");
   const scaled = BigInt(gasUsed) * read("operatorFeeScalar");
-  // The upgrade Jovian added this field to receipts. It also changed the unit of the operator fee's scalar.
+  // The upgrade Jovian added this field to receipts. Jovian also changed the unit of the operator fee's scalar.
   const isJovian = (receipt["daFootprintGasScalar"] ?? null) !== null;
   return read("l1Fee") + (isJovian ? scaled * 100n : scaled / 1_000_000n) + read("operatorFeeConstant");
 }

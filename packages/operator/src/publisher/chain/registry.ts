@@ -17,7 +17,7 @@ import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, gasPriceOf, unlimitedFeesOf } from "./fees.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
-/** A root, and the users that one call of `addMerkleTreeRoot` assigns to it. */
+/** A root, and the users to whom one call of `addMerkleTreeRoot` assigns the root. */
 export interface RootBatch {
   /** The root: 64 lowercase hex digits. */
   root: string;
@@ -40,7 +40,7 @@ export interface AddRootCall {
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** The event that added a root, and its transaction. */
+/** An event with an added root, and the event's transaction. */
 export interface AddedRootEvent {
   /** The transaction hash: 0x and 64 lowercase hex digits. */
   transactionHash: string;
@@ -51,7 +51,8 @@ export interface AddedRootEvent {
   /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
   /**
-   * The number of users to whom the contract assigned this root. It does not count users of the batch who already had a root.
+   * The number of users to whom the contract assigned this root. This number excludes users of the batch who already
+   * had a root.
    */
   addedCount: number;
 }
@@ -71,8 +72,8 @@ export interface GasEstimate {
 export const GAS_MARGIN = 25_000;
 
 /**
- * The registry contract, with the functions that publishing needs. It reads users' roots, builds and estimates the calls
- * that add roots, and finds their events.
+ * The registry contract, with the functions that publishing needs. The class reads users' roots, builds and estimates
+ * the calls that add roots, and finds the calls' events.
  * @example
  * ```ts
  * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
@@ -95,7 +96,7 @@ export class Registry {
   }
 
   /**
-   * Connects to a registry and reads its owner.
+   * Connects to a registry and reads the registry's owner.
    * @param call sends one JSON-RPC request to the chain's endpoint
    * @param contract the registry's address: 0x and 40 hex digits
    * @param retry how often failed reads are repeated. Default: 5 times, starting after 500 ms
@@ -115,7 +116,8 @@ export class Registry {
   }
 
   /**
-   * Reads users' roots, in the order of the user ids. Each is 64 lowercase hex digits, or undefined for a user without a root.
+   * Reads users' roots, in the order of the user ids. Each root is 64 lowercase hex digits, or undefined for a user
+   * without a root.
    */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
@@ -164,8 +166,8 @@ export class Registry {
   }
 
   /**
-   * Returns true if a batch's call costs less with an access list. The list saves gas, but it adds bytes, which cost a fee on
-   * rollups.
+   * Returns true if a batch's call costs less with an access list. The access list saves gas, but adds bytes to the
+   * transaction. Rollups charge a fee for these bytes.
    * @param estimate the result of `estimateAddRoot`
    * @throws the errors of `chain`
    */

@@ -10,16 +10,16 @@ import type { Batch, PlanTarget } from "../plan/plan.ts";
 
 /** The endpoint's responses about a batch at a final block. */
 export interface ChainReading {
-  /** The chain id that the endpoint reported at this block. */
+  /** The chain id that the endpoint reported. */
   chainId: number;
   /**
-   * The roots of the batch's users, in the order of the batch. Each is 64 lowercase hex digits, or undefined for a user without
-   * a root.
+   * The roots of the batch's users, in the order of the batch. Each root is 64 lowercase hex digits, or undefined for a
+   * user without a root.
    */
   roots: readonly (string | undefined)[];
 }
 
-/** The users of a batch whose keys are proven, and the users who have a different root. */
+/** The users of a batch with proven keys, and the users with a different root. */
 export interface ProvenBatch {
   /** The users who have the root of the batch. */
   userIDs: UserID[];
@@ -30,16 +30,16 @@ export interface ProvenBatch {
 const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
 
 /**
- * Proves the keys of a batch's users with the same checks as a client's verifier. It checks the chain id, the users' roots, and
- * the served file with its whole tree. It also checks that each user has exactly one record, with a valid key. The root is the
- * hash of all records, so the served keys are those of the plan. A file that was already verified is not verified again if its
- * bytes are the same.
+ * Proves the keys of a batch's users with the same checks as a client's verifier. The function checks the chain id, the
+ * users' roots, and the served file with its whole tree. The function also checks that each user has exactly one
+ * record, with a valid key. The root is the hash of all records, so the served keys are the plan's keys. The function
+ * does not verify a file again if the bytes are the same as in an earlier verification.
  * @param target the registry and chain of the plan
  * @param reading the endpoint's responses
- * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has exactly
- * one record per user of the batch. Undefined if no file was verified
- * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the errors of
- * `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
+ * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has
+ * exactly one record per user of the batch. Undefined if no file was verified
+ * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the
+ * errors of `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */
 export async function proveBatch(
   { root: batchRoot, fileBytes, userIDs }: Batch,
@@ -53,7 +53,7 @@ export async function proveBatch(
   let last: { answer: string | undefined; root: string } | undefined;
   for (const [i, userID] of userIDs.entries()) {
     const answer = reading.roots[i];
-    // Reuse the last result. It depends only on the response, which is the same for nearly all users.
+    // Reuse the last result. The result depends only on the response, which is the same for nearly all users.
     if (last === undefined || answer !== last.answer) {
       const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${answer ?? ZERO_ROOT}` };
       last = { answer, root: verifyRoot({ userID, chainId, contract }, answers, EVIDENCE) };

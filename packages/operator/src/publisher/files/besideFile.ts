@@ -3,7 +3,8 @@ import { brotliCompress, constants } from "node:zlib";
 import { makeLeafChunks, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 
 /**
- * The objects to store beside each Merkle-tree file. They are computed from the file, so clients verify every byte of them.
+ * The objects to store beside each Merkle-tree file. The store computes the objects from the file, and clients verify
+ * every byte of the objects.
  */
 export interface BesideFileOptions {
   /**

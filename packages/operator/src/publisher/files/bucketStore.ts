@@ -16,7 +16,7 @@ import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.
 
 /** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
-  /** The maximum time of one attempt, and also the maximum time without data, in ms. Default: 30,000. */
+  /** The maximum time of one attempt, in ms. Also the maximum time without data. Default: 30,000. */
   attemptMs: number;
   /** The maximum time of a request with all attempts of the SDK, in ms. Default: 120,000. */
   requestMs: number;
@@ -28,15 +28,16 @@ const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000
 const CONCURRENT_REQUESTS = 8;
 
 /**
- * The maximum number of bytes to read from a file. It is higher than the maximum that a verifier accepts (`parseMerkleFile`).
+ * The maximum number of bytes to read from a file. This maximum is higher than the maximum that a verifier accepts
+ * (`parseMerkleFile`).
  */
 const MAX_BYTES = 2 ** 29;
 
 /** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Valid prefixes. They have no empty parts, and only characters that need no escaping (Amazon S3 User Guide, "Naming Amazon S3
- * objects").
+ * Matches valid prefixes. A prefix has no empty parts, and only characters that need no escaping (Amazon S3 User Guide,
+ * "Naming Amazon S3 objects").
  */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 
@@ -44,10 +45,11 @@ const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 type ObjectState = "missing" | "same" | "other";
 
 /**
- * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them forever.
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them
+ * forever.
  *
- * The AWS SDK reads its settings from its own environment variables and files (AWS SDKs and Tools Reference Guide). These are
- * the endpoint, region, credentials and number of attempts. Errors do not contain these values. The credentials must allow
+ * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and
+ * files (AWS SDKs and Tools Reference Guide). Errors do not contain these values. The credentials must allow
  * `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as
  * forbidden.
  * @example
@@ -125,7 +127,7 @@ export class BucketStore implements MerkleFileStore {
     }
     throw new TransportError(
       "FILE_UNWRITABLE",
-      `${where} differs from the bytes that were written. Check the service.`,
+      `${where} does not contain the bytes that Keyroot wrote. Check the storage service.`,
     );
   }
 
@@ -149,13 +151,13 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Reads an object.
-   * @returns the bytes, which are cut off after `maxBytes` or somewhat later, or undefined if the object does not exist
+   * @returns the bytes, or undefined if the object does not exist. The read ends soon after `maxBytes` bytes
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
       let bytes: Buffer | undefined;
       const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
-      // Read the body within the SDK's attempts, so that the SDK repeats a request whose response is incomplete.
+      // Read the body within the SDK's attempts, so that the SDK repeats a request after an incomplete response.
       command.middlewareStack.add(
         (next) => async (args) => {
           const answer = await next(args);
@@ -175,8 +177,8 @@ export class BucketStore implements MerkleFileStore {
   }
 
   /**
-   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this condition with
-   * status 501. Others ignore it.
+   * Writes an object unless the object exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this
+   * condition with status 501. Other services ignore the condition.
    * @returns false if another writer was faster
    */
   async #write(
@@ -191,7 +193,7 @@ export class BucketStore implements MerkleFileStore {
         ContentType: contentType,
         ContentEncoding: contentEncoding,
         CacheControl: "public, max-age=31536000, immutable",
-        // The service compares this checksum with the bytes that it received.
+        // The service compares this checksum with the received bytes.
         ChecksumSHA256: hash("sha256", bytes, "base64"),
         ...condition,
       });
@@ -209,7 +211,7 @@ export class BucketStore implements MerkleFileStore {
     });
   }
 
-  /** Runs a request with a time limit. If it fails, throws an error that describes the failure. */
+  /** Runs a request with a time limit. If the request fails, throws an error that describes the failure. */
   #request<T>(
     code: "FILE_UNREADABLE" | "FILE_UNWRITABLE",
     done: string,
@@ -220,7 +222,7 @@ export class BucketStore implements MerkleFileStore {
       try {
         return await work(within);
       } catch (error) {
-        // Leave the cause out, because errors of the SDK contain requests with their signatures.
+        // Omit the error's cause, because errors of the SDK contain requests with signatures.
         throw new TransportError(code, `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.`);
       }
     });
@@ -231,7 +233,7 @@ export class BucketStore implements MerkleFileStore {
   }
 }
 
-/** Reads a body to its end, or until it has more than `maxBytes`. */
+/** Reads a response body to its end, or until more than `maxBytes` bytes are read. */
 async function readBody(body: GetObjectCommandOutput["Body"], maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -247,7 +249,9 @@ function hasStatus(error: unknown, status: number): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;
 }
 
-/** Returns the error code of the service, Node or the SDK. It never returns the error's message, which may contain secrets. */
+/**
+ * Returns the error code of the service, Node or the SDK. Never returns the error's message, which may contain secrets.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if (error instanceof S3ServiceException) {

@@ -20,7 +20,7 @@ export interface FileHostOptions {
 const FILE_HOST_RETRY: RetryOptions = { retries: 2, initialDelayMs: 500 };
 
 /**
- * Makes a function that fetches files from their host over HTTP, as clients do.
+ * Makes a function that fetches files from the file host over HTTP, as clients do.
  * @param merkleUrl the URL under which files are served
  * @returns a function that throws the errors of `fetchMerkleFile`
  * @throws ArgumentError ARGUMENT_INVALID

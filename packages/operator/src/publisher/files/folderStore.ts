@@ -14,8 +14,8 @@ import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Stores Merkle-tree files in a folder that a file host serves. Creates the folder if it is missing. Several processes may use
- * the same folder.
+ * Stores Merkle-tree files in a folder that a file host serves. Creates the folder if the folder is missing. Several
+ * processes may use the same folder.
  * @example
  * ```ts
  * const store = new FolderStore("/var/www/merkle");
@@ -75,7 +75,8 @@ export class FolderStore implements MerkleFileStore {
   }
 
   /**
-   * Writes an object without syncing it to disk. If a power failure damages the object, clients read the whole file instead.
+   * Writes an object without a sync to disk. If a power failure damages the object, clients read the whole file
+   * instead.
    */
   async #putBeside({ name, bytes }: BesideFile): Promise<void> {
     const path = join(this.#dir, name);
@@ -88,8 +89,8 @@ export class FolderStore implements MerkleFileStore {
   }
 
   /**
-   * Removes drafts that killed processes have left. It runs once per store, because a killed publisher opens a new store when
-   * it is started again.
+   * Removes drafts that killed processes have left. One removal per store is enough, because a restarted publisher
+   * opens a new store.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
@@ -106,7 +107,7 @@ function isFileName(name: string): boolean {
   return name.endsWith(".json") && isMerkleRoot(name.slice(0, -".json".length));
 }
 
-/** Writes a draft, which file hosts do not serve, and syncs it. @returns the SHA-256 of its bytes */
+/** Writes a draft, which file hosts do not serve, and syncs the draft. @returns the SHA-256 of the draft's bytes */
 async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   const hash = createHash("sha256");
   await using draft = await open(path, "wx");
@@ -134,7 +135,7 @@ function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** Reads a file from disk, with its size and its SHA-256. @throws the system's error */
+/** Reads a file from disk. Returns the file's content, size and SHA-256. @throws the system's error */
 async function readBack(path: string): Promise<StoredFile> {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -19,9 +19,9 @@ export interface PutOptions {
 /** The storage from which a file host serves Merkle-tree files, with one object `<root>.json` per tree. */
 export interface MerkleFileStore {
   /**
-   * Stores a file atomically under the name of its root, and reads it back. Repeating the call has no effect. Implementations
-   * MUST NOT overwrite different content under that name without `replace`. They also store the objects that
-   * `BesideFileOptions` request.
+   * Stores a file atomically under the name of the file's root, and reads the file back. A repeated call has no effect.
+   * Implementations MUST NOT overwrite different content under that name without `replace`. Implementations also store
+   * the objects that `BesideFileOptions` request.
    * @throws ArgumentError FILE_CONFLICT if different content is stored under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile, options?: PutOptions): Promise<StoredFile>;

@@ -27,7 +27,7 @@ export async function openStore(location: string, beside: BesideFileOptions = {}
   return new FolderStore(location, beside);
 }
 
-/** Loads the AWS SDK on demand. It is an optional dependency that only buckets need. */
+/** Loads the AWS SDK on demand. The SDK is an optional dependency that only buckets need. */
 async function importBucketStore() {
   try {
     return await import("./bucketStore.ts");

@@ -5,8 +5,8 @@ import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
- * Stores a new file, and checks that the file host serves the stored bytes. Then it verifies the whole tree in these bytes and
- * one record per user, as clients do.
+ * Stores a new file, and checks that the file host serves the stored bytes. Then verifies the whole tree in these bytes
+ * and one record per user, as clients do.
  * @param file a file whose keys have already been checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
  * errors of `store.put`
@@ -14,7 +14,8 @@ import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
   const stored = await store.put(file);
   const { root } = file.tree;
-  // The keys were already checked when the records were read. The root is the hash of all records, so this check includes them.
+  // The keys were already checked when the records were read. The root is the hash of all records, so the check of the
+  // root includes the keys.
   parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
   return stored;
 }
@@ -29,7 +30,10 @@ export async function findStored(root: string, store: MerkleFileStore): Promise<
   }
 }
 
-/** Fetches a file as clients do. @throws VerificationError FILE_CONFLICT if its bytes differ from the stored bytes */
+/**
+ * Fetches a file as clients do.
+ * @throws VerificationError FILE_CONFLICT if the fetched bytes differ from the stored bytes
+ */
 export async function fetchServedBytes(
   root: string,
   { bytes, sha256 }: Pick<StoredFile, "bytes" | "sha256">,

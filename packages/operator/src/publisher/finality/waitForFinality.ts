@@ -5,12 +5,13 @@ import { checkOptions } from "../../checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**
- * The condition for a root to count as published. Either its block has a number of confirmations, or the chain has finalized
- * its block. One confirmation means that the root is in a block. Two confirmations mean that one more block follows.
+ * The condition for a root to count as published. Either the root's block has a number of confirmations, or the chain
+ * has finalized the root's block. One confirmation means that the root is in a block. Two confirmations mean that one
+ * more block follows.
  */
 export type Finality = { confirmations: number } | "finalized";
 
-/** Rejects values with which a wait would never end, or would end at once. @throws ArgumentError ARGUMENT_INVALID */
+/** Rejects values with which a wait would never end or would end at once. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFinality(finality: Finality): void {
   if (finality === "finalized") return;
   const expected = '"finalized" or { confirmations }, a whole number of 1 or more';
@@ -28,15 +29,15 @@ export interface FinalityWait {
   timeoutMs: number;
   /** The interval between two polls of the chain, in ms. */
   pollMs: number;
-  /** Receives a description of the wait if the block is not final at the first poll. It is called at most once. */
+  /** Receives a description of the wait if the block is not final at the first poll. Called at most once. */
   report: (reason: string) => void;
 }
 
 /**
  * Waits until a block is final.
  * @param target the number of the block
- * @returns the newest final block, at which the chain can be read. For "finalized", this is the tag, because a node may delete
- * the state of a fixed block during a long proof
+ * @returns the newest final block, at which the chain can be read. For "finalized", the result is the tag, because a
+ * node may delete the state of a fixed block during a long proof
  * @throws TransportError NOT_FINAL, and the errors of `chain`
  */
 export async function waitForFinality(

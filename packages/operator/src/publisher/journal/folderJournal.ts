@@ -11,7 +11,8 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 const FILE = "journal.sqlite";
 
 /**
- * The tables of the journal. A plan has one row per line of `serializePlan`. The longest line has a million users and 35 MB.
+ * The tables of the journal. A plan has one row per line of `serializePlan`. The longest possible line has a million
+ * users and 35 MB.
  */
 const TABLES = [
   `CREATE TABLE plan (
@@ -42,8 +43,9 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. Rejects an unfinished plan of version 0.1.0, whose transactions may be pending.
-   * @param dir the folder, which is created if it does not exist
+   * Opens a folder and locks the folder. Rejects an unfinished plan of version 0.1.0, because the plan's transactions
+   * may be pending.
+   * @param dir the folder. A missing folder is created
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
    * VerificationError PLAN_INVALID
    */
@@ -55,7 +57,7 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // Check the files, because other accounts that can enter the folder may be able to write them.
+      // Check the files, because other accounts that can enter the folder may be able to write to the files.
       for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
       await refuseOldPlan(dir);
       const path = join(dir, FILE);

@@ -7,7 +7,8 @@ import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
 /**
- * A transaction that was about to be sent. Its nonce is reserved for this root until a transaction in a block uses the nonce.
+ * A transaction that was about to be sent. The nonce is reserved for the root until a transaction in a block uses the
+ * nonce.
  */
 export interface Attempt {
   nonce: number;
@@ -20,7 +21,7 @@ export interface Attempt {
   dataFee?: bigint | undefined;
   /** The time of signing in ms since 1970. Undefined in journals of version 0.2. */
   time?: number | undefined;
-  /** The transaction hash: 0x and 64 lowercase hex digits. Undefined until a node confirms that it received the transaction. */
+  /** The transaction hash: 0x and 64 lowercase hex digits. Undefined until a node confirms the transaction. */
   hash?: string | undefined;
   /** The chain and the registry, in the format of `registryKeyOf`. */
   registry?: string | undefined;
@@ -35,8 +36,8 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * Returns the number of newest attempts to keep after a plan is finished. They are at least the newest 10,000 attempts and all
- * attempts of the last day, which count toward the limit per day.
+ * Returns the number of newest attempts to keep after a plan is finished. A journal keeps at least the newest 10,000
+ * attempts, and all attempts of the last day. The attempts of the last day count toward the limit per day.
  * @param attempts the attempts, with the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
@@ -45,23 +46,24 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 }
 
 /**
- * The data that a publisher needs after a crash. All other data is in the chain and the store. Implementations MUST write each
- * change to permanent storage before they fulfill its promise.
+ * The data that a publisher needs after a crash. All other data is in the chain and the store. Implementations MUST
+ * write each change to permanent storage before they fulfill the change's promise.
  */
 export interface Journal {
   /** Returns the unfinished plan, or undefined. */
   readPlan(): Promise<Plan | undefined>;
   /** Replaces the stored plan with a new plan. */
   writePlan(plan: Plan): Promise<void>;
-  /** Records a transaction before it is sent, and again with its hash. */
+  /** Records a transaction before the transaction is sent, and again with the transaction's hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest attempts of earlier plans, with the oldest first. They are needed to limit
-   * the cost per plan and per day. They also show which transactions may have added a root.
+   * Returns all attempts of this plan and the newest attempts of earlier plans, with the oldest first. The attempts are
+   * needed to limit the cost per plan and per day. The attempts also show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**
-   * Deletes the plan after all its users are published. Keeps the newest attempts, as many as `countKeptAttempts` returns.
+   * Deletes the plan after all users of the plan are published. Keeps the newest attempts, as many as
+   * `countKeptAttempts` returns.
    */
   finish(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Checks of a plan that an earlier run recorded. They cover its registry, its files and every key in them, before its roots are
- * added.
+ * Checks of a plan that an earlier run recorded. Before the plan's roots are added, these checks cover the registry,
+ * the files and every key in the files.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/bytes";
@@ -27,13 +27,13 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. It must be stored and served, with valid keys. The records must have the same keys for
- * its users. If the store has lost the file, this function rebuilds it from the records and stores it again. It does not
- * overwrite a file with different content.
+ * Checks the file of a planned batch. The file must be stored and served, with valid keys. The records must have the
+ * same keys for the file's users. If the store has lost the file, this function rebuilds the file from the records and
+ * stores the new file. The function does not overwrite a file with different content.
  * @param records sorted by user id
- * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
- * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`; ArgumentError
- * PLAN_MISMATCH; TransportError; and the errors of the store
+ * @returns the file, the SHA-256 of the file's bytes, and whether the file was rebuilt
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`;
+ * ArgumentError PLAN_MISMATCH; TransportError; and the errors of the store
  */
 export async function checkPlannedFile(
   batch: RootBatch,
@@ -82,7 +82,7 @@ function cannotRebuild(root: string, reason: string): VerificationError {
 }
 
 /**
- * Checks that the stored bytes are exactly those that publishing wrote.
+ * Checks that the stored bytes are exactly the bytes that publishing wrote.
  * @throws VerificationError FILE_CONFLICT if the same tree is serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
@@ -96,7 +96,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
 
 /**
  * Checks the keys of a planned file.
- * @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not match its key
+ * @throws VerificationError PLAN_INVALID if a key is not on the curve, or if a key id does not match the record's key
  */
 function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   for (const record of records) {
@@ -112,7 +112,10 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   }
 }
 
-/** Compares a planned file with the records. @throws ArgumentError PLAN_MISMATCH if they have different keys for a user */
+/**
+ * Compares a planned file with the records.
+ * @throws ArgumentError PLAN_MISMATCH if the file and the records have different keys for a user
+ */
 function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
   const given = new Map(
     records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
@@ -129,7 +132,7 @@ function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: 
   }
 }
 
-/** Compares the users of a file with those of its batch. @throws VerificationError PLAN_INVALID if they differ */
+/** Compares a file's users with the batch's users. @throws VerificationError PLAN_INVALID if the users differ */
 function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;

@@ -4,8 +4,8 @@ import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
 import type { RecordTable } from "../records/recordTable.ts";
 
 /**
- * The default maximum number of users per file. A transaction on Ethereum has at most 2^24 gas (EIP-7825), which is enough
- * for about 740 users. A file of 700 users has 0.56 MB.
+ * The default maximum number of users per file. A transaction on Ethereum has at most 2^24 gas (EIP-7825). This gas is
+ * enough for about 740 users. A file of 700 users has 0.56 MB.
  */
 export const DEFAULT_USERS_PER_FILE = 700;
 

@@ -2,13 +2,13 @@ import type { Registry, UserRoot } from "../chain/registry.ts";
 import type { Batch } from "./plan.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 
-/** The number of users whose roots are read between two progress reports. */
+/** The number of users between two progress reports. */
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
-  /** Receives the users who already have a root. The contract keeps their roots. */
+  /** Receives the users who already have a root. The contract keeps these users' roots. */
   onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
-  /** Receives the number of users whose roots were read. */
+  /** Receives the number of users with roots that were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
 }
 

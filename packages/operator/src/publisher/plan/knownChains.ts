@@ -1,4 +1,6 @@
-/** The cost of publishing on the chains in docs/choosing-a-chain.md. No registry is needed on these chains. */
+/**
+ * The cost of publishing on the chains in docs/choosing-a-chain.md. The calculation needs no registry on these chains.
+ */
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { Chain } from "../chain/chain.ts";
@@ -6,7 +8,7 @@ import { DataFees } from "../chain/dataFee.ts";
 import { gasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import { nextForkGas, type NextForkGas } from "./nextFork.ts";
 
-/** A chain whose cost `estimate --compare` shows. */
+/** A chain for which `estimate --compare` shows the cost. */
 interface KnownChain {
   title: string;
   /** The chain id that the endpoint must have. Undefined if any chain id is accepted. */
@@ -16,7 +18,7 @@ interface KnownChain {
   isRollup: boolean;
 }
 
-/** The known chains, by their names in `--compare`. */
+/** The known chains. The keys are the chains' names in `--compare`. */
 export const KNOWN_CHAINS = {
   ethereum: { title: "Ethereum", chainId: 1, coin: "ETH", isRollup: false },
   optimism: { title: "OP Mainnet", chainId: 10, coin: "ETH", isRollup: true },
@@ -39,7 +41,9 @@ export interface ChainPrices {
   dataGas: number;
 }
 
-/** The size of a publication. It is the number of users and transactions, and the users of one full transaction. */
+/**
+ * The size of a publication: the number of users, the number of transactions, and the users of one full transaction.
+ */
 export interface PublishingSize {
   users: number;
   transactions: number;
@@ -55,8 +59,9 @@ export interface ChainCost extends ChainPrices {
 }
 
 /**
- * The gas of one call of the registry without its users, and the gas per user. Both were measured under the rules of the fork
- * Osaka, without an access list. test/operator/publisher/plan/knownChains.test.ts compares them with the estimates of nodes.
+ * The gas of one call of the registry without users, and the gas per user. Both values were measured under the rules of
+ * the fork Osaka, without an access list. test/operator/publisher/plan/knownChains.test.ts compares the values with the
+ * estimates of nodes.
  */
 const GAS_PER_TRANSACTION = 53_400;
 const GAS_PER_USER = 22_585;
@@ -64,7 +69,8 @@ const GAS_PER_USER = 22_585;
 const TRANSACTION_BYTES = 280;
 
 /**
- * Returns the gas of the registry's calls, without gas for bytes. It is the same under the current rules of all known chains.
+ * Returns the gas of the registry's calls, without gas for bytes. This gas is the same under the current rules of all
+ * known chains.
  */
 export function gasOf({ users, transactions }: PublishingSize): number {
   return transactions * GAS_PER_TRANSACTION + users * GAS_PER_USER;

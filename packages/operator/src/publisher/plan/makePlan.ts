@@ -26,9 +26,9 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
 }
 
 /**
- * Makes the plan of a publication. It skips users who have a root, and divides the others into files. Each file except the last
- * has as many users as one transaction can publish, but at most `usersPerFile`. The same records, chain state and options give
- * the same plan. It stores and sends nothing.
+ * Makes the plan of a publication. The function skips users who have a root, and divides the other users into files.
+ * Each file except the last has as many users as one transaction can publish, but at most `usersPerFile`. The same
+ * records, chain state and options give the same plan. The function stores and sends nothing.
  * @param records sorted by user id
  * @throws ArgumentError ARGUMENT_INVALID; TransportError the errors of `chain`
  * @example
@@ -45,7 +45,7 @@ export async function makePlan(records: RecordTable, registry: Registry, options
 }
 
 /**
- * Divides records into files, and makes their plan. It keeps only one file in memory at a time.
+ * Divides records into files, and makes the files' plan. The function keeps only one file in memory at a time.
  * @param records records of users without a root, sorted by user id
  * @param bytesOf returns the size of a file in bytes, and may store the file
  * @throws the errors of `makePlan` and `bytesOf`

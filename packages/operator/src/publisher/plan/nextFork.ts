@@ -1,14 +1,14 @@
-/** The gas of a plan under the rules of the fork Amsterdam, and the part of it that pays for state. */
+/** The gas of a plan under the rules of the fork Amsterdam, and the part of the gas that pays for state. */
 
 /**
- * The ids of chains whose next fork is Amsterdam: Ethereum and Hoodi. The date of the fork is not set on either chain.
- * Source: EIP-7773, https://eips.ethereum.org/EIPS/eip-7773
+ * The ids of the chains with the next fork Amsterdam: Ethereum and Hoodi. The date of the fork is not set on either
+ * chain. Source: EIP-7773, https://eips.ethereum.org/EIPS/eip-7773
  */
 const BEFORE_AMSTERDAM: readonly number[] = [1, 560_048];
 
 /**
- * The state gas of a new storage slot, which is 64 bytes at 1,530 gas each. The gas limit per transaction (EIP-7825) does not
- * include state gas. Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
+ * The state gas of a new storage slot: 64 bytes at 1,530 gas per byte. The gas limit per transaction (EIP-7825) does
+ * not include state gas. Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
  */
 const STATE_GAS_PER_SLOT = 64 * 1_530;
 

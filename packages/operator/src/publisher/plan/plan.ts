@@ -7,8 +7,8 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the chain's first block: 0x and 64 lowercase hex digits. It distinguishes local chains with the same chain
-   * id.
+   * The hash of the chain's first block: 0x and 64 lowercase hex digits. This hash distinguishes local chains with the
+   * same chain id.
    */
   genesisHash: string;
   /** The registry's address: 0x and 40 lowercase hex digits. */
@@ -18,24 +18,24 @@ export interface PlanTarget {
 }
 
 /**
- * Returns text that identifies a registry and its chain. It contains the genesis hash, because local chains can have the same
- * chain id.
+ * Returns text that identifies a registry and its chain. The text contains the genesis hash, because local chains can
+ * have the same chain id.
  */
 export function registryKeyOf({ chainId, genesisHash, contract }: PlanTarget): string {
   return `${chainId}-${genesisHash.slice(2, 10)}-${contract}`;
 }
 
-/** The users that one transaction publishes, with their root and the root's file. */
+/** The users that one transaction publishes, with the users' root and the root's file. */
 export interface Batch extends RootBatch {
   /** The size of the file in bytes. */
   fileBytes: number;
   /** The number of users in the file. */
   users: number;
-  /** The user ids in the order of the file. Each access may build the list again, so read it once. */
+  /** The user ids in the order of the file. Each access may build the list again, so read the list only once. */
   readonly userIDs: readonly UserID[];
 }
 
-/** Makes a batch that stores its user ids as bytes. A million user ids would take 60 MB more as strings. */
+/** Makes a batch that stores the user ids as bytes. As strings, a million user ids would take 60 MB more. */
 export function packBatch(root: string, fileBytes: number, userIDs: readonly UserID[]): Batch {
   const users = userIDs.length;
   const packed = Buffer.from(userIDs.join(""), "latin1");
@@ -44,7 +44,7 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
     fileBytes,
     users,
     get userIDs() {
-      // Decode all ids as one string and slice it, because decoding each id takes seven times as long.
+      // Decode all ids as one string and slice the string, because decoding each id takes seven times as long.
       const text = packed.toString("latin1");
       const userIDs: UserID[] = [];
       for (let i = 0; i < text.length; i += USER_ID_LENGTH) userIDs.push(text.slice(i, i + USER_ID_LENGTH));
@@ -71,7 +71,7 @@ const USER_ID_LENGTH = 32;
 export interface Plan extends PlanTarget {
   /** The maximum number of users in one batch. */
   usersPerTransaction: number;
-  /** The time at which a folder recorded the plan, in ms since 1970. Versions before 0.3.0 did not record it. */
+  /** The time at which a folder recorded the plan, in ms since 1970. Versions before 0.3.0 did not record this time. */
   plannedAt?: number;
   batches: readonly Batch[];
 }

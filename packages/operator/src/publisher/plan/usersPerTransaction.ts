@@ -4,11 +4,11 @@ import { plural } from "../../plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**
- * The number of users that is added to an estimate, to leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so two
- * users are enough.
+ * The number of extra users in an estimate. The extra users leave room for `GAS_MARGIN`. Each user costs at least
+ * 22,100 gas, so two users are enough.
  */
 const EXTRA_USERS = 2;
-/** A number of users that fits in a transaction on most chains. Its estimate shows the gas per user. */
+/** A number of users that fits in a transaction on most chains. An estimate for these users shows the gas per user. */
 const SAMPLE_USERS = 20;
 /**
  * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with this value, but the node's
@@ -19,10 +19,10 @@ const TRANSACTION_GAS = 2 ** 24;
 const TOLERANCE = 1 / 50;
 
 /**
- * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a block
- * must have room for it. Chains and forks have different limits and prices, so only the node's estimates count. The estimates
- * use the most expensive user ids (without zero bytes), so any real batch of this size fits. Gas grows by the same amount per
- * user, so a few estimates are enough.
+ * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
+ * block must have room for it. Chains and forks have different limits and prices, so only the node's estimates count.
+ * The estimates use the most expensive user ids (without zero bytes), so any real batch with this number of users fits.
+ * Gas grows by the same amount per user, so a few estimates are enough.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError the node's error if it rejects even a single user

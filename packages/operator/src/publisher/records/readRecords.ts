@@ -20,7 +20,7 @@ export interface BadRow {
 export interface RecordsRead {
   /** The valid records, sorted by user id. */
   records: RecordTable;
-  /** The bad rows, in the order of their lines. */
+  /** The bad rows, in the order of the lines. */
   bad: BadRow[];
 }
 
@@ -31,13 +31,13 @@ type OnRead = (bytesRead: number, bytes: number) => void;
 
 /** The maximum number of characters in a line. A record has about 250. */
 const MAX_LINE_LENGTH = 4096;
-/** The columns of a CSV file, sorted by name. A file may have them in any order. */
+/** The columns of a CSV file, sorted by name. A file may have these columns in any order. */
 const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
- * Reads users' key records from a file or a stream. A file whose name ends in `.csv` is CSV with a header. Any other file, and
- * a stream such as standard input, has one JSON object per line. Every key is checked as a verifier does. A second record of a
- * user is a bad row. Empty lines are skipped.
+ * Reads users' key records from a file or a stream. A file with a name that ends in `.csv` is CSV with a header. Any
+ * other file, and a stream such as standard input, has one JSON object per line. The function checks every key as a
+ * verifier does. A second record of a user is a bad row. The function skips empty lines.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
  * @throws ArgumentError FILE_UNREADABLE
  * @example
@@ -153,7 +153,7 @@ async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): As
     const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
     first = false;
     texts[0] = rest + (texts[0] ?? "");
-    // Cut a line that is too long, to save memory. It is still too long after the cut.
+    // Cut a line that is too long, to save memory. The line is still too long after the cut.
     rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
     yield texts;
     onRead(stream.bytesRead, Math.max(stream.bytesRead, size));

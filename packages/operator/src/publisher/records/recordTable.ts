@@ -13,13 +13,13 @@ import { checkAllBuiltins } from "keyroot/input";
 export interface Duplicate {
   userID: UserID;
   line: number;
-  /** The line of the user's first record, which remains in the table. */
+  /** The line of the user's first record. The first record remains in the table. */
   firstLine: number;
 }
 
 /**
- * The offsets in a row. It contains the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes, and the
- * line number.
+ * The offsets in a row. A row contains the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes,
+ * and the line number.
  */
 const PUB_KEY = 32;
 const KEY_ID = PUB_KEY + PUBLIC_KEY_BYTES;
@@ -31,13 +31,13 @@ const ROWS_PER_CHUNK = 2 ** 14;
 const PREFIX_BYTES = 6;
 
 /**
- * A table of users' key records. Each record takes 165 bytes, and would take four times as much as an object. `sortByUser`
- * sorts the records by user id. The table lists new records only after it has been sorted.
+ * A table of users' key records. Each record takes 165 bytes. As an object, a record would take four times as much
+ * memory. `sortByUser` sorts the records by user id. The table lists new records only after a sort.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
   #rows: number;
-  /** The rows, in the order of their user ids. */
+  /** The rows, in the order of the user ids. */
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
@@ -52,7 +52,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Checks records, and makes a sorted table of them.
+   * Checks records, and makes a sorted table of the records.
    * @throws ArgumentError DUPLICATE_USER, and the errors of `toKeyRecord` and `checkKeyRecord`
    */
   static of(records: Iterable<KeyRecord>): RecordTable {
@@ -71,7 +71,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change.
+   * Adds a record that `checkKeyRecord` has accepted. The record's key and key id are published without a change.
    * @param line the record's line in the input. Default: the record's position, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
@@ -132,13 +132,13 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
-  /** Returns a table of the records at the positions that `keep` selects. Both tables share their memory. */
+  /** Returns a table of the records at the positions that `keep` selects. Both tables share the same memory. */
   filter(keep: (position: number) => boolean): RecordTable {
     const order = this.#order.filter((_, position) => keep(position));
     return new RecordTable(this.#chunks, this.#rows, order);
   }
 
-  /** Frees the memory of all records, including those in tables that were filtered from this table. */
+  /** Frees the memory of all records, including the records in tables that were filtered from this table. */
   release(): void {
     this.#chunks.length = 0;
     this.#rows = 0;

@@ -6,7 +6,7 @@ import type { KeyRecord, UserID } from "keyroot/identity";
 import { plural } from "../../plural.ts";
 import { WorkerPool } from "../../threads/workerPool.ts";
 
-/** The number of keys in one request to a thread. Checking them takes about 0.2 s. */
+/** The number of keys in one request to a thread. A check of 100 keys takes about 0.2 s. */
 const KEYS_PER_REQUEST = 100;
 /** The maximum number of users in an error message. */
 const NAMED = 20;
@@ -14,15 +14,16 @@ const NAMED = 20;
 const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms. Most of this
- * time is the test that the point is in the prime-order subgroup. Reading records and verifying keys do not include this test.
+ * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. The check of a key takes about
+ * 2 ms. Most of this time is the test that the point is in the prime-order subgroup. `readRecords` and verifiers do not
+ * include this test.
  */
 export class SubgroupChecker implements AsyncDisposable {
   readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
 
   /**
    * @param onProgress receives the number of checked records
-   * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER with the first 20 users in its message
+   * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER. The error's message contains the first 20 users
    */
   async check(records: Iterable<KeyRecord>, onProgress?: (done: number) => void): Promise<void> {
     const refused: UserID[] = [];

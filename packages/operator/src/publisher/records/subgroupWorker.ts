@@ -3,7 +3,10 @@ import { ArgumentError } from "keyroot/errors";
 import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/identity";
 import { serveRequests } from "../../threads/serveRequests.ts";
 
-/** Returns the positions of the keys that registration would reject. @param keys 105 bytes each */
+/**
+ * Returns the positions of the keys that registration would reject.
+ * @param keys the public keys, with 105 bytes per key
+ */
 serveRequests<number[]>((keys: Uint8Array) => {
   const refused: number[] = [];
   for (let i = 0; i * PUBLIC_KEY_BYTES < keys.length; i++) {

@@ -18,7 +18,7 @@ export interface AwaitExecutionOptions {
 
 /** The result of batches that another party executed. */
 export interface Execution {
-  /** The number of users who have the root of their batch. */
+  /** The number of users with the root of their batch. */
   published: number;
   /** Users who have a different root. Another publisher was faster, and the contract keeps the first root. */
   superseded: UserRoot[];
@@ -28,8 +28,8 @@ export interface Execution {
 const MAX_POLL_ERRORS = 20;
 
 /**
- * Waits until another party has added the roots of batches. For example, the owners of a Safe may sign days later. It polls one
- * user per batch, and reads the batch's other users when that user has a root.
+ * Waits until another party has added the roots of batches. For example, the owners of a Safe may sign days later. The
+ * function polls one user per batch, and reads the batch's other users when the polled user has a root.
  * @throws TransportError ABORTED; and the errors of `getMerkleTreeRoots` if 20 consecutive polls fail
  */
 export async function awaitExecution(

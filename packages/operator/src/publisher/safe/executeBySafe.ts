@@ -20,20 +20,21 @@ const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
   /**
-   * The folder for the Transaction Builder files. It is created with access for its owner only (mode 0700) if it does not
-   * exist.
+   * The folder for the Transaction Builder files. A missing folder is created with access for the owner only (mode
+   * 0700).
    */
   dir: string;
   /** Returns the current time in ms since 1970. */
   now: () => number;
-  /** Receives the paths of the files, which the Safe's owners upload. */
+  /** Receives the paths of the files. The Safe's owners upload these files. */
   onFiles: (paths: string[]) => void;
 }
 
 /**
- * Writes files for the Transaction Builder of the Safe that owns the registry. Then it waits until the Safe's owners have
- * executed them. You can stop it and run it again at any time. The new files then contain only the missing batches.
- * @returns the number of users who have the root of their batch, and the users who have a different root
+ * Writes files for the Transaction Builder of the Safe that owns the registry. Then waits until the Safe's owners have
+ * executed the files' transactions. You can stop the function and call it again at any time. The new files then contain
+ * only the missing batches.
+ * @returns the number of users with the root of their batch, and the users with a different root
  * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError
  * FILE_UNWRITABLE, and the errors of `awaitExecution`
  * @example
@@ -60,7 +61,7 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
-    // Other accounts must not be able to replace these files, because the owners sign their content.
+    // Other accounts must not be able to replace these files, because the owners sign the files' content.
     await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);

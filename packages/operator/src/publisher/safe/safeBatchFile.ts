@@ -19,16 +19,16 @@ export interface SafeExportOptions {
   /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
   safe: string;
   /**
-   * The maximum number of users in one transaction of the Safe. A Safe's transaction needs about 60,000 gas more than an
-   * ordinary account's. Its gas limit must also be 1/63 higher (EIP-150). In a measurement with a limit of 2^24 gas (EIP-7825),
-   * 715 users fit and 720 did not.
+   * The maximum number of users in one transaction of the Safe. A Safe's transaction needs about 60,000 gas more than
+   * an ordinary account's transaction. The gas limit of a Safe's transaction must also be 1/63 higher (EIP-150). In a
+   * measurement with a limit of 2^24 gas (EIP-7825), 715 users fit and 720 did not.
    */
   usersPerTransaction: number;
   /** The creation time of the files, in ms since 1970. */
   createdAt: number;
 }
 
-/** A file for the Transaction Builder of Safe, format 1.0 (`BatchFile` in its `typings/models.ts`). */
+/** A file for Safe's Transaction Builder, format 1.0 (`BatchFile` in the Transaction Builder's `typings/models.ts`). */
 export interface SafeBatchFile {
   version: "1.0";
   chainId: string;
@@ -44,7 +44,7 @@ export interface SafeBatchFile {
   transactions: SafeCall[];
 }
 
-/** A call in readable form, which the Transaction Builder encodes. */
+/** A call in readable form. The Transaction Builder encodes this call. */
 interface SafeCall {
   to: string;
   value: "0";
@@ -67,8 +67,8 @@ const ADD_MERKLE_TREE_ROOT = {
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * The maximum number of calls in one file. They become one transaction (MultiSend). Safe's transaction service accepts one
- * hundred calls, but not two hundred (github.com/safe-global/safe-react-apps, issue 749).
+ * The maximum number of calls in one file. The calls of a file become one transaction (MultiSend). Safe's transaction
+ * service accepts 100 calls, but not 200 (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;
 
@@ -106,8 +106,9 @@ export function toSafeBatchFiles(
 }
 
 /**
- * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). It is Keccak-256 of the file
- * without its checksum and with `name: null`. Each object is serialized as its sorted keys followed by their values.
+ * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). The checksum is Keccak-256
+ * of the file without a checksum and with `name: null`. Each object is serialized as its sorted keys followed by the
+ * keys' values.
  * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {

@@ -5,8 +5,8 @@ import { readSecretFile } from "../../disk/permissions.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A passphrase, or the path of a file that contains it. Never pass a passphrase as a command-line argument, because others
- * can read it.
+ * A passphrase, or the path of a file that contains the passphrase. Never pass a passphrase as a command-line argument,
+ * because other accounts can read arguments.
  */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
@@ -14,9 +14,9 @@ export type PassphraseSource = { file: string } | { passphrase: string };
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format. With some
- * parameters, decryption takes a few seconds.
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
+ * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format.
+ * With some parameters, decryption takes a few seconds.
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. Errors contain no key
  * and no passphrase
  * @example
  * ```ts
@@ -27,20 +27,20 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
   const json = await readSecretFile(path, MAX_BYTES);
   checkKeyDerivation(path, json);
   const passphrase = await readPassphrase(path, source);
-  // Load this module on demand, so that commands without a key file start faster.
+  // Load this module on demand, so that commands without a key file start sooner.
   const { Wallet } = await import("ethers/wallet");
   try {
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
     return new KeySigner(address, signingKey);
   } catch {
-    // Leave the cause out, because it may contain parts of the key.
+    // Omit the error's cause, because the cause may contain parts of the key.
     throw notAKeyFile(path);
   }
 }
 
 /**
- * Makes a new key and the text of its key file. The format is Web3 Secret Storage, version 3, with scrypt (N = 131072, r = 8, p
- * = 1).
+ * Makes a new key and the text of a key file. The format is Web3 Secret Storage, version 3, with scrypt (N = 131072, r
+ * = 8, p = 1).
  * @returns `key`: the account of the key, 0x and 40 hex digits with checksum (EIP-55)
  */
 export async function makeKeyFile(passphrase: string): Promise<{ key: string; text: string }> {
@@ -91,8 +91,8 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
 }
 
 /**
- * The minimum memory of scrypt. It is that of the weakest parameters in the OWASP Password Storage Cheat Sheet (section
- * "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ * The minimum memory of scrypt. The weakest parameters in the OWASP Password Storage Cheat Sheet need this memory
+ * (section "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
@@ -104,10 +104,9 @@ const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * Rejects weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale, which have 2,000
- * rounds.
- * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt nor
- * PBKDF2
+ * Rejects weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale with only 2,000 rounds.
+ * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt
+ * nor PBKDF2
  */
 function checkKeyDerivation(path: string, json: string): void {
   const { kdf, n, r, p, c } = keyDerivationOf(json);
@@ -125,8 +124,8 @@ function checkKeyDerivation(path: string, json: string): void {
 }
 
 /**
- * Returns the key derivation of a key file, in lower case, and its parameters. The file's field names may be in upper or lower
- * case. `kdf` is unknown if the text is not a key file.
+ * Returns the key derivation of a key file, in lower case, and the derivation's parameters. The file's field names may
+ * be in upper or lower case. `kdf` is unknown if the text is not a key file.
  */
 function keyDerivationOf(json: string) {
   let file: unknown;

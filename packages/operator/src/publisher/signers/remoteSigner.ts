@@ -8,7 +8,8 @@ import { type SignedTransaction, type Signer, toTransaction, type TransactionReq
 
 /**
  * A signer in a separate process, such as Web3Signer, Clef or a node. The process keeps the key and signs with
- * `eth_signTransaction`. Its response is used only if it is exactly the requested transaction, signed by the expected account.
+ * `eth_signTransaction`. The class uses the process's response only if the response is exactly the requested
+ * transaction, signed by the expected account.
  * @example
  * ```ts
  * const call = rpcCaller("http://127.0.0.1:9000", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
@@ -67,8 +68,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Parses the signer's response. Web3Signer and some nodes return the raw transaction. Clef and Geth return an object that
- * contains it.
+ * Parses the signer's response. Web3Signer and some nodes return the raw transaction. Clef and Geth return an object
+ * that contains the raw transaction.
  */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;

@@ -21,7 +21,7 @@ export interface TransactionRequest {
   accessList?: { address: string; storageKeys: string[] }[] | undefined;
 }
 
-/** A signed transaction. It can be broadcast many times, because the chain includes it at most once. */
+/** A signed transaction. Repeated broadcasts are safe, because the chain includes a signed transaction at most once. */
 export interface SignedTransaction {
   /** The serialized transaction: 0x and lowercase hex digits. */
   raw: string;
@@ -41,7 +41,7 @@ export interface Signer {
 }
 
 /**
- * Signs and sends a transaction of the registry's owner. The publisher may call it again with the same nonce.
+ * Signs and sends a transaction of the registry's owner. The publisher may call the function again with the same nonce.
  * @returns the transaction hash: 0x and 64 hex digits
  * @throws TransportError RPC_ERROR with the node's message if the node rejects the transaction
  */
@@ -56,8 +56,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Makes a function that signs the owner's transactions and broadcasts them through the chain's endpoint. It computes the
- * returned hash from the signed bytes, and does not use the endpoint's response. The same request gives the same transaction.
+ * Makes a function that signs the owner's transactions and broadcasts them through the chain's endpoint. The function
+ * computes the returned hash from the signed bytes, and does not use the endpoint's response. The same request gives
+ * the same transaction.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner

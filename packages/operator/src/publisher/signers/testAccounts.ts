@@ -3,8 +3,8 @@ import { ArgumentError } from "../../errors.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
 /**
- * The 20 default accounts of Hardhat and Anvil. Their mnemonic is "test test test test test test test test test test test
- * junk".
+ * The 20 default accounts of Hardhat and Anvil. The accounts' mnemonic is "test test test test test test test test test
+ * test test junk".
  */
 export const TEST_ACCOUNTS: readonly string[] = [
   "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -29,7 +29,7 @@ export const TEST_ACCOUNTS: readonly string[] = [
   "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199",
 ];
 
-/** Rejects accounts whose private keys are public, except on development chains. @throws ArgumentError TEST_KEY_REFUSED */
+/** Rejects accounts with public private keys, except on development chains. @throws ArgumentError TEST_KEY_REFUSED */
 export function refuseTestAccount(address: string, chainId: number): void {
   if (isLocalChainId(chainId) || !TEST_ACCOUNTS.includes(getAddress(address))) return;
   const message =

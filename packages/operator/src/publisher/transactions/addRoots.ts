@@ -20,7 +20,7 @@ const MAX_FEE_FACTOR = 10n;
 /** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
 const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
-/** The time in ms after which a transaction is sent again if no node has confirmed that it received it. */
+/** The time in ms after which a transaction is sent again if no node has confirmed the transaction. */
 const RESEND_UNCONFIRMED_MS = 2_000;
 
 export interface AddRootsContext {
@@ -34,13 +34,15 @@ export interface AddRootsContext {
 }
 
 /**
- * Adds the roots of batches with one transaction per batch. Several transactions can be pending at the same time. Returns when
- * every nonce is used and every batch has a receipt. The caller must then check that all users have their root.
+ * Adds the roots of batches with one transaction per batch. Several transactions can be pending at the same time.
+ * Returns when every nonce is used and every batch has a receipt. The caller must then check that all users have their
+ * root.
  *
- * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if it is stuck, a node dropped it, or
- * the response was lost. The chain includes at most one transaction per nonce.
- * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with
- * the node's message if it rejects a transaction permanently; and the errors of signer, journal and chain
+ * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if the transaction is stuck,
+ * a node dropped the transaction, or the response was lost. The chain includes at most one transaction per nonce.
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED;
+ * RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
+ * and chain
  */
 export async function addRoots(batches: readonly RootBatch[], context: AddRootsContext): Promise<void> {
   await new RootAdder(context).run(batches);
@@ -92,16 +94,17 @@ class RootAdder {
     }
   }
 
-  /** Step 1: gives batches the nonces that the journal has recorded for them, and queues the other batches. */
+  /** Step 1: restores the batches' nonces from the journal, and queues the batches without a recorded nonce. */
   async #restoreAttempts(batches: readonly RootBatch[]): Promise<void> {
     const { chain, owner } = this.#registry;
     this.#usedNonces = await chain.transactionCount(owner, "latest");
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
     const current = owner.toLowerCase();
-    // The latest attempt with a nonce counts. If the nonce is used, this attempt may have added the root.
+    // For each nonce, the latest attempt counts. If the nonce is used, the latest attempt may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
-      // Skip attempts of an earlier owner. Their nonces belong to another account, and they can no longer add roots.
+      // Skip attempts of an earlier owner. The nonces of these attempts belong to another account, which can no longer
+      // add roots.
       if (batch === undefined || (attempt.sender ?? current) !== current) continue;
       const known = this.#transactions.get(attempt.nonce);
       const hashes = known?.batch === batch ? known.hashes : [];
@@ -143,8 +146,8 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if its transaction used the nonce. Queues the batch again if another transaction used the
-   * nonce.
+   * Records a batch as included if the batch's transaction used the nonce. Queues the batch again if another
+   * transaction used the nonce.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);
@@ -172,7 +175,10 @@ class RootAdder {
     );
   }
 
-  /** Step 3: sends queued batches while fewer than `inFlight` transactions are pending. @returns true if it sent any */
+  /**
+   * Step 3: sends queued batches while fewer than `inFlight` transactions are pending.
+   * @returns true if a batch was sent
+   */
   async #sendQueued(): Promise<boolean> {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
@@ -243,7 +249,7 @@ class RootAdder {
     event: "sent" | "replaced",
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
-    // The journal may contain higher fees. They can come from an earlier run with other limits or from an attacker.
+    // The journal may contain higher fees, from an earlier run with other limits or from an attacker.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
     const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
     if (maxFee > maxFeePerGas)
@@ -271,8 +277,9 @@ class RootAdder {
   }
 
   /**
-   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck. All other transactions wait for
-   * it. A transaction whose nonce is used is never sent again, because no block can include it.
+   * Step 4: sends the pending transaction with the lowest unused nonce again if this transaction is stuck. All other
+   * transactions wait for this transaction. A transaction with a used nonce is never sent again, because no block can
+   * include the transaction.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -293,9 +300,9 @@ class RootAdder {
   }
 
   /**
-   * Closes a gap in the nonces. A gap occurs if nodes drop another program's transaction with a lower nonce. The last pending
-   * batch gets the free nonce. If the batch's first transaction is also included, it has no effect, because its users already
-   * have roots.
+   * Closes a gap in the nonces. A gap occurs if nodes drop another program's transaction with a lower nonce. The last
+   * pending batch gets the free nonce. If a block also includes the batch's first transaction, this transaction has no
+   * effect, because the batch's users already have roots.
    * @returns true if there was a gap
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {

@@ -10,17 +10,17 @@ export interface CostLimits {
   /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is needed because
-   * the signed priority fee is always paid in full. The base fee needs no such limit, because the chain sets it and an endpoint
-   * cannot change it.
+   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is needed
+   * because the signed priority fee is always paid in full. The base fee needs no such limit, because the chain sets
+   * the base fee, and an endpoint cannot change it.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
-   * The maximum cost of a plan over all its runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee. A false response of the endpoint cannot change these values. Transactions of an earlier plan for the same root
-   * also count. The default is an amount of gas at the price `maxFeePerGas`. This amount is 150,000 gas per file, plus twice
-   * the estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after the
-   * fork Amsterdam.
+   * The maximum cost of a plan over all runs, in wei. Every signed transaction counts with its whole gas limit at its
+   * highest fee. A false response of the endpoint cannot change these values. Transactions of an earlier plan for the
+   * same root also count. The default is an amount of gas at the price `maxFeePerGas`. This amount is 150,000 gas per
+   * file, plus twice the estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and
+   * about 111,700 after the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
@@ -54,12 +54,12 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
 /** The fields of a transaction that determine its cost. */
 type Priced = Pick<Attempt, "nonce" | "gas" | "fees" | "dataFee">;
 
-/** Returns the maximum cost of a transaction in wei: its whole gas limit at its highest fee, plus the data fee. */
+/** Returns the maximum cost of a transaction in wei: the whole gas limit at the highest fee, plus the data fee. */
 export function worstCostOf({ gas, fees, dataFee = 0n }: Priced): bigint {
   return BigInt(gas) * maxGasPriceOf(fees) + dataFee;
 }
 
-/** Sums the maximum costs of transactions per plan and per day, including those of earlier runs. */
+/** Sums the maximum costs of transactions per plan and per day, including the transactions of earlier runs. */
 export class CostBudget {
   readonly #limits: CostLimits;
   /** The registry of new transactions, in the format of `registryKeyOf`. */
@@ -95,8 +95,8 @@ export class CostBudget {
   }
 
   /**
-   * Returns the limit that a transaction would exceed, and its value in wei. Returns undefined if the transaction may be
-   * signed.
+   * Returns the limit that a transaction would exceed, with the limit's value in wei. Returns undefined if the
+   * transaction may be signed.
    */
   exceededBy(transaction: Priced, now = Date.now()): ExceededLimit | undefined {
     const cost = worstCostOf(transaction);
@@ -109,9 +109,10 @@ export class CostBudget {
   }
 
   /**
-   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the day. With
-   * the default allowance, attempts with a higher fee count at the current maximum fee, because the allowance is an amount of
-   * gas at this fee. Attempts without a sender come from version 0.2, and count as the current sender's.
+   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the
+   * day. With the default allowance, attempts with a higher fee count at the current maximum fee, because the allowance
+   * is an amount of gas at this fee. Attempts without a sender come from version 0.2, and count as attempts of the
+   * current sender.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;

@@ -13,8 +13,8 @@ export interface Prices {
 }
 
 /**
- * Returns the fees for sending a stuck transaction again. They are higher if the transaction offers too little and the limits
- * allow it.
+ * Returns the fees for sending a stuck transaction again. The fees are higher if the transaction offers too little and
+ * the limits allow higher fees.
  * @param isIgnored true if blocks were made without the transaction
  * @returns the fees, and whether a limit prevented higher fees
  */
@@ -31,15 +31,16 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // The journal may contain fees from a run with higher limits. Use them if the current limits allow no others, because a
-  // transaction must use the nonce.
+  // The journal may contain fees from a run with higher limits. Use the recorded fees if the current limits allow no
+  // other fees, because a transaction must use the nonce.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }
 
 /**
- * Returns the fees of a transaction that replaces a pending one. Each part is an eighth higher, and at least as high as for a
- * new transaction. Nodes reject a replacement that raises either part by less than a tenth (`txpool.pricebump` of Geth).
+ * Returns the fees of a transaction that replaces a pending transaction. Each fee is at least 12.5% higher than the
+ * pending transaction's fee, and at least as high as for a new transaction. Geth rejects a replacement with a fee that
+ * rises by less than 10% (`txpool.pricebump`).
  * @returns undefined if a limit is too low for these fees
  */
 export function bumpFees(

@@ -3,18 +3,21 @@ import type { AddedRootEvent, Registry } from "../chain/registry.ts";
 import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction } from "./signedTransaction.ts";
 
-/** The maximum number of checks without a receipt. Nodes may count a nonce before they return its receipt. */
+/**
+ * The number of checks without a receipt before the search for another transaction. A node may count a transaction's
+ * nonce before the node returns the transaction's receipt.
+ */
 const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * The transaction that used a nonce. It is the batch's transaction, with its event if there is one, or a foreign transaction.
+ * The transaction that used a nonce: the batch's transaction, with its event if there is one, or a foreign transaction.
  * Only a foreign transaction signed by the owner proves that the batch's transaction was not included.
  */
 export type NonceUser = { by: "batch"; added: AddedRootEvent | undefined } | { by: "foreign" };
 
 /**
  * Finds out which transaction used the nonce of a batch.
- * @returns undefined if the chain does not show it yet
+ * @returns undefined if the chain does not show this transaction yet
  * @throws VerificationError TRANSACTION_REVERTED; TransportError the errors of `chain`
  */
 export async function findNonceUser(
@@ -29,7 +32,7 @@ export async function findNonceUser(
   if (checks < MAX_MISSING_RECEIPTS) return undefined;
   const roots = await registry.getMerkleTreeRoots(userIDs);
   if (!roots.includes(undefined)) return { by: "batch", added: undefined };
-  // The search takes many requests, so it runs only after 3, 6, 12, … checks.
+  // The search takes many requests, so the search runs only after 3, 6, 12, … checks.
   if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
   const found = await findSignedTransaction(registry, attempt.nonce);
   if (found === undefined) return undefined;
@@ -37,14 +40,15 @@ export async function findNonceUser(
   const isOwn =
     found.to?.toLowerCase() === contract.toLowerCase() && found.data === registry.addRootCall(batch, false).data;
   if (!isOwn) return { by: "foreign" };
-  // An earlier run sent this transaction and ended before it recorded the hash. Its receipt will follow.
+  // An earlier run sent this transaction and ended before it recorded the hash. The next check reads the transaction's
+  // receipt.
   if (!transaction.hashes.includes(found.hash)) transaction.hashes.push(found.hash);
   return undefined;
 }
 
 /**
- * Returns true if no pending transaction has the next nonce. Another program's transaction then had the nonce, and nodes have
- * dropped it.
+ * Returns true if no pending transaction has the next nonce. The nonce then belonged to another program's transaction,
+ * which nodes have dropped.
  */
 export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;

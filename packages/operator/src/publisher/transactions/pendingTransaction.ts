@@ -1,16 +1,19 @@
 import type { AddRootCall, RootBatch } from "../chain/registry.ts";
 import type { Attempt } from "../journal/journal.ts";
 
-/** A batch whose transaction is not in a block yet. */
+/** A batch with a transaction that is not in a block yet. */
 export interface PendingTransaction {
   batch: RootBatch;
-  /** The call of the transaction. It is built on demand, and deleted when the transaction is in a block. */
+  /** The call of the transaction. The call is built on demand, and deleted when the transaction is in a block. */
   call?: AddRootCall | undefined;
   attempt: Attempt;
   hashes: string[];
-  /** True if a node has confirmed that it has the transaction. */
+  /** True if a node's response has confirmed that the node has the transaction. */
   accepted: boolean;
-  /** The time at which this run last sent the transaction. Undefined if it must be sent now, because no node may have it. */
+  /**
+   * The time at which this run last sent the transaction. Undefined if the transaction must be sent now, because
+   * possibly no node has the transaction.
+   */
   sentAt: number | undefined;
   /** The number of the newest block at the time when the transaction was last sent. */
   sentAtBlock: number;

@@ -70,8 +70,8 @@ export async function sendCall(
 }
 
 /**
- * Returns the gas limit and fees of a transaction, and checks that they are within the limits. The cost includes the fee for
- * bytes on rollups.
+ * Returns the gas limit and fees of a transaction, and checks that the price and the cost are within the limits. The
+ * cost includes the fee for bytes on rollups.
  */
 async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
   const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);

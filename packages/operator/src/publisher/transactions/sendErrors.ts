@@ -11,7 +11,7 @@ export function describeGasPrice(wei: bigint): string {
  * The error for a price above the limit.
  * @param problem the first sentence of the message, without its period
  * @param limit the exceeded limit in wei per unit of gas
- * @param actual the offered wei per unit of gas, if it is known
+ * @param actual the offered wei per unit of gas, if this price is known
  * @param setting the option that sets the limit
  */
 export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, setting = "--max-fee"): TransportError {
@@ -20,11 +20,11 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
   return new TransportError("FEE_TOO_HIGH", message, values);
 }
 
-/** A limit that a transaction could exceed, and its value in wei. */
+/** A limit that a transaction could exceed, with the limit's value in wei. */
 export interface ExceededLimit {
   /**
-   * `transaction` limits the one transaction of a command. `maxCost` limits all runs of a plan. `maxCostPerDay` limits all
-   * plans of 24 hours.
+   * `transaction` limits the single transaction of a command. `maxCost` limits all runs of a plan. `maxCostPerDay`
+   * limits all plans of 24 hours.
    */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
   wei: bigint;
@@ -47,15 +47,18 @@ export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): T
 
 /** A sent transaction. */
 export interface SentTransaction {
-  /** Its hash: 0x and 64 lowercase hex digits. Undefined if the endpoint did not confirm it. */
+  /**
+   * The transaction hash: 0x and 64 lowercase hex digits. Undefined if the endpoint did not confirm the transaction.
+   */
   hash: string | undefined;
   nonce: number;
-  /** The address of its sender. */
+  /** The address of the transaction's sender. */
   from: string;
 }
 
 /**
- * The error for a sent transaction that is in no block. Its `actual` value is the transaction's hash, if it is known.
+ * The error for a sent transaction that is in no block. The error's `actual` value is the transaction's hash, if the
+ * hash is known.
  * @param problem the rest of the first sentence, without its period
  * @param remedy an imperative clause without its period
  * @param note a further sentence

@@ -1,6 +1,6 @@
 import type { AddedRootEvent } from "../chain/registry.ts";
 
-/** Options for sending transactions and waiting for them. */
+/** Options for sending transactions, and for the wait until transactions are in a block. */
 export interface SendOptions {
   /** The maximum number of pending transactions. Default: 8. */
   inFlight: number;
@@ -11,8 +11,8 @@ export interface SendOptions {
   /** Adds access lists to transactions (EIP-2930). Default: false. */
   accessList: boolean;
   /**
-   * The time in ms after which a transaction that is not in a block is sent again. Its fees are raised if blocks were made
-   * without it. Default: 60,000.
+   * The time in ms after which a transaction that is not in a block is sent again. The transaction's fees are raised if
+   * blocks were made without the transaction. Default: 60,000.
    */
   stuckAfterMs: number;
   /** The maximum time to wait without any progress, in ms. Default: 600,000. */
@@ -34,15 +34,18 @@ export const DEFAULT_SEND_OPTIONS: SendOptions = {
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
   /**
-   * `replaced` means that the transaction was sent again with the same nonce. `hash` is undefined if the node did not confirm
-   * it. `maxFee` is in wei.
+   * `replaced` means that the transaction was sent again with the same nonce. `hash` is undefined if the node did not
+   * confirm the transaction. `maxFee` is in wei.
    */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
   /**
-   * The transaction is in a block. `added` is undefined if the transaction emitted no event, because all its users already had
-   * roots.
+   * The transaction is in a block. `added` is undefined if the transaction emitted no event, because all users of the
+   * batch already had roots.
    */
   | { event: "included"; root: string; nonce: number; added: AddedRootEvent | undefined }
-  /** `reorganized` means that the transaction's block is gone. `displaced` means that another transaction used its nonce. */
+  /**
+   * `reorganized` means that the transaction's block is no longer on the chain. `displaced` means that another
+   * transaction used the transaction's nonce.
+   */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
   | { event: "waiting"; reason: string };

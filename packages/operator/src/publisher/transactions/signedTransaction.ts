@@ -16,10 +16,10 @@ export interface OwnersTransaction {
 }
 
 /**
- * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the owner's
- * signature proves it.
- * @returns undefined if the endpoint does not return it. For example, the block may be too old for a node that is not an
- * archive node
+ * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the
+ * owner's signature proves that the owner sent the transaction.
+ * @returns undefined if the endpoint does not return the transaction. For example, the transaction's block may be too
+ * old for a node that is not an archive node
  */
 export async function findSignedTransaction(registry: Registry, nonce: number): Promise<OwnersTransaction | undefined> {
   try {
@@ -73,7 +73,7 @@ function firstOf(transactions: readonly unknown[], owner: string, nonce: number)
   return undefined;
 }
 
-/** Parses a signed transaction in JSON-RPC format. Returns undefined if its format is wrong. */
+/** Parses a signed transaction in JSON-RPC format. Returns undefined if the format is wrong. */
 function readTransaction(fields: Readonly<Record<string, unknown>>): Transaction | undefined {
   const { type, chainId, nonce, gas, to, value, input, r, s, v } = fields;
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList } = fields;

@@ -3,7 +3,7 @@ import { TransportError } from "../../errors.ts";
 import { isTransient } from "../../http/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
-/** Error messages of nodes that already have the transaction, or another one with the same nonce. */
+/** Error messages of nodes that already have the transaction, or another transaction with the same nonce. */
 const ALREADY_KNOWN =
   /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
 /** Error messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
@@ -13,9 +13,9 @@ const TOO_POOR = /insufficient (?:funds|balance)|enough (?:funds|balance)/i;
 
 /** A node's response to a transaction. */
 export interface SendResult {
-  /** True if the node has confirmed that it has the transaction. */
+  /** True if the node's response confirms that the node has the transaction. */
   accepted: boolean;
-  /** The hash that the node returned. */
+  /** The transaction hash that the node returned. Undefined if the node returned no valid hash. */
   hash?: string;
   /** The reason why there was no clear response, without a period. */
   problem?: string;
