@@ -1,8 +1,8 @@
 /**
- * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. For comparison, it
- * measures one finality update, and a single BLS verification as the least work of any light client. It also measures the time
- * and bytes until the first verified key. It compares other light clients from npm. These are Lodestar's time on the same data,
- * and the sizes of Lodestar, Helios and Colibri.
+ * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. For
+ * comparison, the benchmark measures one finality update, and a single BLS verification as the least work of any light
+ * client. The benchmark also measures the time and bytes until the first verified key. It compares the results with
+ * other light clients from npm: Lodestar's time on the same data, and the sizes of Lodestar, Helios and Colibri.
  */
 import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/beacon/protocol";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
@@ -17,7 +17,7 @@ import { never } from "../test/support/support.ts";
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
 const FIRST_KEY_RUNS = SMALL ? 1 : 5;
-/** The number of runs with Lodestar. It is small, because each run takes seconds. */
+/** The number of runs with Lodestar. This number is small, because each run takes seconds. */
 const PEER_RUNS = 3;
 const USERS = SMALL ? 25 : 700;
 
@@ -57,8 +57,8 @@ const ofUpdate = medianOf(work);
 const ofVerification = medianOf(blsWork());
 
 /**
- * The number of periods per day. An app that checks each hour needs 24 finality updates per day, and one update per period of
- * 27 hours.
+ * The number of periods per day. A period has about 27 hours. An app that checks each hour needs 24 finality updates
+ * per day, and one update per period.
  */
 const periodsPerDay = 7200 / (mainnet.slotsPerEpoch * mainnet.epochsPerPeriod);
 const [last = new Uint8Array()] = real.updates.slice(-1);
@@ -70,7 +70,7 @@ progress("the first key");
 const firstKey = await measureFirstKey(USERS, FIRST_KEY_RUNS);
 
 let peers: Peers | undefined;
-// A run with small data skips this part, because it downloads 63 MB.
+// A run with small data skips this part, because this part downloads 63 MB.
 if (!SMALL) {
   progress("Lodestar, Helios, Colibri");
   peers = await measurePeers(real, PEER_RUNS);

@@ -1,8 +1,8 @@
 /**
- * Measures an audit of many users. The files are in a folder, and the roots are on Anvil's chain. For comparison, the same
- * run measures parts of the work on the same number of threads. These are `openssl dgst -sha256` over the files, and
- * `JSON.parse` of each file, alone and with OpenSSL's hash of every leaf and node. The last part adds the hashes and checks
- * of all keys.
+ * Measures an audit of many users. The files are in a folder, and the roots are on Anvil's chain. For comparison, the
+ * same run measures parts of the work on the same number of threads. The parts are `openssl dgst -sha256` over the
+ * files, and `JSON.parse` of each file, alone and with OpenSSL's hash of every leaf and node. The last part adds the
+ * hashes and checks of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -191,7 +191,7 @@ function shares(paths: readonly string[]): string[][] {
   return Array.from({ length: WORKERS }, (_, worker) => paths.filter((_, i) => i % WORKERS === worker));
 }
 
-/** Runs the whole audit. Returns its time in seconds and its peak memory. */
+/** Runs the whole audit. Returns the audit's time in seconds and peak memory. */
 async function auditAll(dir: string, rpc: string, contract: string): Promise<Row> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
@@ -225,7 +225,7 @@ function* makeFiles(dir: string, users: number): Generator<MerkleFile> {
   }
 }
 
-/** Writes all files, and adds their roots to the registry. */
+/** Writes all files, and adds the files' roots to the registry. */
 async function publishAll(call: RpcCall, contract: string, dir: string, users: number): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
@@ -238,7 +238,8 @@ async function publishAll(call: RpcCall, contract: string, dir: string, users: n
 }
 
 /**
- * Runs one part of the benchmark in a separate process. The calling process must not block, because it reads Anvil's output.
+ * Runs one part of the benchmark in a separate process. The calling process must not block, because this process reads
+ * Anvil's output.
  */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);

@@ -1,10 +1,11 @@
 /**
- * Measures the command `audit` for millions of users. It audits all files, then only new files, then parts that are merged
- * afterwards. Another process generates the chain's log and the files, and serves them over HTTP (`auditScale/source.ts`). The
- * last step, which compares the users of all files with each other, also runs alone over generated states.
+ * Measures the command `audit` for millions of users. The benchmark audits all files, then only new files, then parts
+ * that are merged afterwards. Another process generates the chain's log and the files, and serves the log and the files
+ * over HTTP (`auditScale/source.ts`). The last step, which compares the users of all files with each other, also runs
+ * alone over generated states.
  *
- * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
- * space. It reads /proc, so it needs Linux.
+ * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users need 1 GB of
+ * disk space. The benchmark reads /proc, so it needs Linux.
  */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -27,7 +28,7 @@ const NEW_SHARE = SMALL ? 0.5 : 0.01;
 const PARTS = SMALL ? 2 : 4;
 /** The numbers of users in generated states, for the last step alone. A state of 100 million users needs 4 GB. */
 const COMPARED = numbers.length > 0 ? numbers : SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
-/** The number of names in a folder to list. It is the number of files of 100 million users. */
+/** The number of names in a folder to list: the number of files for 100 million users. */
 const NAMES = SMALL ? 10 : 142_858;
 const SAMPLE_MS = 50;
 
@@ -35,7 +36,7 @@ const SAMPLE_MS = 50;
 interface Run extends Row {
   users: number;
   run: string;
-  /** The number of files that it read. */
+  /** The number of files that the command read. */
   files: number;
   seconds: number;
   cpuSeconds: number;
@@ -99,7 +100,7 @@ async function generate(users: number): Promise<ScaleSource> {
   return source.send({ dir: files, users });
 }
 
-/** Audits parts at the newest block, one after the other, and merges them. */
+/** Audits parts at the newest block, one after the other, and merges the parts. */
 async function auditInParts(users: number, url: string, target: readonly string[]): Promise<Run[]> {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   const { hash } = await fetchBlock(rpcCaller(url, { maxBytes, timeoutMs }), "latest");
@@ -120,7 +121,7 @@ async function auditInParts(users: number, url: string, target: readonly string[
   return [part, { ...merge, files: 0 }];
 }
 
-/** Runs the command, and measures its process. @throws Error if the audit has not passed */
+/** Runs the command, and measures the command's process. @throws Error if the audit has not passed */
 async function audit(users: number, name: string, options: readonly string[]): Promise<Run> {
   progress(`${name}, ${users} users`);
   const start = performance.now();
@@ -141,7 +142,7 @@ async function audit(users: number, name: string, options: readonly string[]): P
   return { users, run: name, files: filesRead - filesKnown, seconds, cpuSeconds, mebibytes: Math.round(residentMB) };
 }
 
-/** Lists a folder with this many names. */
+/** Lists a folder with this number of names. */
 async function measureListing(names: number): Promise<Row> {
   const folder = join(dir, "names");
   await mkdir(folder);

@@ -1,6 +1,6 @@
 /**
- * Measures the processor time of verifications in the engines of phones. It verifies with the whole file, with the option
- * `sha256`, and with short proofs.
+ * Measures the processor time of verifications in the engines of phones. The benchmark verifies with the whole file,
+ * with the option `sha256`, and with short proofs.
  */
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -30,7 +30,10 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 20 : 700;
 const ROOTS = SMALL ? 10 : 1429;
-/** The number of verifications after the first, whose mean time is measured. */
+/**
+ * The number of verifications after the first verification. The benchmark measures the mean time of these
+ * verifications.
+ */
 const FURTHER = SMALL ? 2 : 20;
 const CONTRACT = `0x${"ab".repeat(20)}`;
 const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
@@ -111,7 +114,10 @@ async function cpuMsOf(engine: Engine, task: Task, native = false): Promise<numb
   return Math.max(0.1, ((all - one) * 1000) / FURTHER);
 }
 
-/** Runs a task in an engine, and returns its processor time in s. The task runs in Node first, to record the responses. */
+/**
+ * Runs a task in an engine, and returns the task's processor time in s. The task runs in Node first, to record the
+ * responses.
+ */
 async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<number> {
   const answers: Record<string, string> = {};
   const hashes: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Measures the explorer in Chromium. It measures the time from a file's last byte to the verified path on the screen, for 700
- * users. It measures the same time for the view of a batch of 10,000 users. It also measures the main thread's longest task in
- * both cases. Every run has a new browser context, so that nothing is cached or compiled.
+ * Measures the explorer in Chromium: the time from a file's last byte to the verified path on the screen, for 700
+ * users. The benchmark measures the same time for the view of a batch of 10,000 users, and the main thread's longest
+ * task in both cases. Every run has a new browser context, so that nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
@@ -16,11 +16,11 @@ const BATCH_USERS = SMALL ? 20 : 10_000;
 const RUNS = SMALL ? 1 : 15;
 
 interface Run {
-  /** The time in ms from the last byte of the file to the frame that shows it. */
+  /** The time in ms from the file's last byte to the first frame that shows the file's content. */
   drawn: number;
   /** The longest task of the page's main thread, from the navigation on, in ms. */
   longestTask: number;
-  /** The longest CPU time of a task, in ms. Unlike elapsed time, it excludes other work on the machine. */
+  /** The longest CPU time of a task, in ms. Unlike elapsed time, CPU time excludes other work on the machine. */
   longestTaskCpu: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Measures the gas that the registry uses, and compares it with the least that any contract needs. A test repeats the
- * measurement and compares it with the newest result, so that a review shows every change. Gas is the same on every machine.
+ * Measures the registry's gas, and compares the gas with the minimum gas of any contract. A test repeats the
+ * measurement and compares the gas with the newest result, so that a review shows every change. Gas is the same on
+ * every machine.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -38,8 +39,8 @@ export interface GasRecord {
 export type GasOfCall = {
   users: number;
   /**
-   * The measured call. The first call of a registry uses 17,100 more gas, because it sets the user count from zero. The
-   * access list contains the users' slots (EIP-2930).
+   * The measured call. The first call of a registry uses 17,100 more gas, because the first call sets the user count
+   * from zero. The access list contains the users' slots (EIP-2930).
    */
   call: Call;
   gas: number;
@@ -54,7 +55,7 @@ type Call = "first" | "first, access list" | "later" | "later, access list";
 
 /** Measures the committed bytecode on a new simulated chain. */
 export async function measureGas(): Promise<GasRecord> {
-  // Switch off Hardhat's gas cap, so that calls above it can also be measured.
+  // Switch off Hardhat's gas cap, so that calls above the cap can also be measured.
   const { ethers } = await hre.network.create({ override: { transactionGasCap: false } });
   const [owner] = await ethers.getSigners();
   if (owner === undefined) throw new Error("The simulated chain has no accounts.");
@@ -102,8 +103,8 @@ async function gasUsed(sent: ContractTransactionResponse | null): Promise<number
 }
 
 /**
- * Returns the least gas of any contract that stores a root for each user id. It is the gas of the transaction, of new storage
- * slots, and of the ids as calldata.
+ * Returns the minimum gas of any contract that stores a root for each user id: the gas of the transaction, of new
+ * storage slots, and of the ids as calldata.
  */
 function floor(packedIDs: string): number {
   const calldata = getBytes(packedIDs).reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

@@ -1,7 +1,7 @@
 /**
- * Measures the time until the first verified key, from a clone of this repository and from `npm install` of the packed library.
- * It also measures `npm start` when everything is installed. It compares the installed program `keyroot --help` with an empty
- * script. The clone has only committed files, and npm uses its cache where it can.
+ * Measures the time until the first verified key, from a clone of this repository and from `npm install` of the packed
+ * library. The benchmark also measures `npm start` when everything is installed, and compares the installed program
+ * `keyroot --help` with an empty script. The clone has only committed files, and npm uses its cache where possible.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";

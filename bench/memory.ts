@@ -1,7 +1,8 @@
 /**
  * Measures the memory that a hostile response from an endpoint or file host takes. Each verification runs in a separate
- * process, and the server runs in another. The result is the peak of resident memory, minus the peak of the same verification
- * with a short response. It needs Linux. It exits with 1 if the memory exceeds the limit in docs/threat-model.md.
+ * process, and the server runs in another process. The result is the peak of resident memory, minus the peak of the
+ * same verification with a short response. The benchmark needs Linux. It exits with 1 if the memory exceeds the limit
+ * in docs/threat-model.md.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -14,7 +15,7 @@ import { sampleRecords } from "../test/support/samples.ts";
 import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 
-/** The size limit of both kinds of responses in bytes, which is the default for files. */
+/** The size limit for responses of endpoints and of file hosts, in bytes. This limit is the default for files. */
 const LIMIT = 2 ** 24;
 /** The number of measurements per response. The highest peak counts. */
 const RUNS = SMALL ? 1 : 3;
@@ -48,7 +49,7 @@ const SHAPES: Record<string, (i: number) => string> = {
   "one long string, outside Latin-1": () => "€".repeat(100),
 };
 
-/** Returns the body of a response, with at most LIMIT bytes unless it is a compression bomb. */
+/** Returns the body of a response. The body has at most LIMIT bytes, except for a compression bomb. */
 function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
   if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
   if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));
@@ -66,7 +67,7 @@ function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
   return body.subarray(0, end);
 }
 
-/** Verifies with a server. Prints the error's code, and the peak of this process's memory in bytes. */
+/** Verifies a key with a server. Prints the error's code, and the peak of this process's memory in bytes. */
 async function verify(kind: string, url: string, userID: string): Promise<void> {
   const options = { rpc: url, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: url };
   const limits = { rpcBytes: LIMIT, fileBytes: LIMIT, timeoutMs: 120_000 };
@@ -77,12 +78,16 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
   } catch (error) {
     ({ code } = error as { code: string });
   }
-  // Do not use `process.resourceUsage()`. On Linux, it also counts the memory of the process that started this process.
+  // Do not use `process.resourceUsage()`. On Linux, this function also counts the memory of the process that started
+  // this process.
   const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
   process.stdout.write(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
 }
 
-/** Serves one hostile response, and verifies with it in other processes. @returns the highest peak in bytes */
+/**
+ * Serves one hostile response, and verifies with this response in other processes.
+ * @returns the highest peak in bytes
+ */
 async function measure(kind: string, shape: string, valid: MerkleFile): Promise<{ code: string; peak: number }> {
   const { root } = valid.tree;
   const body = gzipSync(bodyOf(kind, shape, valid), { level: 1 });

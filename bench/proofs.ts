@@ -1,7 +1,7 @@
 /**
- * Measures short proofs with auditors' statements. It measures the bytes of all responses until the first verified key, and for
- * each further key. It also compares the processor time with the time for whole files. The data has all roots of one million
- * users, and the files of the verified users.
+ * Measures short proofs with auditors' statements: the bytes of all responses until the first verified key, and for
+ * each further key. The benchmark also compares the processor time with the time for whole files. The data has all
+ * roots of one million users, and the files of the verified users.
  */
 import "keyroot/auditors";
 import { createVerifier, userIDToHex } from "keyroot";
@@ -21,7 +21,7 @@ const USERS = SMALL ? 200 : 1_000_000;
 const USERS_PER_FILE = SMALL ? 20 : 700;
 /** The number of users to verify after the first user. */
 const FURTHER = SMALL ? 3 : 200;
-/** The number of times that each user is verified, to measure the processor time. */
+/** The number of verifications of each user in the measurement of processor time. */
 const RUNS = SMALL ? 1 : 10;
 const CONTRACT = `0x${"ab".repeat(20)}`;
 const NOW = 1_800_000_000;

@@ -1,9 +1,9 @@
 /**
- * Measures how one command publishes up to a million users on a local chain. It measures the processor time and memory of the
- * publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the same data. The
- * gas per user is compared with the least gas of any contract.
+ * Measures one command that publishes up to a million users on a local chain: the processor time and memory of the
+ * publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the same
+ * data. The benchmark compares the gas per user with the minimum gas of any contract.
  *
- * `node bench/publish.ts USERS …` measures other numbers of users. It reads /proc, so it needs Linux.
+ * `node bench/publish.ts USERS …` measures other numbers of users. The benchmark reads /proc, so it needs Linux.
  */
 import hre from "hardhat";
 import { execFile, spawn } from "node:child_process";
@@ -21,7 +21,7 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
-/** The number of users to publish without an access list, to measure their gas. */
+/** The number of users for the gas measurement without an access list. */
 const PLAIN_USERS = SMALL ? 700 : 1400;
 /**
  * The number of keys that the users share. A new key takes a millisecond, and no check compares the keys of different users.
@@ -107,7 +107,7 @@ async function writeRecords(count: number): Promise<void> {
   await once(file.end(), "close");
 }
 
-/** Publishes this many new users with the command, and measures its process. */
+/** Publishes this number of new users with the command, and measures the command's process. */
 async function publish(users: number, accessList: "auto" | "never") {
   const plan = join(dir, `plan-${users}-${accessList}`);
   await writeRecords(users);
@@ -119,7 +119,7 @@ async function publish(users: number, accessList: "auto" | "never") {
   let last = sample();
   const watch = setInterval(() => {
     const now = sample();
-    // The process has ended, so it uses no memory.
+    // The process has ended, so the process uses no memory.
     if (now.residentMB > 0) last = now;
   }, SAMPLE_MS);
   const begins: ({ stage: string } & Sample)[] = [{ stage: "starting, reading records", ...sample() }];
@@ -161,8 +161,8 @@ async function runPlainScript(): Promise<number> {
 }
 
 /**
- * Returns the least gas of any contract that stores a root per user. It is the gas of the transaction, of new storage slots,
- * and of calldata.
+ * Returns the minimum gas of any contract that stores a root per user: the gas of the transaction, of new storage
+ * slots, and of calldata.
  */
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));

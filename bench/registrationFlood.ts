@@ -1,8 +1,8 @@
 /**
- * Measures how one partner's requests delay another partner's users. It compares their response times with and without a
- * flood. In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users
- * or list events, or three of its users send registrations that are rejected. Every registration needs curve arithmetic before
- * it can be rejected.
+ * Measures how one partner's requests delay another partner's users. The benchmark compares the users' response times
+ * with and without a flood. In a flood, a partner sends as many requests as the rate limit allows. Either the partner's
+ * servers create users, list users or list events, or three of the partner's users send invalid registrations. The
+ * service needs curve arithmetic before it can reject a registration.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -21,7 +21,7 @@ const SECONDS = QUICK ? 1 : 30;
 /** The requests per second of the measured partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
-/** The requests per second of each user in the flood, which is the default rate limit. */
+/** The requests per second of each user in the flood. This rate is the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
 /** The number of users or events per page. */
@@ -57,7 +57,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// Start the threads before the measurement. They start with the first curve arithmetic.
+// Start the service's threads before the measurement. The threads start with the first curve arithmetic.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");

@@ -1,7 +1,8 @@
 /**
- * Measures the partner service under load. It compares token exchanges with the refresh grant of oidc-provider. It compares the
- * creation of users with pgbench, which inserts the same rows. All of them use the same PostgreSQL in the same run. It also
- * measures both operations at a fixed rate below the peak, and the cost of recording changes.
+ * Measures the partner service under load. The benchmark compares token exchanges with the refresh grant of
+ * oidc-provider. It compares the creation of users with pgbench, which inserts the same rows. All measurements use the
+ * same PostgreSQL in the same run. The benchmark also measures both operations at a fixed rate below the peak, and the
+ * cost of recording changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -24,7 +25,10 @@ const TOKENS = QUICK ? 64 : 10_000;
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;
-/** The number of database connections. It equals the number of clients, so that no client waits for a connection. */
+/**
+ * The number of database connections. This number equals the number of clients, so that no client waits for a
+ * connection.
+ */
 const CONNECTIONS = 64;
 
 await using cleanup = new AsyncDisposableStack();
@@ -46,8 +50,8 @@ for (const contender of [...Object.values(contenders), keyroot.creation]) await 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Finish this work before each measurement. Otherwise, PostgreSQL's checkpoints and autovacuum of millions of rows would use up
-// to one of two cores.
+// Finish checkpoints and autovacuum before each measurement. With millions of rows, this work of PostgreSQL would use
+// up to one of two cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const creation = summary(
@@ -144,7 +148,7 @@ async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}
   };
 }
 
-/** Counts PostgreSQL's automatic vacuum and analyze runs, and its completed checkpoints. */
+/** Counts PostgreSQL's automatic vacuum and analyze runs, and PostgreSQL's completed checkpoints. */
 async function background(): Promise<Figures> {
   const statement = `SELECT sum(autovacuum_count) AS autovacuums, sum(autoanalyze_count) AS autoanalyzes,
     (SELECT num_timed + num_requested FROM pg_stat_checkpointer) AS checkpoints FROM pg_stat_user_tables`;

@@ -22,7 +22,10 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
-/** The number of rounds. They are many and short, so that a disturbance of one round does not change the median. */
+/**
+ * The number of rounds, and the seconds of a round. The rounds are many and short, so that a disturbance of one round
+ * does not change the median.
+ */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;
 const CLIENTS = 8;
@@ -64,7 +67,7 @@ const rounds: Record<string, Record<number, number>[]> = {};
 for (const name of Object.keys(operations[PENDING] ?? {})) {
   for (let round = 0; round < ROUNDS; round++) {
     const perSecond: Record<number, number> = {};
-    // Measure the databases in alternating order, so that other load affects all of them equally.
+    // Measure the databases in alternating order, so that other load affects all databases equally.
     for (const users of round % 2 === 0 ? SIZES : SIZES.toReversed())
       perSecond[users] = (await operations[users]?.[name]?.(round)) ?? NaN;
     (rounds[name] ??= []).push(perSecond);
@@ -114,7 +117,10 @@ report({
   ],
 });
 
-/** Prepares a database with this many users, starts a service that uses it, and returns the operations to measure. */
+/**
+ * Prepares a database with this number of users, starts a service that uses the database, and returns the operations to
+ * measure.
+ */
 async function prepare(users: number): Promise<Record<string, Operation>> {
   progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
@@ -220,7 +226,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
   };
 }
 
-/** Creates users who each have a refresh token and an access token. */
+/** Creates users. Each user has a refresh token and an access token. */
 async function createUsers(origin: string, biz_id: string, accessToken: string) {
   const created: { user_id: string; token: string; user_id_hex: string }[] = [];
   while (created.length < USERS) {

@@ -1,9 +1,10 @@
 /**
- * Measures the time to make the Merkle tree of many users' values, and its file. Three other libraries make the same trees
- * for comparison. OpenSSL hashes the same inputs, which is the least work for all of them.
+ * Measures the time to make the Merkle tree of many users' values, and the time to make the tree's file. Three other
+ * libraries make the same trees for comparison. OpenSSL hashes the same inputs. These hashes are the least work of
+ * every library.
  *
- * Each library runs in a separate process, because merkle-tree-gen replaces built-in functions. All libraries that can use the
- * format's rules must return the same root (bench/tree/contenders.ts).
+ * Each library runs in a separate process, because merkle-tree-gen replaces built-in functions. All libraries that can
+ * use the format's rules must return the same root (bench/tree/contenders.ts).
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +17,7 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 import type { Contender, Made } from "./tree/contenders.ts";
 
 const SIZES = SMALL ? [1, 50] : [700, 10_000, 100_000, 1_000_000];
-/** The number of rounds, which alternate between processes. One round is enough for the largest trees. */
+/** The number of rounds. Each round runs all processes in turn. One round is enough for the largest trees. */
 const roundsOf = (users: number) => (SMALL || users >= 1_000_000 ? 1 : 3);
 const CONTENDERS: Record<Contender, string> = {
   keyroot: "Keyroot",
@@ -26,7 +27,7 @@ const CONTENDERS: Record<Contender, string> = {
   openssl: "OpenSSL, hashing alone",
 };
 const PEERS = ["merkleTreeGen", "merkletreejs", "openZeppelin"] as const;
-/** The heap size for the trees of merkle-tree-gen, which take about 2 kB per user. */
+/** The heap size for the trees of merkle-tree-gen. These trees take about 2 kB per user. */
 const HEAP = "--max-old-space-size=12000";
 
 type Times = Record<Contender, Made[]>;

@@ -1,8 +1,8 @@
 /**
- * Measures the cost of verifying one user with the whole file, a proof, or a bundle. It measures a new process, a warm process,
- * and Chromium. For comparison, the same run measures `JSON.parse` of the file, and the least work of any verifier in a new
- * process. It also measures the method of the format's first clients, which rebuild the tree with the npm package
- * merkle-tree-gen. The library is packed as it is published.
+ * Measures the time to verify one user with the whole file, a proof, or a bundle, in a new process, a warm process, and
+ * Chromium. For comparison, the same run measures `JSON.parse` of the file, and the least work of any verifier in a new
+ * process. The run also measures the method of the format's first clients, which rebuild the tree with the npm package
+ * merkle-tree-gen. The measured library is the packed package.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ import { writeSample } from "./verify/samples.ts";
 import { type Way, WAYS } from "./verify/ways.ts";
 
 const SIZES = SMALL ? [1, 20] : [1, 10, 100, 700, 10_000, 100_000];
-/** The number of users in a deployed file, and in the runs with a new process. */
+/** The number of users in a typical file of a deployment. The runs in a new process use a file of this size. */
 const USERS = SMALL ? 20 : 700;
 const COLD_RUNS = SMALL ? 1 : 15;
 const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "treeHashes", "parse"];
@@ -89,7 +89,7 @@ try {
   rmSync(dir, { recursive: true });
 }
 
-/** Packs the library as it is published. @returns the folder of its modules */
+/** Packs the library as for publication. @returns the folder of the library's modules */
 function pack(): string {
   const script = fileURLToPath(new URL("../scripts/package/packPackages.ts", import.meta.url));
   execFileSync(process.execPath, [script, "keyroot", "--out", dir]);

@@ -49,7 +49,7 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
 
   const program = `${VERIFY}\nconsole.log(JSON.stringify(await verify(${args})));`;
   const inNode = async (): Promise<FirstKey> => {
-    // Do not block, because the stack runs in this process.
+    // Do not block this process, because the stack runs in it.
     const words = ["--input-type=module", "--eval", program];
     const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
     return JSON.parse(stdout) as FirstKey;
@@ -65,7 +65,7 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
   const rows: Row[] = [];
   for (const [where, run] of Object.entries({ Node: inNode, Chromium: inChromium })) {
     const found: FirstKey[] = [];
-    // The first run is not counted, because it also creates the simulated chain's committees.
+    // The first run does not count, because the first run also creates the simulated chain's committees.
     for (let i = 0; i <= runs; i++) found.push(await run());
     const ms = round(median(found.slice(1).map((one) => one.ms)));
     rows.push({ where, ms, receivedBytes: found[0]?.bytes ?? NaN, codeBytesGzipped: code });

@@ -1,4 +1,7 @@
-/** Other light clients from npm. They are not dependencies of this project, and are downloaded when they are measured. */
+/**
+ * Other light clients from npm. These packages are not dependencies of this project. The benchmark downloads the
+ * packages.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,9 +13,9 @@ import { installLocked } from "../../test/support/packages/installLocked.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import type { ChainData } from "./work.ts";
 
-/** The npm package of Lodestar's light client. Its version is in lodestar/package.json. */
+/** The npm package of Lodestar's light client. The package's version is in lodestar/package.json. */
 const LODESTAR = "@lodestar/light-client";
-/** The files that a browser loads. They are one module, or all modules and their WebAssembly files. */
+/** The packages and the files that a browser loads: one module, or all modules and WebAssembly files. */
 const PACKED = [
   { name: "@a16z/helios", version: "0.11.1", files: /^dist\/lib\.mjs$/ },
   { name: "@corpus-core/colibri-stateless", version: "1.1.19", files: /^[^/]+\.(?:js|wasm)$/ },
@@ -20,7 +23,7 @@ const PACKED = [
 
 /** Measurements of other light clients. */
 export interface Peers {
-  /** Lodestar's time in ms for all periods and for the last period, and the BLS implementation that it uses. */
+  /** Lodestar's time in ms for all periods and for the last period, and Lodestar's BLS implementation. */
   lodestar: { all: number; one: number; slot: number; implementation: string; version: string };
   /** The sizes of the light clients in bytes after gzip. */
   sizes: Row[];
@@ -58,7 +61,7 @@ export async function measurePeers({ bootstrap, updates }: ChainData, runs: numb
   }
 }
 
-/** Makes a folder whose programs find Lodestar. */
+/** Makes a folder in which programs can import Lodestar. */
 export async function installLodestar(folder: string): Promise<void> {
   const installed = await installLocked(join(import.meta.dirname, "lodestar"), "lodestar");
   mkdirSync(folder);

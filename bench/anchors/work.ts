@@ -13,21 +13,21 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 
 const { mainnet } = BEACON_NETWORKS;
 const { layouts } = FORKS.deneb;
-/** A slot that is later than every slot in the data. */
+/** A slot after every slot in the data. */
 const LATER = 2 ** 40;
 
-/** A bootstrap, and the updates from its period on, in SSZ. */
+/** A bootstrap, and the updates since the bootstrap's period, in SSZ. */
 export interface ChainData {
   bootstrap: Uint8Array;
   updates: readonly Uint8Array[];
 }
 
-/** Returns the size of a bootstrap and its updates, in bytes. */
+/** Returns the total size of a bootstrap and the updates, in bytes. */
 export function bytesOf({ bootstrap, updates }: ChainData): number {
   return updates.reduce((sum, { length }) => sum + length, bootstrap.length);
 }
 
-/** Follows a chain from its bootstrap through all updates. */
+/** Follows a chain from the bootstrap through all updates. */
 export function followAll(
   { bootstrap, updates }: ChainData,
   network: BeaconNetwork = mainnet,
@@ -57,7 +57,8 @@ export function finalityWork({ bootstrap, updates }: ChainData): { finality: Uin
 }
 
 /**
- * Returns a function for one BLS verification with its key, signature and hash. This is the least work of any light client.
+ * Returns a function for one BLS verification, which decodes a key and a signature and hashes a message. One BLS
+ * verification is the least work of any light client.
  */
 export function blsWork(): () => void {
   const bls = bls12_381.longSignatures;
@@ -71,7 +72,7 @@ export function blsWork(): () => void {
   };
 }
 
-/** Returns the time of each run in ms. */
+/** Runs `work` several times. Returns each run's time in ms. */
 export function timesOf(runs: number, work: () => unknown): number[] {
   return Array.from({ length: runs }, () => {
     const start = performance.now();

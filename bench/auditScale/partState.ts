@@ -2,13 +2,16 @@ import { randomBytes } from "node:crypto";
 import { AuditState } from "@keyroot/operator/audit";
 
 const USERS_PER_FILE = 700;
-/** The number of bytes of a user in a state. They are the id and a part of the key's hash. */
+/** The number of bytes of a user in a state: the user id and a part of the key's hash. */
 const USER_BYTES = 36;
 const FILES_PER_TRANSACTION = 1_000;
 const HASH = `0x${"5c".repeat(32)}`;
 const TARGET = { chainId: 31_337, genesisHash: HASH, contract: `0x${"5c".repeat(20)}` };
 
-/** Writes the state of an audited part that covers all files. It has random users, and needs no files and no chain. */
+/**
+ * Writes the state of an audited part that covers all files. The state has random users, and needs no files and no
+ * chain.
+ */
 export async function writePartState(path: string, users: number): Promise<void> {
   using state = await AuditState.open(path, TARGET);
   const events: Parameters<AuditState["recordHistory"]>[1][number][] = [];

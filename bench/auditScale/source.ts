@@ -1,8 +1,9 @@
 /**
- * The chain and the file host of an audit, for any number of users. It answers JSON-RPC requests from a generated log, and
- * serves real Merkle-tree files from a folder. Anvil would need longer than the audit, and more memory than there is.
+ * The chain and the file host of an audit, for any number of users. The program answers JSON-RPC requests from a
+ * generated log, and serves real Merkle-tree files from a folder. Anvil would need more time than the audit, and more
+ * memory than the machine has.
  *
- * It answers each message `{ dir, users }` with `{ url, bytes }`. It uses files of an earlier message again.
+ * The program answers each message `{ dir, users }` with `{ url, bytes }`, and uses files of earlier messages again.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/registry";
 import { serve } from "../../test/support/servers/servers.ts";
 
-/** The number of users in a registry, and the folder with its files. */
+/** The number of users in a registry, and the folder with the registry's files. */
 export interface ScaleRequest {
   /** The folder of the registry's files. */
   dir: string;
@@ -23,21 +24,21 @@ export interface ScaleRequest {
 }
 
 export interface ScaleSource {
-  /** The URL of the endpoint, which also serves the files. */
+  /** The URL of the endpoint. The endpoint also serves the files. */
   url: string;
   /** The size of all files in bytes. */
   bytes: number;
 }
 
 export const CONTRACT = `0x${"5c".repeat(20)}`;
-/** The id of a development chain, whose blocks may have any time. */
+/** The id of a development chain. Blocks of a development chain may have any time. */
 export const CHAIN_ID = 31_337;
 const USERS_PER_FILE = 700;
 /** Users share keys, because a new key takes a millisecond. No check compares the keys of two users. */
 const KEYS = 100;
 /**
- * The number of bytes at the end of a user id that contain the file's number. With them, the chain finds a user's root without
- * an index.
+ * The number of bytes at the end of a user id that contain the file's number. With the file's number, the chain finds a
+ * user's root without an index.
  */
 const FILE_NUMBER_BYTES = 4;
 const DEPLOYMENT_BLOCK = 1;
@@ -45,7 +46,9 @@ const SECONDS_PER_BLOCK = 12;
 /** The number of hex digits in an ABI word. */
 const WORD = 64;
 const ZERO = "0".repeat(WORD);
-/** The constants of all headers, in the order of their RLP (Yellow Paper, section 4.4). */
+/**
+ * The first fields of a header with their sizes in bytes, in the order of the header's RLP (Yellow Paper, section 4.4).
+ */
 const BEFORE_NUMBER = {
   ...{ parentHash: 32, sha3Uncles: 32, miner: 20, stateRoot: 32, transactionsRoot: 32, receiptsRoot: 32 },
   logsBloom: 256,
@@ -71,7 +74,7 @@ if (process.send !== undefined) {
   process.once("disconnect", () => process.exit());
 }
 
-/** Writes files and adds their roots to the chain until it has this number of users. */
+/** Writes files and adds the files' roots to the chain until the chain has this number of users. */
 function addFiles(users: number): void {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
   for (let left = users - countUsers(); left > 0; left -= USERS_PER_FILE) {
@@ -121,7 +124,7 @@ function resultOf(method: string, [first]: unknown[]): unknown {
   }
 }
 
-/** Each block after the deployment's block adds one root. */
+/** Returns the number of the newest block. Each block after the deployment block adds one root. */
 function newestBlock(): number {
   return DEPLOYMENT_BLOCK + roots.length;
 }
@@ -159,8 +162,8 @@ function call({ to, data }: { to?: string; data: string }): string {
 }
 
 /**
- * Returns the roots of the users whose ids follow the contract, an offset and a length. For each run of one root, the result
- * has 2 bytes and the root.
+ * Returns the roots of users. In the call data, the user ids follow the contract, an offset and a length. For each
+ * group of consecutive users with the same root, the result has 2 bytes and the root.
  */
 function readRoots(data: string): string {
   const start = data.lastIndexOf(CONTRACT.slice(2)) + CONTRACT.length - 2 + 2 * WORD;

@@ -1,6 +1,7 @@
 /**
- * The program that the engines run. `answers` has the bodies of all responses by request, with one character per byte. `task`
- * has the verifications. `hashes` has the results of all calls of `sha256` in one verification, in hex.
+ * The program that the engines run. `answers` contains the bodies of all responses by request, with one character per
+ * byte. `task` contains the verifications. `hashes` contains the results of all `sha256` calls in one verification, in
+ * hex.
  */
 import "abort-controller/polyfill";
 import { verifyAll } from "./verifyAll.ts";
@@ -10,8 +11,8 @@ const bodies = new Map(Object.entries(answers).map(([request, text]) => [request
 const digests = hashes.map((hex) => Uint8Array.from(hex.match(/../g), (digits) => parseInt(digits, 16)));
 let calls = 0;
 /**
- * Returns recorded hashes instead of computing them, so no native code can be faster. Each verification hashes the same data in
- * the same order.
+ * Returns recorded hashes and computes nothing, so no native code can be faster. Each verification hashes the same data
+ * in the same order.
  */
 const sha256 = digests.length > 0 ? () => digests[calls++ % digests.length] : undefined;
 

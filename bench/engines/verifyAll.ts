@@ -14,7 +14,8 @@ export const NOW = 1_800_000_000_000;
 
 /**
  * Verifies users one after another.
- * @param answerTo returns the body of the response to a request. A request is its URL, a space and its body
+ * @param answerTo returns the body of the response to a request. The text of a request is the URL, a space and the
+ * request body
  */
 export async function verifyAll(
   { options, users, fresh }: Task,

@@ -31,7 +31,7 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
     if (VERIFIED.test(line)) verified = seconds();
     if (!line.includes(READY)) continue;
     ready = seconds();
-    // Like Ctrl-C, this signal ends npm and its child processes.
+    // Like Ctrl-C, this signal ends npm and npm's child processes.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
   }
   await closed;
@@ -39,14 +39,17 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
   return { verified, ready };
 }
 
-/** Clones the committed files of this repository. Returns the time in seconds. */
+/** Clones the committed files of this repository. Returns the duration in seconds. */
 export function clone(folder: string): number {
   const start = performance.now();
   execFileSync("git", ["clone", "--quiet", "--no-local", ROOT, folder]);
   return (performance.now() - start) / 1000;
 }
 
-/** Measures the seconds from `npm install` of the packed library in an empty folder until its program has verified a key. */
+/**
+ * Measures the seconds from `npm install` of the packed library in an empty folder until the library's program has
+ * verified a key.
+ */
 export async function installAndVerify(tarball: string, app: string): Promise<number> {
   await using cleanup = new AsyncDisposableStack();
   const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -63,7 +66,7 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   writeFileSync(join(app, "verify.js"), program);
   const run = promisify(execFile);
   const start = performance.now();
-  // Do not block, because the stack runs in this process.
+  // Do not block this process, because the stack runs in it.
   await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd: app });
   await run(process.execPath, ["verify.js"], { cwd: app });
   return (performance.now() - start) / 1000;

@@ -6,7 +6,7 @@ import type { Figures, Row } from "./report.ts";
 
 echarts.use([Bars, Lines, AriaComponent, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** The columns of a table that a chart shows, and their names. */
+/** The columns of a table that a chart shows, and the names of the columns. */
 export interface Chart {
   /** The name of the SVG file in docs/images, without `.svg`. */
   file: string;
@@ -17,7 +17,10 @@ export interface Chart {
   kind: "lines" | "bars";
   x: { column: string; title: string };
   y: { column: string; title: string; logarithmic?: boolean };
-  /** The column whose values name the lines, or the bars within a category. Default: one line, or one bar per category. */
+  /**
+   * The column with the names of the lines, or of the bars within a category. Default: one line, or one bar per
+   * category.
+   */
   series?: string;
   /** The quantity that grows with x. The page states the exponent for each line. */
   growth?: string;
@@ -29,7 +32,7 @@ export interface Chart {
 const FIRST_LINE = 4;
 const SIZE = { width: 760, height: 420 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-/** Colors for light and dark pages. People with any kind of color vision can distinguish them (Okabe-Ito). */
+/** Colors for light and dark pages. People with any kind of color vision can distinguish these colors (Okabe-Ito). */
 const COLORS = {
   text: ["#1f2328", "#e6edf3"],
   grid: ["#d1d9e0", "#3d444d"],
@@ -44,7 +47,7 @@ const COLORS = {
   ],
 } as const;
 
-/** Draws a chart as SVG. Its colors follow the light or dark mode of the reader's system. */
+/** Draws a chart as SVG. The chart's colors follow the light or dark mode of the reader's system. */
 export function drawChart({ title, kind, x, y, series, file }: Chart, { rows }: Figures): string {
   const names = seriesOf(rows, series);
   const categories = [...new Set(rows.map((row) => String(row[x.column])))];
@@ -119,8 +122,8 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its classes across the whole process. Remove the numbers, so that the same chart is the same text in every
-  // run.
+  // ECharts numbers its CSS classes across the whole process. Remove the numbers, so that the same chart has the same
+  // text in every run.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

@@ -3,29 +3,32 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** The load of other programs on the machine, before and after a benchmark. */
 export interface Load {
-  /** The load average of the last minute before the run. An earlier benchmark raises it. */
+  /** The load average of the last minute before the run. An earlier benchmark raises this average. */
   average: number;
   /**
-   * The shares of all cores that other programs used during one second before the run, and during one second after it, from 0
-   * to 1.
+   * The shares of all cores that other programs used during one second before the run, and during one second after the
+   * run, from 0 to 1.
    */
   before: number;
   after: number;
-  /** True if one of these shares was above the limit. The figures are then not from a quiet machine. */
+  /** True if the share before or after the run was above the limit. The figures are then not from a quiet machine. */
   busy: boolean;
 }
 
 /** The maximum share of all cores that other programs may use. */
 export const BUSY_LIMIT = 0.1;
-/** The time in ms for which the share is measured. */
+/** The duration in ms of each measurement of the used share. */
 export const SAMPLE_MS = 1000;
 
-/** Describes the machine by its processor, its cores and its version of Node. */
+/** Describes the machine by the processor, the number of cores and the version of Node. */
 export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }
 
-/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, it does not measure the load. */
+/**
+ * Runs the work, and measures the load for `sampleMs` before and after the work. With 0, the function does not measure
+ * the load.
+ */
 export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
   const [average = NaN] = loadavg();
   const before = await usedShare(sampleMs);

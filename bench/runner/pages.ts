@@ -11,7 +11,7 @@ import { summaryRows } from "./summary.ts";
 const ROOT = new URL("../../", import.meta.url);
 /** The pages that contain generated parts. */
 const PAGES = ["docs/benchmarks.md", "README.md"];
-/** Matches a generated part with the comments around it, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
+/** Matches a generated part with the comments around this part, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
 const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
 /** The name of the generated part in README.md. */
 const SUMMARY = "summary";
@@ -22,7 +22,7 @@ export async function writePages(): Promise<void> {
   for (const [path, text] of await renderPages()) writeFileSync(new URL(path, ROOT), text);
 }
 
-/** Renders the pages and charts from the newest results, by their paths in the project. */
+/** Renders the pages and charts from the newest results. The keys are the files' paths in the project. */
 export async function renderPages(): Promise<Map<string, string>> {
   const { results, name } = newestResults();
   const texts = new Map<string, string>();

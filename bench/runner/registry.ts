@@ -3,7 +3,7 @@ import type { Chart } from "./chart.ts";
 /** A benchmark: a script in the folder bench that ends with a call of `report`. */
 export interface Benchmark {
   name: string;
-  /** The name of its script in the folder bench, if it differs from `name`. */
+  /** The name of the benchmark's script in the folder bench, if this name differs from `name`. */
   script?: string;
   /** A description of the benchmark in one line. */
   about: string;
@@ -12,7 +12,7 @@ export interface Benchmark {
 
 const USERS = { column: "users", title: "Users" };
 
-/** All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless `script` is set. */
+/** All benchmarks, in the order in which they run. A benchmark's script is bench/<name>.ts, unless `script` is set. */
 export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "tree",

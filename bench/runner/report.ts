@@ -1,4 +1,7 @@
-/** The result of a benchmark, which its last line of output contains. All other output goes to standard error. */
+/**
+ * The result of a benchmark. The benchmark's last line of output contains this result. All other output goes to
+ * standard error.
+ */
 export interface Measured {
   /** The tables of figures, by name. */
   figures: Record<string, Figures>;
@@ -14,7 +17,7 @@ export interface Figures {
 
 export type Row = Record<string, string | number | boolean | null>;
 
-/** A figure with a limit. It is often relative to another figure of the same run. */
+/** A figure with a limit. The figure is often relative to another figure of the same run. */
 export interface Ratio {
   what: string;
   value: number;

@@ -17,8 +17,8 @@ const FOLDER = new URL("../results/", import.meta.url);
 const FILE_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /**
- * Reads the newest results file. It contains the last result of each benchmark, in the order of the registry. Its name is its
- * date.
+ * Reads the newest results file. The file contains the last result of each benchmark, in the order of the registry. The
+ * file's name is its date.
  */
 export function newestResults(): { name: string; results: Result[] } {
   const name = readdirSync(FOLDER)

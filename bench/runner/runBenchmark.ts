@@ -7,7 +7,7 @@ import type { Benchmark } from "./registry.ts";
 import type { Measured } from "./report.ts";
 import { type Result, today } from "./results.ts";
 
-/** Runs a benchmark in a separate process. @throws Error if it fails */
+/** Runs a benchmark in a separate process. @throws Error if the benchmark fails */
 export async function runBenchmark({ name, script = name }: Benchmark, { small }: { small: boolean }): Promise<Result> {
   const start = performance.now();
   const { result, load } = await withLoad(() => runScript(script, small), small ? 0 : SAMPLE_MS);
@@ -25,7 +25,7 @@ export async function runBenchmark({ name, script = name }: Benchmark, { small }
 async function runScript(name: string, small: boolean): Promise<Measured> {
   const script = fileURLToPath(new URL(`../${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [script, ...(small ? ["--small"] : [])], { stdio: ["ignore", "pipe", "pipe"] });
-  // Hide the progress in tests, which print it only after an error.
+  // Hide the progress in tests. Tests print the progress only after an error.
   if (!small) child.stderr.pipe(process.stderr);
   const closed = once(child, "close");
   const [output, messages] = await Promise.all([text(child.stdout), text(child.stderr)]);

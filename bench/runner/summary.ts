@@ -5,7 +5,7 @@ import type { Result } from "./results.ts";
 /** A ratio that README.md shows in a sentence. */
 interface Shown {
   readonly benchmark: string;
-  /** A part of the ratio's name, by which the ratio is found. */
+  /** A part of the ratio's name. `summaryRows` finds the ratio by this part. */
   readonly ratio: string;
   readonly sentence: (value: string) => string;
 }
@@ -37,7 +37,10 @@ const SHOWN: readonly Shown[] = [
   },
 ];
 
-/** Returns the rows of the table in README.md. Each has a sentence with a ratio, its goal, and whether the goal was met. */
+/**
+ * Returns the rows of the table in README.md. Each row has a sentence with a ratio, the ratio's goal, and whether the
+ * goal was met.
+ */
 export function summaryRows(results: readonly Result[]): { Figure: string; Goal: string; "": string }[] {
   return SHOWN.map(({ benchmark, ratio, sentence }) => {
     const { ratios = [] } = results.find((result) => result.benchmark === benchmark) ?? {};

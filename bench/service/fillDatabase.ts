@@ -1,4 +1,4 @@
-/** Fills a database of the service with users of one partner, for `npm run bench -- size`. It uses only SQL. */
+/** Fills a database of the service with users of one partner, for `npm run bench -- size`. The module uses only SQL. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
 import { runAt } from "../../test/support/postgres/postgres.ts";
@@ -10,8 +10,8 @@ export const PENDING = SMALL ? 500 : 10_000;
 const USERS_PER_BATCH = 700;
 
 /**
- * Settings of the connections that insert rows. They switch off foreign keys, triggers and waiting for the disk, and allow more
- * memory for indexes.
+ * Settings of the connections that insert rows. These settings switch off foreign keys, triggers and waiting for the
+ * disk, and allow more memory for indexes.
  */
 const SETTINGS = [
   "SET session_replication_role = replica",
@@ -31,7 +31,7 @@ export interface Relation {
  * published except the keys of `PENDING` users.
  *
  * The two connections switch off foreign keys and triggers. Therefore, this function also fills the sums that triggers
- * maintain, `user_counts` and `published_days`. Token hashes have the right form, but belong to no token.
+ * maintain, `user_counts` and `published_days`. Token hashes have the correct format, but belong to no token.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
@@ -43,7 +43,7 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
     Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
   await inHalves((table) => [
-    // First insert all rows, then build each existing index as a whole, as pg_restore does.
+    // First insert all rows. Then build each existing index as a whole, as pg_restore does.
     `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
@@ -54,20 +54,23 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
 }
 
 /**
- * Reads the indexes of ids and hashes into the server's memory, where a running server has them. Each new user or token writes
- * to these indexes at random places.
+ * Reads the indexes of ids and hashes into the server's memory, because a running server has these indexes in memory.
+ * Each new user or token writes to these indexes at random places.
  */
 export async function readIntoMemory(url: string): Promise<void> {
   await runAll(url, [
     "CREATE EXTENSION IF NOT EXISTS pg_prewarm",
-    // Read the indexes of users last, so that they stay in memory if not all indexes fit.
+    // Read the indexes of users last, so that the indexes of users stay in memory if not all indexes fit.
     "SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid = 'user_tokens'::regclass",
     `SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid IN ('users'::regclass, 'user_ids'::regclass)
       OR indexrelid IN ('audit_entries_of_user'::regclass, 'public_keys_pkey'::regclass)`,
   ]);
 }
 
-/** Returns the tables and indexes with at least 8 pages. The largest tables are first, and each table's indexes follow it. */
+/**
+ * Returns the tables and indexes with at least 8 pages. The largest tables are first, and each table's indexes follow
+ * the table.
+ */
 export async function sizesOf(url: string): Promise<Relation[]> {
   const rows = await runAt<{ name: string; owner: string | null; bytes: string }>(
     url,
@@ -89,7 +92,7 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns the part of the INSERT statement after the table's name, for each table. */
+/** Returns the part of each table's INSERT statement after the table's name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
   // Use the layout of a database that grew over time. The newest keys are pending, and ids have no order.

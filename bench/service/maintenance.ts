@@ -7,7 +7,7 @@ const OLD_ROWS = 10_000;
 /** The number of rows that one statement deletes, as in the service. */
 const ROWS_PER_DELETE = 5_000;
 
-/** One statement of each kind of migration and job, with the names of its figures. */
+/** One statement of each kind of migration and job, with the names of the statement's figures. */
 const TASKS: readonly { task: string; sql: string; after?: string }[] = [
   {
     task: "migration: add a column with a default to users",
@@ -37,7 +37,7 @@ const TASKS: readonly { task: string; sql: string; after?: string }[] = [
   { task: "autovacuum of audit_entries after it", sql: "VACUUM audit_entries" },
 ];
 
-/** Measures the seconds that each task takes. Afterwards, the oldest entries of the audit log are missing from the database. */
+/** Measures the seconds of each task. The measurement deletes the oldest entries of the audit log from the database. */
 export async function measureMaintenance(url: string): Promise<{ task: string; seconds: number }[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

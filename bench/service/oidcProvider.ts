@@ -1,7 +1,7 @@
 /**
- * The server for comparison in `npm run bench:service`. It runs oidc-provider in a separate process, as an authorization server
- * for one confidential client. It creates refresh tokens and listens. Then it sends its URL to its parent process, with the
- * request bodies that exchange the tokens.
+ * The server for comparison in `npm run bench:service`. The program runs oidc-provider in a separate process, as an
+ * authorization server for one confidential client. It creates refresh tokens and listens. Then it sends the server's
+ * URL to the parent process, with the request bodies that exchange the tokens.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";
@@ -86,7 +86,7 @@ const ready: StartedOidcProvider = {
 };
 process.send?.(ready);
 
-/** Creates refresh tokens, as after a user's consent, and returns the request bodies that exchange them. */
+/** Creates refresh tokens, as after a user's consent, and returns the request bodies that exchange the tokens. */
 function makeForms(form: keyof typeof RESOURCES): Promise<string[]> {
   const one = async () => {
     const accountId = randomBytes(20).toString("hex");

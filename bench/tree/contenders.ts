@@ -10,19 +10,19 @@ import { SMALL } from "../runner/report.ts";
 export interface Made {
   root: string;
   treeMs: number;
-  /** The time in ms to make the tree and the text of the file. Undefined for libraries that do not write this format. */
+  /** The time in ms to make the tree and the file's text. Undefined for libraries that do not write the file format. */
   fileMs?: number;
 }
 
 export type Contender = keyof typeof CONTENDERS;
 
-/** Makes the tree, and returns its root. With `file`, it also makes the text of the file. */
+/** Makes the tree, and returns the tree's root. With `file`, the function also makes the text of the file. */
 interface Maker {
   tree: () => string;
   file?: () => void;
 }
 
-/** The time in ms for which short work is repeated, after a warm-up of the same length. */
+/** The duration in ms for which short work is repeated, after a warm-up with the same duration. */
 const REPEAT_MS = SMALL ? 5 : 500;
 const LONGEST_STRING = 2 ** 29 - 24;
 /** The size of a file per user, in bytes. */
@@ -69,7 +69,7 @@ async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
 /** Makes the tree with the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
-  // This library hashes the raw hashes of two children. The format hashes their hex digits.
+  // This library hashes the raw hashes of two children. The format hashes the hex digits of the children's hashes.
   const hashChildren = (pair: Buffer) => hash("sha256", pair.toString("hex"), "buffer");
   return {
     tree: () => {
@@ -80,8 +80,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Makes the tree with the format's hash of nodes. This library does not duplicate last nodes. Therefore, the last values are
- * repeated until each level of the tree has an even number of nodes.
+ * Makes the tree with the format's hash of nodes. This library does not duplicate last nodes. Therefore, the function
+ * repeats the last values until each level of the tree has an even number of nodes.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
@@ -98,7 +98,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** Only hashes the same inputs with Node's one-shot hash, which uses OpenSSL. It makes no tree. */
+/** Hashes the same inputs with Node's one-shot hash, which uses OpenSSL. The function makes no tree. */
 async function openssl(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("keyroot");
   const { root, pairs } = pairsOf(new MerkleTree(values));
@@ -124,8 +124,8 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
 }
 
 /**
- * Returns the time of the work in ms. It is the time of the first run if that run is long, and otherwise the median of many
- * runs.
+ * Returns the time of the work in ms: the time of the first run if the first run is long, and otherwise the median of
+ * many runs.
  */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);

@@ -10,7 +10,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The code that verifies in the page. Its modules are bundled as in an app. */
+/** The code that verifies in the page. The benchmark bundles the code's modules as an app does. */
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
@@ -23,7 +23,7 @@ const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
 
 interface Options {
   library: string;
-  /** The folder of each sample, by its number of users. */
+  /** The folder of each sample. The keys are the numbers of users. */
   folders: ReadonlyMap<number, string>;
   coldRuns: number;
   totalMs: number;

@@ -22,7 +22,7 @@ await verify(bytes);
 const first = performance.now() - start;
 process.stdout.write(String(temperature === "cold" ? first : await typicalTime(() => verify(bytes))));
 
-/** Computes the median without methods of Array, because merkle-tree-gen replaces them. */
+/** Computes the median without methods of Array, because merkle-tree-gen replaces these methods. */
 async function typicalTime(work: () => unknown): Promise<number> {
   const once = await timeOf(work);
   const runs = Math.min(1000, Math.max(3, Math.ceil(TOTAL_MS / once)));

@@ -6,12 +6,12 @@ import { sampleRecords } from "../../test/support/samples.ts";
 import { type Sample } from "./ways.ts";
 
 /**
- * The numbers of full branch nodes above the account and above its storage slot, as on mainnet. A trie of 8 levels holds 4.3
- * billion entries.
+ * The numbers of full branch nodes above the account and above the account's storage slot, as on mainnet. A trie of 8
+ * levels holds 4.3 billion entries.
  */
 const DEPTHS = { accountDepth: 8, storageDepth: 8 };
 
-/** Writes file.json, proof.json, bundle.json and sample.json for one of these users into a folder. */
+/** Writes file.json, proof.json, bundle.json and sample.json for one user into a folder. */
 export function writeSample(folder: string, users: number): void {
   mkdirSync(folder);
   const file = makeMerkleFile(sampleRecords(users));

@@ -9,7 +9,7 @@ export interface Sample {
   codeHash: string;
 }
 
-/** The methods to verify one user, and the methods for comparison, with their names in the figures. */
+/** The methods to verify one user, and the methods for comparison. The values are the names in the figures. */
 export const WAYS = {
   file: "whole file",
   path: "path in a parsed proof",
@@ -60,8 +60,8 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
 }
 
 /**
- * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file, and hashes every
- * leaf and node. It does not check records, keys or the format.
+ * The least work to verify a whole file in Node without a library. The function loads `node:crypto`, parses the file,
+ * and hashes every leaf and node. The function does not check records, keys or the format.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
   const { hash } = await import("node:crypto");
@@ -81,8 +81,8 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
 }
 
 /**
- * The method of the format's first clients. It rebuilds the tree with merkle-tree-gen, compares the root, and finds the user.
- * It needs a separate process, because it replaces methods of Array.
+ * The method of the format's first clients. The function rebuilds the tree with merkle-tree-gen, compares the root, and
+ * finds the user. This method needs a separate process, because merkle-tree-gen replaces methods of Array.
  */
 async function loadFirstClients({ userID, root }: Sample): Promise<(bytes: Uint8Array) => void> {
   const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");
