@@ -1,13 +1,14 @@
-// Prepares a fresh clone. It installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later), and needs no packages. npm compares each package, and Node's binary, with the lock file. Only
-// the install scripts in `allowScripts` of package.json run.
+// Prepares a fresh clone. The script installs the locked packages if the packages are missing or older than the lock
+// file. The script runs on the machine's Node (20 or later), and needs no packages. npm compares each package, and
+// Node's binary, with the lock file. Only the install scripts in `allowScripts` of package.json run.
 //
-// With --omit=dev, it installs only the `dependencies` of package.json, which `npm start` needs. If some `devDependencies` are
-// already installed, it installs both. The first command without --omit=dev adds the missing packages. It leaves installed
-// packages in place, because `npm start` may be running.
+// With --omit=dev, the script installs only the `dependencies` of package.json, which `npm start` needs. If some
+// `devDependencies` are already installed, the script installs both. The first command without --omit=dev adds the
+// missing packages. This command leaves installed packages in place, because `npm start` may be running.
 //
-// npm must run under a Node that Hardhat supports. Otherwise, it silently leaves out the binary of the simulated chain. An
-// older Node therefore first installs the locked binary of Node in a temporary folder. That Node then runs npm.
+// npm must run on a Node version that Hardhat supports. On an older Node, npm silently omits the binary of the
+// simulated chain. The script therefore first installs the locked binary of Node in a temporary folder, and runs npm
+// with this binary.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,29 +21,30 @@ const { engines, devDependencies, optionalDependencies, allowScripts } = readJso
 /** npm's list of the installed packages, which npm writes last. */
 const installedList = "node_modules/.package-lock.json";
 /**
- * The option that tells npm which packages to install, regardless of npm's configuration. Installed development packages stay,
- * because other commands may be using them.
+ * The npm option that selects the packages to install, regardless of npm's configuration. Installed development
+ * packages stay, because other commands may be using these packages.
  */
 const group = process.argv.includes("--omit=dev") && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
 const oldestNode = engines.node.replace(">=", "");
 
 /**
- * The name of the package that contains only Node's binary for this machine. The lock file has none for some machines, such as
- * those with macOS.
+ * The name of the package that contains only Node's binary for this machine. The lock file has no such package for some
+ * machines, such as machines with macOS.
  */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
 
 /**
- * Runs npm in a folder, with this Node or the one in `binFolder`. Its output goes to standard error. Returns true if it
- * succeeds.
+ * Runs npm in a folder, with this Node or the Node in `binFolder`. npm's output goes to standard error. Returns true if
+ * npm succeeds.
  */
 function npm(args, { cwd = root, binFolder } = {}) {
   const env = { ...process.env };
   const pathName = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   if (binFolder !== undefined) env[pathName] = `${binFolder}${delimiter}${env[pathName]}`;
   const options = { cwd, env, stdio: ["ignore", 2, 2] };
-  // Use npm's own file, which `npm run` names. On Windows, npm.cmd would use the Node in its own folder.
+  // Use npm's script file, which `npm run` sets in a variable. On Windows, npm.cmd would use the Node in npm's own
+  // folder.
   const npmFile = env.npm_execpath;
   if (npmFile !== undefined && basename(npmFile) === "npm-cli.js") {
     const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
@@ -69,7 +71,7 @@ function isCurrent() {
   return installed >= locked && hasProjectNode();
 }
 
-/** Returns the installed packages by folder. Undefined if npm has not written its list completely. */
+/** Returns the installed packages by folder. Returns undefined if npm has not written the list completely. */
 function installedPackages() {
   try {
     return readJson(installedList).packages;
@@ -96,7 +98,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** Installs the locked Node binary in a folder. npm rejects a binary whose SHA-512 is not in the lock file. */
+/** Installs the locked Node binary in a folder. npm rejects a binary with a SHA-512 that is not in the lock file. */
 function installNode(folder) {
   const name = `node_modules/${binary}`;
   const dependencies = { [binary]: projectNode };
@@ -107,11 +109,13 @@ function installNode(folder) {
   return npm(["ci", "--ignore-scripts", "--loglevel=error"], { cwd: folder });
 }
 
-/** Installs the locked packages without their scripts. Then runs the scripts that package.json allows. */
+/**
+ * Installs the locked packages without their install scripts. Then runs the install scripts that package.json allows.
+ */
 function installPackages(options) {
   // `ci` removes all installed packages first. `install --no-save` adds the missing packages, and does not write the lock file.
   const command = isCurrent() ? ["install", "--no-save"] : ["ci"];
-  // `npm run --silent` also silences nested npm commands. Set the log level to show their errors.
+  // `npm run --silent` also silences nested npm commands. Set the log level to show the errors of these commands.
   if (!npm([...command, group, "--ignore-scripts", "--loglevel=error"], options)) return false;
   const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
   return allowed.length === 0 || npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed], options);

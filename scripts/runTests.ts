@@ -8,8 +8,8 @@
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
  *     npm test -- PATH …                 only these files and folders, in one process
  *
- * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`, which later runs print. The last line is
- * `N passed, N failed`.
+ * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`. Later runs print these times. The last
+ * line is `N passed, N failed`.
  */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import { assignFiles, STAGES, testFilesIn } from "./test/stages.ts";
 
 const SECONDS = join(ROOT, "scripts/test/stageSeconds.json");
 
-/** Returns the failures in a stage's output. They are the text after mocha's count, or the last 60 lines. */
+/** Returns the failures in a stage's output: the text after mocha's count, or the last 60 lines. */
 function failuresIn({ stage, output }: StageResult): string {
   const summary = output.search(/^ +\d+ passing \(/m);
   const failures = summary < 0 ? output.split("\n").slice(-60).join("\n") : output.slice(summary);
@@ -79,7 +79,7 @@ const { values, positionals: named } = parseArgs({
 const { all } = values;
 const mode = all ? "npm run test:all" : "npm test";
 const recorded = JSON.parse(readFileSync(SECONDS, "utf8")) as Record<string, Record<string, number>>;
-/** The number of stages that run in parallel. Most of them often wait for other processes. */
+/** The number of stages that run in parallel. Most stages often wait for other processes. */
 const LANES = availableParallelism() + 1;
 const env = { ...environmentOf(all), ...(values.everything && { TEST_EVERYTHING: "1" }) };
 
@@ -95,7 +95,7 @@ if (named.length > 0) {
   process.exitCode = await runStages();
 }
 
-/** Runs the chosen stages, and prints their results. @returns the exit code */
+/** Runs the chosen stages, and prints the results. @returns the exit code */
 async function runStages(): Promise<number> {
   const start = performance.now();
   const files = assignFiles(all);

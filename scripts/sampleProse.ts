@@ -3,7 +3,7 @@
  *
  *     node scripts/sampleProse.ts [seed]
  *
- * The same seed and sources give the same sample. A reader who did not write them rates each from 1 to 5.
+ * The same seed and sources give the same sample. A reader who did not write the texts rates each text from 1 to 5.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

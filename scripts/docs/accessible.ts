@@ -2,7 +2,7 @@
 export function accessible(html: string): string {
   return withoutSkippedLevels(
     html
-      // Remove TypeDoc's title, because the README on this page has its own title.
+      // Remove TypeDoc's title, because the README on this page already has a title.
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
       // Add index.html to links to folders, because a browser without a server shows no page for a folder.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')

@@ -14,12 +14,12 @@ const WITHOUT_LINKS = new Set([
 ]);
 const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
 
-/** Returns the error codes in docs/errors.md, each of which has a row in one of the page's tables. */
+/** Returns the error codes in docs/errors.md. Each error code has a row in one of the page's tables. */
 export function errorCodesIn(page: string): ReadonlySet<string> {
   return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
 }
 
-/** Sets the id of each table row that begins with an error code to this code. */
+/** Finds the table rows that begin with an error code. Sets each row's id to the row's error code. */
 export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
   return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
     codes.has(code) ? `<tr id="${code}">${cells}` : row,
@@ -27,7 +27,7 @@ export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
 }
 
 /**
- * Makes each error code in the text of a page a link to the code's row.
+ * Makes each error code in a page's text a link to the code's row.
  * @param url the relative URL of the page with the rows. Empty if the rows are on this page
  */
 export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {

@@ -5,7 +5,7 @@ import type { Manifest } from "../package/manifest.ts";
 /** The group for pages that are in no other group. */
 const OTHERS = "Reference";
 
-/** The groups of the menu in their order. Each group has a title and a list of Markdown files in the project. */
+/** The groups of the menu, from top to bottom. Each group has a title and a list of Markdown files in the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
@@ -68,7 +68,8 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the site's Markdown files, without the README, and the group of each file. Every page in `docs` is included.
+ * Returns the site's Markdown files, without the README, and the group of each file. The result includes every page in
+ * `docs`.
  * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {
@@ -86,7 +87,7 @@ function inDocs(name: string): string {
   return `docs/${name}.md`;
 }
 
-/** Returns the entries of the API reference. They are the path of each source, with the name that programs import. */
+/** Returns the entries of the API reference: the path of each source, with the name that programs import. */
 export function apiEntries(root: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (const [folder, subpaths] of Object.entries(ENTRIES)) {

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { DefaultTheme, KindRouter, type NavigationElement, type ProjectReflection, type Reflection } from "typedoc";
 
-/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists its exports. */
+/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists the module's exports. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): NavigationElement[] {
     return super.buildNavigation(project).map(({ text, children = [], ...group }) => ({
@@ -18,7 +18,7 @@ function withoutChildren(element: NavigationElement): NavigationElement {
   return leaf;
 }
 
-/** Names the pages of documents after their files, so that URLs do not change with titles. */
+/** Names the pages of documents after the documents' files, so that a URL does not change when a title changes. */
 export class SiteRouter extends KindRouter {
   protected override getIdealBaseName(reflection: Reflection): string {
     const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;

@@ -1,15 +1,15 @@
 /**
- * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but it requires glibc 2.38.
- * Debian 12 has glibc 2.36.
+ * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but requires glibc
+ * 2.38. Debian 12 has glibc 2.36.
  */
 import { Session } from "node:inspector";
 
-/** A part of a file. It has the offset of its first character, and the offset after its last character. */
+/** A part of a file: the offset of the part's first character, and the offset after the part's last character. */
 type Range = readonly [start: number, end: number];
 
 /**
- * V8's response, which contains the functions that ran since the last response. The first range of a function is the whole
- * function. The other ranges are its blocks.
+ * V8's response, which contains the functions that ran since the last response. The first range of a function is the
+ * whole function. The other ranges are the function's blocks.
  */
 interface PreciseCoverage {
   result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
@@ -50,7 +50,7 @@ function takeCoverage(): PreciseCoverage["result"] {
 
 /** The code that ran while documents were parsed. */
 export class Coverage {
-  /** For each function that ran, the blocks that never ran. */
+  /** The blocks that never ran, in each function that ran. */
   readonly #idle = new Map<string, readonly Range[]>();
 
   constructor() {
@@ -63,15 +63,15 @@ export class Coverage {
     return this.#idle.size;
   }
 
-  /** The number of blocks that never ran in these functions. */
+  /** The number of blocks that never ran, in functions that ran. */
   get idleBlocks(): number {
     return [...this.#idle.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   /**
    * Compares the code that ran since the last call of this method with the earlier code.
-   * @param add true to add this code to the earlier code
-   * @returns true if some of this code is new
+   * @param add true to add the new code to the earlier code
+   * @returns true if some code is new
    */
   ranNewCode({ add }: { add: boolean }): boolean {
     let isNew = false;

@@ -19,7 +19,7 @@ export interface FuzzReport {
 export interface FuzzOptions {
   seed: number;
   documents: number;
-  /** The time in ms after which no further document is made. Default: no limit. */
+  /** The time in ms after which the fuzzer makes no further document. Default: no limit. */
   maxMs?: number;
   /** The initial documents of the corpus. */
   corpus?: readonly Uint8Array[];
@@ -28,12 +28,14 @@ export interface FuzzOptions {
 /** The maximum size of a document in the corpus in bytes, so that the document can become a test vector. */
 const MAX_CORPUS_BYTES = 4096;
 
-/** The number of documents between two measurements of coverage. One measurement takes as long as some documents. */
+/**
+ * The number of documents between two measurements of coverage. One measurement takes as much time as a few documents.
+ */
 const BATCH = 128;
 
 /**
- * Changes documents and parses them. A document that has a new result or runs new code is added to the documents to change.
- * Every error that is not a KeyrootError is a defect.
+ * Changes documents and parses the changed documents. The fuzzer adds a document with a new result or new code to the
+ * documents to change. Every error that is not a KeyrootError is a defect.
  */
 export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
   const pool = [...target.seeds, ...corpus];
@@ -48,8 +50,8 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     report.corpus.push(found);
   };
   /**
-   * Keeps the documents that ran new code. To find them, it parses each half of the documents again, until one document
-   * remains.
+   * Keeps the documents that ran new code. To find these documents, the function parses each half of the documents
+   * again, until one document remains.
    */
   const keepNewCode = (ran: readonly FoundDocument[]) => {
     const isSingle = ran.length === 1;
@@ -78,7 +80,7 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     batch = [];
   });
   const limit = maxMs === undefined ? {} : { interruptAfterTimeLimit: maxMs, markInterruptAsFailure: false };
-  // A run that ends before its first document fails without a counterexample.
+  // A run that ends before the first document fails without a counterexample.
   const { errorInstance, counterexample } = fc.check(property, { seed, numRuns: documents, ...limit });
   if (batch.length > 0) keepNewCode(batch);
   if (counterexample !== null) {
@@ -94,7 +96,7 @@ export function smallest(target: Target, documents: readonly Uint8Array[]): Foun
   const kept: FoundDocument[] = [];
   for (const bytes of documents.toSorted((a, b) => a.length - b.length)) {
     const outcome = outcomeOf(target, bytes);
-    // Measure the coverage of every document, even if its result is new.
+    // Measure the coverage of every document, even if the document's result is new.
     if (!coverage.ranNewCode({ add: true }) && outcomes.has(outcome)) continue;
     outcomes.add(outcome);
     kept.push({ outcome, bytes });

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 
-/** One change of a document. Its numbers are taken modulo the number of choices, so every change fits every document. */
+/**
+ * One change of a document. `mutate` takes the change's numbers modulo the number of choices, so every change fits
+ * every document.
+ */
 export interface Change {
   kind: (typeof KINDS)[number];
   /** The index of the first unit to change. */
@@ -18,12 +21,12 @@ const MAX_UNITS = 64;
 /** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
 /**
- * The maximum size of a repeated part in bytes. It is twice the maximum size of a bundle. Larger documents take long and show
- * nothing new.
+ * The maximum size of a repeated part in bytes: twice the maximum size of a bundle. Larger documents take a long time
+ * and show nothing new.
  */
 const MAX_BYTES = 2 ** 17;
 
-/** Matches a unit of a text. It is a string, a bracket, a number or a space, as in JSON, hex and notes. */
+/** Matches a unit of a text: a string, a bracket, a number or a space, as in JSON, hex and notes. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|\s+|"/gsu;
 const SPECIAL_TOKENS = [
   ...["", '""', '"__proto__"', '"constructor"', "null", "true", "{}", "[]", "[[", "0", "-0", "-1", "1e400", "1E2"],
@@ -75,7 +78,7 @@ interface Units {
   parts: readonly Buffer[];
 }
 
-/** The units of documents, which are kept because most documents are changed many times. */
+/** The units of documents. The cache saves time, because most documents are changed many times. */
 const knownUnits = new WeakMap<Uint8Array, Units>();
 
 function toUnits(bytes: Uint8Array): Units {

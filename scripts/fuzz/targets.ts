@@ -32,14 +32,15 @@ const MAX_NODE_BYTES = 1024;
 
 export const TARGETS: Readonly<Record<string, () => Target>> = {
   file: () => {
-    // Skip files without a root, and files that spell it with escapes.
+    // Skip files without a root, and files that spell the root with escapes.
     const good = goodVectors("merkle-file-good.json").filter(({ question, bytes }) => rootIn(bytes) === question.root);
     const roots = new Map(good.map(({ question, bytes }) => [question.root ?? "", bytes]));
     const [first = ""] = roots.keys();
     return {
       seeds: good.map(({ bytes }) => bytes),
       parse: (bytes) => {
-        // Use the root in the mutant if it is a known root. Otherwise, most mutants would fail at the comparison of the root.
+        // Use the mutant's root if this root is known. With a fixed root, most mutants would fail at the comparison of
+        // the root.
         const named = rootIn(bytes) ?? first;
         const root = roots.has(named) ? named : first;
         const { values } = parseMerkleFile(bytes, root);
@@ -143,7 +144,10 @@ function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Ar
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
 }
 
-/** Returns the path of a leaf or extension without its flag. It is the last nibbles of a key that ends in this node. */
+/**
+ * Returns the path of a leaf or extension without the path's flag. The path is the last nibbles of a key that ends in
+ * this node.
+ */
 function pathIn(node: unknown): string {
   const [path] = Array.isArray(node) ? (node as unknown[]) : [];
   return path instanceof Uint8Array
@@ -159,8 +163,8 @@ function rootIn(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. A programming error is
- * not converted.
+ * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. Does not convert a
+ * programming error.
  */
 function refusing<T>(run: () => T): T {
   try {

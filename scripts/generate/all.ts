@@ -1,11 +1,11 @@
 /**
- * Writes all files that are generated from the API and the public names. One process writes them all, because several of them
- * need the types of all public modules:
+ * Writes all files that are generated from the API and the public names. One process writes all files, because several
+ * generators need the types of all public modules:
  *
  *     node scripts/generate/all.ts            writes the files
  *     node scripts/generate/all.ts --check    exits with 1 if a file is not up to date
  */
-// The order matters, because each script reads files that the scripts before it write.
+// The order matters, because each script reads files that the earlier scripts write.
 await import("./openApi.ts");
 await import("./clientTypes.ts");
 await import("./glossary.ts");

@@ -1,6 +1,6 @@
 /**
- * Writes llms-api.txt for assistants that write programs. It has one line for every function, class and type that programs
- * import, with their types. llms.txt links to it.
+ * Writes llms-api.txt for assistants that write programs. The file has one line, with types, for every function, class
+ * and type that programs import. llms.txt links to this file.
  *
  *     node scripts/generate/apiSummary.ts            writes the file
  *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date
@@ -49,7 +49,7 @@ function classOf(name: string, symbol: ts.Symbol): string {
   return `class ${name}${made} { ${members.join("; ")} }`;
 }
 
-/** Describes an object type with its members, or any other type as it is written. */
+/** Describes an object type with its members. Describes any other type by its source text. */
 function shapeOf(type: ts.Type): string {
   const members = publicMembers(type);
   const isObject = type.isClassOrInterface() || (type.flags & ts.TypeFlags.Object) !== 0;

@@ -1,6 +1,7 @@
 /**
- * Writes packages/keyroot/src/client/operations.ts, which contains the types of requests and responses. They come from
- * docs/openapi.json and docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
+ * Writes packages/keyroot/src/client/operations.ts, which contains the types of requests and responses. The types come
+ * from docs/openapi.json and docs/openapi-operator.json, which `openApi.ts` writes from the service's table of
+ * operations.
  *
  *     node scripts/generate/clientTypes.ts            writes the file
  *     node scripts/generate/clientTypes.ts --check    exits with 1 if the file is not up to date
@@ -25,12 +26,15 @@ interface Schema {
   additionalProperties?: boolean | Schema;
 }
 
-/** A named type. It has a comment, the path of its operation, and its place in the response (a list, or names of fields). */
+/**
+ * A named type: the type's name and comment, the path of the operation, and the type's place in the response. The place
+ * is a list, or names of fields.
+ */
 type NamedType = readonly [name: string, comment: string, path: string, place?: string];
 
 const USER_FIELDS = "user_id,bucket,region,stage,salt,created";
 
-/** The types that apps use by name. Each type extends the earlier types whose fields it has. */
+/** The types that apps use by name. A type extends an earlier type if it has all fields of the earlier type. */
 const NAMED: readonly NamedType[] = [
   ["ShadowUser", 'A shadow user (docs/specification.md, "Shadow user").', "/v1/authdBizSrv/users/create", USER_FIELDS],
   [
@@ -141,7 +145,7 @@ function declarationOf(name: string, schema: Schema): string {
   return `interface ${name}${heritage} {\n${fieldsOf(schema, bases)}}`;
 }
 
-/** Returns the named types whose fields are all in the schema, without types that others include. */
+/** Returns the named types with fields that are all in the schema, without types that other named types include. */
 function basesOf(schema: Schema): string[] {
   const fields = new Set(Object.keys(schema.properties ?? {}));
   const fits = ([, { properties = {}, required = [] }]: [string, Schema]) =>
@@ -169,12 +173,12 @@ function fieldsOf({ properties = {}, required = [] }: Schema, bases: readonly st
     .join("");
 }
 
-/** Formats a type without the comments of its fields. The OpenAPI documents contain these comments. */
+/** Formats a type without the comments of the type's fields. The OpenAPI documents contain these comments. */
 function uncommented(schema: Schema): string {
   return typeOf(schema).replace(/^\/\*\* .* \*\/\n/gm, "");
 }
 
-/** Returns the description of a field, without its list of event or action names. */
+/** Returns the description of a field, without the list of event or action names. */
 function commentOf({ description }: Schema): string {
   return description === undefined ? "" : `/** ${description.replace(/: \w+\.\w+,.*/, ".")} */\n`;
 }
@@ -187,7 +191,7 @@ function typeOf(schema: Schema): string {
   if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
   const { type = "unknown", enum: values } = schema;
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
-  // A newer service may have more events and actions, whose names contain a dot.
+  // A newer service may have more events and actions. Names of events and actions contain a dot.
   const isOpen = values === undefined || values.some((value) => String(value).includes("."));
   if (!isOpen) return values.map((value) => JSON.stringify(value)).join(" | ");
   return type === "integer" ? "number" : type;

@@ -68,11 +68,11 @@ interface SolcOutput {
 }
 
 /**
- * Returns the compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block explorers
- * verify a deployed registry with it.
+ * Returns the compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block
+ * explorers verify a deployed registry with this input.
  */
 async function readVerificationInput(): Promise<CompilerInput> {
-  // Use a separate environment, because the current one returns instrumented sources with --coverage.
+  // Use a separate environment, because the current environment returns instrumented sources with --coverage.
   const { solidity } = await createHardhatRuntimeEnvironment(hre.userConfig, { coverage: false }, root);
   const path = join(root, CONTRACT_PATH);
   const jobs = await solidity.getCompilationJobs([path], { quiet: true, force: true });

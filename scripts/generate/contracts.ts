@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { check: { type: "boolean", default: fal
 const { root } = hre.config.paths;
 const TYPES = "typechain-types";
 
-/** Reads a text file, or returns undefined if it does not exist. */
+/** Reads a text file. Returns undefined if the file does not exist. */
 async function read(path: string): Promise<string | undefined> {
   try {
     return await readFile(join(root, path), "utf8");

@@ -16,7 +16,10 @@ interface PublicExports {
 
 let read: PublicExports | undefined;
 
-/** Returns the exports of all public modules, with their types. The first call takes seconds, because it reads the modules. */
+/**
+ * Returns the exports of all public modules, with types. The first call takes seconds, because this call reads the
+ * modules.
+ */
 export function readExports(): PublicExports {
   return (read ??= readOnce());
 }
@@ -39,7 +42,7 @@ function readOnce(): PublicExports {
   return { checker, modules };
 }
 
-/** Reads the project's tsconfig.json, and returns its options and the files that it includes. */
+/** Reads the project's tsconfig.json. Returns the options and the included files. */
 export function readTsconfig(): ts.ParsedCommandLine {
   const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
     config: unknown;

@@ -1,5 +1,5 @@
 /**
- * Writes docs/glossary.md, which lists every public name with its meaning.
+ * Writes docs/glossary.md, a list of every public name with the name's meaning.
  *
  *     node scripts/generate/glossary.ts            writes the page
  *     node scripts/generate/glossary.ts --check    exits with 1 if the page is not up to date

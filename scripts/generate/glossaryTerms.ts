@@ -1,4 +1,4 @@
-/** Reads every public name of the project, with the meaning from its definition. */
+/** Reads every public name of the project, with the meaning from the name's definition. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeOption, type Definition, optionName } from "@keyroot/operator/definition";
@@ -7,14 +7,14 @@ import { demoCommand } from "../../tasks/demoCommand.ts";
 import { ROOT } from "../test/root.ts";
 import { firstSentence, meaningOf, readExports } from "./exports.ts";
 
-/** A name, one of its meanings, and where this meaning applies. */
+/** A name, one of the name's meanings, and the place where this meaning applies. */
 export interface Term {
   readonly name: string;
   readonly meaning: string;
   readonly where: string;
 }
 
-/** Reads the names that programs import, with the first sentences of their doc comments. */
+/** Reads the names that programs import, with the first sentence of each doc comment. */
 export function exportedNames(): Term[] {
   const { checker, modules } = readExports();
   return modules.flatMap(({ module, exports }) =>
@@ -82,7 +82,7 @@ function visitSchemas(value: unknown, visit: (schema: Schema) => void): void {
   for (const inner of Object.values(value)) visitSchemas(inner, visit);
 }
 
-/** Reads the rows of a page's tables whose first cell consists of names. */
+/** Reads table rows of a page. The first cell of each row consists of names. */
 function rowsOf(page: string, isName: RegExp): Term[] {
   const rows = readFileSync(join(ROOT, page), "utf8").matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|/gm);
   return Array.from(rows, ([, names = "", meaning = ""]) => {

@@ -1,4 +1,4 @@
-/** The start of docs/glossary.md: the words of the project and their meanings. */
+/** The start of docs/glossary.md: the project's words with their meanings. */
 export const WORDS = `# Glossary
 
 <!-- Written by scripts/generate/glossary.ts. Do not edit. -->

@@ -17,20 +17,20 @@ export interface BillOfMaterials {
 }
 
 /**
- * Lists the locked packages that a package needs. They are the packages that npm installs with it, and the packages whose code
- * its modules contain.
+ * Lists the locked packages that a package needs: the packages that npm installs with the package, and the packages
+ * with code in the package's modules.
  * @param root the folder of the project
  * @param folder the package's folder, relative to `root`
  */
 export function billOfMaterials(root: string, folder: string): BillOfMaterials {
   const { name, devDependencies } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
   const args = ["sbom", "--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=library", `--workspace=${name}`];
-  // The development dependencies of a package are the packages whose code is in its modules.
+  // The development dependencies of a package are the packages with code in the package's modules.
   if (devDependencies === undefined) args.push("--omit=dev");
   const output = execFileSync("npm", args, { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
   const found = JSON.parse(output) as BillOfMaterials;
   const { metadata, dependencies } = found;
-  // npm describes the whole repository, and names workspaces by their folders.
+  // npm describes the whole repository, and names each workspace by its folder.
   const repository = metadata.component["bom-ref"];
   const components = found.components.map((one) => ({ ...one, name: nameIn(one.purl) }));
   const component = components.find((one) => one.name === name);

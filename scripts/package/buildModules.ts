@@ -2,23 +2,29 @@ import { join, relative, sep } from "node:path";
 import { build, type TsdownBundle } from "tsdown";
 
 export interface BuildOptions {
-  /** With `node`, modules may import Node's own modules. With `neutral`, they may not, because they also run in browsers. */
+  /**
+   * With `node`, modules may import Node's own modules. With `neutral`, modules must not import Node's own modules,
+   * because the modules also run in browsers.
+   */
   platform: "node" | "neutral";
   /** The oldest version of ECMAScript or Node whose syntax the modules use. */
   target: string;
-  /** Modules that no export names, such as workers. Each has its name in `dist`, and its source in the package's folder. */
+  /**
+   * Modules that no export names, such as workers. The keys are the modules' names in `dist`. The values are the
+   * sources in the package's folder.
+   */
   entries?: Readonly<Record<string, string>>;
   /**
-   * Shared modules. Each has its name in `dist`, and a pattern for its sources. It also contains the imports of these sources.
-   * The first match counts.
+   * Shared modules. The keys are the modules' names in `dist`. The values are patterns for the modules' sources. A
+   * shared module also contains the imports of its sources. The first match counts.
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
-   * Functions that also replace functions of bundled packages. Each has its name, its file in the package's folder, and its
-   * export.
+   * Functions that also replace functions of bundled packages. The keys are the names of the replaced functions. The
+   * values are a file in the package's folder, and the file's export.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
-  /** Makes one module per source file. Use this option if the sources find files relative to their own paths. */
+  /** Makes one module per source file. Use this option if sources find files relative to their own paths. */
   unbundle?: boolean;
 }
 
@@ -39,7 +45,7 @@ export async function buildModules(
 ): Promise<ReadonlyMap<string, string>> {
   const { platform, target, chunks = {}, inject = {}, unbundle = false } = options;
   const groups = Object.entries(chunks).map(([chunk, test], i, all) => ({
-    // Declarations are modules, too. Group them like code, but not together with code.
+    // Declarations are modules, too. Group declarations like code, but not together with code.
     name: (id: string) => (id.endsWith(".d.ts") ? `${chunk}.d` : chunk),
     test,
     priority: all.length - i,
@@ -50,12 +56,13 @@ export async function buildModules(
     entry: { ...entries, ...options.entries },
     ...{ config: false, format: "esm", fixedExtension: false, hash: false, dts: { sourcemap: false }, sourcemap: true },
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
-    // Keep Node's modules as imports. The platform `neutral` would bundle them.
+    // Keep Node's modules as imports. The platform `neutral` would bundle Node's modules.
     deps: { neverBundle: [/^node:/] },
-    // Assign class fields instead of defining them, if the target has no class fields. Defining them takes ten times as long.
+    // If the target has no class fields, assign class fields instead of defining them. A definition takes ten times as
+    // long as an assignment.
     inputOptions: (input) => ({
       ...input,
-      // Do not read tsconfig.json, which has a different setting for class fields.
+      // Do not read tsconfig.json, because this file has a different setting for class fields.
       tsconfig: false,
       transform: {
         ...input.transform,
@@ -67,7 +74,8 @@ export async function buildModules(
     // Do not fail on slow machines, where the build takes longer.
     checks: { bundlerTimings: false },
     outputOptions: {
-      // Leave the comments out, because editors show them from the declarations, and the maps contain them.
+      // Omit the comments. Editors show the comments from the declarations, and the source maps also contain the
+      // comments.
       comments: { legal: true, annotation: true, jsdoc: false },
       ...(groups.length > 0 && { codeSplitting: { groups } }),
       // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.

@@ -15,8 +15,8 @@ export interface Manifest {
 const SOURCE = /^\.\/src\/(.+)\.ts$/;
 
 /**
- * Returns the modules that a package exports or runs. Each has its name in `dist`, and its TypeScript file in the package's
- * folder.
+ * Returns the modules that a package exports or runs. The keys are the modules' names in `dist`. The values are the
+ * TypeScript files in the package's folder.
  */
 export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
   const targets = [...Object.values(exports), ...Object.values(bin)];

@@ -11,7 +11,7 @@ import { stagePackage } from "./stagePackage.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Writes the files of a package to `out/<name>`, its tarball to `out`, and its bill of materials to `out/<name>.cdx.json`.
+ * Writes a package's files to `out/<name>`, the tarball to `out`, and the bill of materials to `out/<name>.cdx.json`.
  * @param name a key of the table in `packages.ts`
  * @returns the path of the tarball
  * @throws Error that lists publint's findings
@@ -31,7 +31,7 @@ export async function packPackage(name: string, out: string): Promise<string> {
   return join(out, pack(staged, out));
 }
 
-/** Checks the manifest and its files. @throws Error that lists their problems */
+/** Checks the manifest and the manifest's files. @throws Error that lists the problems */
 async function lint(folder: string, { acceptedMessages = [] }: PackageDescription): Promise<void> {
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
   const found = messages.filter(({ code }) => !acceptedMessages.includes(code));

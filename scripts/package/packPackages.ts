@@ -1,14 +1,14 @@
 /**
  * Builds the packages as people install them. For each package, `build/<name>` gets the files of its tarball, and
- * `build/<name>-<version>.tgz` is that tarball. `npm publish build/<name>` would publish it. `build/<name>.cdx.json` lists the
- * packages that it needs or contains.
+ * `build/<name>-<version>.tgz` is that tarball. `npm publish build/<name>` would publish it. `build/<name>.cdx.json`
+ * lists the packages that the package needs or contains.
  *
  *     node scripts/package/packPackages.ts                      all packages
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
- * Prints the path of each tarball that publint has accepted. `scripts/package/packages.ts` describes the content of each
- * package. If `PACKED_PACKAGES` names a folder with all packages, they are copied from it. Therefore, `npm run test:all` packs
- * only once for all tests.
+ * The script prints the path of each tarball that publint has accepted. `scripts/package/packages.ts` describes the
+ * content of each package. If `PACKED_PACKAGES` names a folder with all packages, the script copies the packages from
+ * this folder. With this variable, `npm run test:all` packs only once for all tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -32,7 +32,7 @@ for (const name of names) {
   process.stdout.write(`${await pack(name)}\n`);
 }
 
-/** Returns a function that makes one package and returns the path of its tarball. */
+/** Returns a function that makes one package and returns the path of the package's tarball. */
 async function packer(): Promise<(name: string) => string | Promise<string>> {
   const packed = process.env["PACKED_PACKAGES"];
   if (packed !== undefined) return (name) => copyPackage(packed, name);

@@ -5,20 +5,20 @@ export interface PackageDescription {
   /** The folder that contains the package's package.json. */
   folder: string;
   /**
-   * The files and folders to copy. Each has its path in the tarball, and its path in the project. Relative links in Markdown
-   * become absolute.
+   * The files and folders to copy. The keys are paths in the tarball. The values are paths in the project. Relative
+   * links in Markdown become absolute.
    */
   files?: Readonly<Record<string, string>>;
   /**
-   * Options for building the package's TypeScript. Without them, the tarball contains the files that package.json names in
-   * `files`.
+   * The build options for the package's TypeScript. Without these options, the tarball contains the files that
+   * package.json names in `files`.
    */
   build?: BuildOptions;
   /** The codes of publint's messages that are ignored. State the reason beside each code. */
   acceptedMessages?: readonly string[];
 }
 
-/** All packages that people install, by the last part of their names. */
+/** All packages that people install. The keys are the last parts of the packages' names. */
 export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
   keyroot: {
     folder: "packages/keyroot",
@@ -31,7 +31,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       platform: "neutral",
       target: "es2020",
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
-      // These modules are loaded on demand. As entries, they keep the names of their exports and need no namespace objects.
+      // These modules are loaded on demand. As entries, the modules keep the names of their exports and need no
+      // namespace objects.
       entries: {
         milderAdvice: "src/verifier/milderAdvice.ts",
         checksum: "src/ethereum/checksum.ts",
@@ -40,8 +41,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         parseAnyFile: "src/merkle/parseAnyFile.ts",
         beaconSource: "src/blocks/beacon/source.ts",
       },
-      // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits code
-      // by file. Code that is loaded on demand must therefore not be in the file that every verification needs.
+      // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits
+      // code by file. Therefore, code that is loaded on demand must not be in the file that every verification needs.
       chunks: {
         core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         anyFile: /src\/merkle\/parseAnyFile\b/,
@@ -59,7 +60,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
   },
   contracts: {
     folder: "contracts",
-    // `deployments` will get a file for each chain with a deployment. There is none yet.
+    // `deployments` will get a file for each chain with a deployment. There is no deployment yet.
     acceptedMessages: ["EXPORTS_GLOB_NO_MATCHED_FILES"],
   },
   operator: {
@@ -71,7 +72,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "node",
       target: "node22.13",
-      // Workers and migrations are found relative to the modules that use them. A command loads only the modules it needs.
+      // Modules find workers and migrations relative to their own paths. A command loads only the necessary modules.
       unbundle: true,
       entries: {
         "audit/fileWorker": "src/audit/fileWorker.ts",

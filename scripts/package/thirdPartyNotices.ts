@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * Makes a page about the packages whose code is in the modules. Their licenses require the license text in every copy, and
- * audits need the versions.
- * @param folder the folder of the package, from which its dependencies are resolved
- * @param bundled the names of the packages, with their versions
+ * Makes a page about the packages whose code is in the modules. Their licenses require the license text in every copy,
+ * and audits need the versions.
+ * @param folder the package's folder, from which the dependencies are resolved
+ * @param bundled the names and versions of the packages
  */
 export function thirdPartyNotices(folder: string, bundled: ReadonlyMap<string, string>): string {
   const sections = [...bundled].map(([name, version]) => {

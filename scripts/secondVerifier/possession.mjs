@@ -4,8 +4,9 @@
  *
  *     node scripts/secondVerifier/possession.mjs test/vectors/possession/possession.json
  *
- * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if it disagrees. It shares no code with the library or with
- * the script that made the vectors. Its points are in projective coordinates, and its HKDF is two HMACs.
+ * The script prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. The script shares no
+ * code with the library or with the script that made the vectors. Here, points are in projective coordinates, and HKDF
+ * is two HMACs.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -100,7 +101,7 @@ const hmac = (key, ...parts) => parts.reduce((mac, part) => mac.update(part), cr
 
 /** Derives the key of a proof. @param sharedPoint 105 bytes */
 function responseOf(statement, sharedPoint) {
-  // HKDF (RFC 5869) for one block of output.
+  // HKDF (RFC 5869) with one block of output.
   const pseudorandom = hmac(Buffer.from(statement.nonce, "base64"), sharedPoint);
   return hmac(hmac(pseudorandom, LABEL, Buffer.of(1)), transcriptOf(statement));
 }

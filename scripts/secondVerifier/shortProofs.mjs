@@ -4,8 +4,8 @@
  *
  *     node scripts/secondVerifier/shortProofs.mjs test/vectors/short-proofs/short-proofs.json
  *
- * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if it disagrees. It shares no code with the library or with the
- * script that made the vectors. It computes trees recursively from their top.
+ * The script prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. The script shares no
+ * code with the library or with the script that made the vectors. It computes trees recursively from the top.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

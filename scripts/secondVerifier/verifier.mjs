@@ -1,6 +1,6 @@
-// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md. It shares no code with the library. It
-// needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least one verifier is
-// wrong.
+// A second, independent verifier. The verifier follows docs/formats.md and test/vectors/README.md, and shares no code
+// with the library. The verifier needs only Node, and ethers for Keccak-256 and RLP. If the results of the two
+// verifiers differ, at least one verifier is wrong.
 //
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
@@ -20,7 +20,7 @@ function reject(step, code) {
   throw new Rejection(step, code);
 }
 
-/** Runs a check. If the check rejects its input, it throws an error with this step. */
+/** Runs a check. If the check rejects the input, the function throws an error with this step. */
 function inStep(step, check) {
   try {
     return check();
@@ -195,7 +195,7 @@ function verifyFile({ userID, root, expectedPublicKey }, bytes) {
   return { index, record: checkRecord(records[index], expectedPublicKey) };
 }
 
-/** Returns the record if its key is valid and equals the given key. */
+/** Returns the record if the record's key is valid and equals the given key. */
 function checkRecord(record, expectedPublicKey) {
   checkKey(record);
   const { userID, publicKey, keyID } = record;
@@ -220,7 +220,7 @@ function checkUsers(values, records) {
   if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
 }
 
-/** Builds the correct `merkle` object. Its nodes are in the order of the library, from the leaves up. */
+/** Builds the correct `merkle` object. The object's nodes are in the order of the library, from the leaves up. */
 function buildMerkle(values) {
   const levels = [values.map((value) => sha256(value).toString("hex"))];
   while (levels.at(-1).length > 1) {
@@ -316,7 +316,7 @@ function verifyProofDocument(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** The fields of a header in order, with their length in bytes. n means a number, and * means any length. */
+/** The fields of a header in order, with the fields' lengths in bytes. n means a number, and * means any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
@@ -456,7 +456,7 @@ function readAccount(rlp) {
   return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
 }
 
-/** Returns the root in a storage slot. It must be a number other than zero, without leading zeros. */
+/** Returns the root in a storage slot. The RLP value must be a number other than zero, without leading zero bytes. */
 function readWord(rlp) {
   const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
@@ -538,6 +538,6 @@ if (process.argv.includes("--json")) {
     process.stdout.write(isDeepStrictEqual(verdict, verdicts[i]) ? `agree ${name}\n` : `DISAGREE ${name}: ${words}\n`);
   }
   process.stdout.write(`${agreed} of ${vectors.length} vectors agree.\n`);
-  // Fail for an empty set, because it shows nothing.
+  // Fail for an empty set, because an empty set proves nothing.
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }

@@ -7,10 +7,10 @@ export interface Stage {
   except?: readonly string[];
   /** The files and folders in `paths` that only `npm run test:all` includes. */
   thorough?: readonly string[];
-  /** An npm script that runs instead of tests. It counts as one test, and passes with exit code 0. */
+  /** An npm script that runs instead of tests. The script counts as one test, and passes with exit code 0. */
   script?: string;
   /**
-   * The smallest run that includes the stage. It is `npm run test:all` or `npm run test:all -- --everything`. Default: `npm
+   * The smallest run that includes the stage: `npm run test:all` or `npm run test:all -- --everything`. Default: `npm
    * test`.
    */
   addedBy?: "all" | "everything";

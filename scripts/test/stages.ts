@@ -84,7 +84,7 @@ export function testFilesIn(path: string): string[] {
   return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
 }
 
-/** Returns the test files in these paths. @param without the files and folders to leave out */
+/** Returns the test files in these paths. @param without the files and folders to omit */
 function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
   const files = paths.flatMap(testFilesIn);
   return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
