@@ -19,7 +19,8 @@ addSource("beacon", makeBeaconSource);
  * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint.
  * `verifyBlockProof` verifies the proof offline and returns the block's hash. Pass this hash to `verifyBundle` as
  * `pinned`.
- * @throws VerificationError, TransportError as a verification with the `beacon` option; ArgumentError ARGUMENT_INVALID
+ * @throws the VerificationError and TransportError codes of a verification with the `beacon` option; ArgumentError
+ * ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
   const { chainId, allowHttp, signal, ...beacon } = checkObject("The options", options);

@@ -98,7 +98,7 @@ const LIBRARY_CODES = [
   // Errors about safety codes.
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",
-  // Errors about the chain and the evidence for its answers.
+  // Errors about the chain, and about the evidence for the chain's answers.
   "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",

@@ -15,7 +15,7 @@ export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
  * - `developer`: correct the call or the options;
  * - `retry`: try again later.
  *
- * The app must not use the key in any of these cases.
+ * After any error, the app must not use the key.
  */
 export type Advice = "warn" | "wait" | "developer" | "retry";
 

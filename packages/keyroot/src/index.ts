@@ -1,4 +1,7 @@
-/** The entry `keyroot`, which contains everything that an app needs to verify keys. Runs in browsers and in Node. */
+/**
+ * The entry `keyroot`, which contains everything that an app needs to verify keys. The entry runs in browsers and in
+ * Node.
+ */
 export * from "./errors.ts";
 export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
 export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";

@@ -1,4 +1,4 @@
-/** The entry `keyroot/user` with the client for a user's app. Runs in browsers and in Node. */
+/** The entry `keyroot/user` with the client for a user's app. The client runs in browsers and in Node. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export type { ConflictingKey, KeyProgress, ShadowUser, UserPublicKey, UserRecord } from "./client/operations.ts";
 export type { CallOptions } from "./client/options.ts";

@@ -58,7 +58,7 @@ export function secret(pattern: RegExp): Check<string> {
     typeof value === "string" && pattern.test(value) ? value : ANSWER.text(where, undefined, pattern);
 }
 
-/** Checks that a value is one of these values. */
+/** Checks that a value is one of the allowed values. */
 // @__NO_SIDE_EFFECTS__
 export function oneOf<Value extends string | number>(...values: readonly Value[]): Check<Value> {
   return (where, value) => ANSWER.oneOf(where, value, values);
@@ -178,7 +178,7 @@ const SUBJECTS = {
 };
 type Subject = { [Field in keyof typeof SUBJECTS]?: string | undefined };
 
-/** Adds a check that the response is about the requested subject. */
+/** Adds a check that the response belongs to the requested user, region, key, token or endpoint. */
 export function about<T extends Subject>(requested: Subject, check: Check<T>): Check<T> {
   return (where, value) => {
     const answer = check(where, value);
@@ -189,7 +189,7 @@ export function about<T extends Subject>(requested: Subject, check: Check<T>): C
 }
 
 /**
- * Checks that a response is about the requested user, region, token or key.
+ * Checks that a response belongs to the requested user, region, key, token or endpoint.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export function checkSubject(what: string, requested: string, answered: string): void {

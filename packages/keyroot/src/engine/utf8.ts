@@ -25,9 +25,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   } catch {
-    // `TextDecoder` is missing, or does not support these options.
+    // `TextDecoder` is missing, or does not support the `fatal` and `ignoreBOM` options.
   }
-  // Some platforms ignore the options `fatal` and `ignoreBOM`.
+  // Some platforms ignore the `fatal` and `ignoreBOM` options.
   return decoder?.fatal && decoder.ignoreBOM ? decoder.decode(bytes) : portableDecodeUtf8(bytes);
 }
 

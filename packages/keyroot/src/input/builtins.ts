@@ -19,7 +19,7 @@ export function checkBuiltins(): void {
 
 /**
  * Checks the same methods as `checkBuiltins`, and also the methods that `merkle-tree-gen` replaces. This library does
- * not use these additional methods, but elliptic-curve code and the operator's programs do.
+ * not use the additional methods. Elliptic-curve code and the operator's programs use the additional methods.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkAllBuiltins(): void {

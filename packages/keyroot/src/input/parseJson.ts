@@ -4,8 +4,8 @@ import { isObject } from "./isObject.ts";
 import { scanJson } from "./jsonLimits.ts";
 
 /**
- * The characters that are allowed outside strings: punctuation, white space and digits. These characters exclude values
- * such as null, true, -1, 1.5 and 1e3.
+ * The characters that are allowed outside strings: punctuation, white space and digits. Values such as null, true, -1,
+ * 1.5 and 1e3 contain other characters.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**

@@ -56,7 +56,7 @@ export class ShapeChecker {
     throw this.error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
   }
 
-  /** Checks that a value is one of these strings or numbers. */
+  /** Checks that a value is one of the expected strings or numbers. */
   oneOf<Value extends string | number>(path: string, value: unknown, expected: readonly Value[]): Value {
     for (const each of expected) if (each === value) return each;
     throw this.error(path, `one of ${expected.join(", ")}`, value);

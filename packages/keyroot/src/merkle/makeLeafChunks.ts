@@ -33,7 +33,7 @@ export function* makeLeafChunks({ records, tree }: MerkleFile): Generator<LeafCh
 
 /**
  * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has a left neighbor of the range, a
- * right neighbor, both or none.
+ * right neighbor, both neighbors or no neighbor.
  */
 function siblingsOf(tree: MerkleFile["tree"], first: number, end: number): string {
   let siblings = "";

@@ -48,7 +48,7 @@ function decodeWord(answer: unknown): string {
 }
 
 /**
- * Rejects an empty result, which means that the address has no contract, or that the contract does not have this
+ * Rejects an empty result, which means that the address has no contract, or that the contract does not have the called
  * function.
  * @throws VerificationError NO_CONTRACT, step "root"
  */

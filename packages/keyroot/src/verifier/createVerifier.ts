@@ -14,8 +14,8 @@ export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 /** A verifier of public keys. All functions of a verifier use the options of `createVerifier`. */
 export interface Verifier {
   /**
-   * Verifies a user's public key. Returns the published key only if it equals `expectedPublicKey`. Do not use a key
-   * after an error.
+   * Verifies a user's public key. Returns the published key only if this key equals `expectedPublicKey`. Do not use a
+   * key after an error.
    * @throws the errors of `verifyPublicKey`
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;

@@ -50,9 +50,9 @@ export interface VerifyOptions {
    */
   auditors?: object | undefined;
   /**
-   * True to verify a key with two short proofs instead of the whole file (docs/short-proofs.md). Requires `auditors`.
-   * If the auditors' statement does not allow short proofs, the verifier reads the whole file. `evidence.uniqueness`
-   * shows the method.
+   * True to verify a key with two short proofs instead of the whole file (docs/short-proofs.md). This option requires
+   * `auditors`. If the auditors' statement does not allow short proofs, the verifier reads the whole file.
+   * `evidence.uniqueness` shows the method.
    */
   proofs?: boolean | undefined;
   /**

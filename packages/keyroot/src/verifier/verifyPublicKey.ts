@@ -9,7 +9,7 @@ import { noteSuccess, parseVerifierOptions, type VerifierConfig } from "./verifi
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
-/** A verified public key, the place of its publication, and the evidence. */
+/** A verified public key, the contract in which the key is published, and the evidence. */
 export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;

@@ -32,7 +32,10 @@ export interface WatchKeysOptions {
   userID: UserID;
   /** This user's own key from the user's device: 105 bytes, or the same bytes in base64. */
   publicKey: Uint8Array | string;
-  /** Returns the contacts, with the keys that the server returns for them now. Called once in each round. */
+  /**
+   * Returns the contacts, each with the key that the server returns now. The watch calls this function once in each
+   * round.
+   */
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
   /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
@@ -120,7 +123,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  // A page may be open in several tabs. The tabs need a lock.
+  // A page may be open in several tabs, so the tabs need a lock.
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
@@ -291,8 +294,8 @@ function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly U
 }
 
 /**
- * Chooses the next contacts in the queue. The next contacts are the contacts that were read, or first listed, in the
- * earliest rounds. New contacts never delay earlier contacts.
+ * Chooses the next contacts in the queue: the contacts that were read, or first listed, in the earliest rounds. New
+ * contacts never delay earlier contacts.
  */
 function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;

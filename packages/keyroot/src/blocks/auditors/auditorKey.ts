@@ -47,7 +47,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export function parseAuditorKey(text: unknown): AuditorKey {
-  // Only the first two plus signs separate parts, because base64 may contain more.
+  // Only the first two plus signs separate parts, because base64 may contain more plus signs.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const bytes = base64.decode(encoded);
   if (bytes?.[0] !== COSIGNATURE || bytes.length !== 1 + PUBLIC_KEY_BYTES) {

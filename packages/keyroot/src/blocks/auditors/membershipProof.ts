@@ -55,7 +55,7 @@ const shape = /* @__PURE__ */ new ShapeChecker(
  * Makes a user's membership proof.
  * @param statement the file of a statement; @param roots the statement's list of roots; @param file the root's file
  * @throws VerificationError STATEMENT_TREE_MISMATCH if the statement's tree does not contain the root, or if the root's
- * file has superseded records. In both cases, verify the user's key with the whole file and a storage proof.
+ * file has superseded records. After this error, verify the user's key with the whole file and a storage proof.
  * USER_NOT_IN_FILE, and the errors of `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
  */
 export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: MerkleFile, userID: UserID): Membership {
@@ -79,7 +79,7 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
  * @param source the received bytes, or the parsed JSON
  * @param now the current time in ms since 1970
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and the errors of `verifyStatement`
- * and `verifyMerkleProof`; ArgumentError as these
+ * and `verifyMerkleProof`; ArgumentError as these two functions
  * @example
  * const { publicKey } = verifyMembership(bytes, { userID, chainId: 1, contract, expectedPublicKey }, { keys, threshold: 2 });
  */

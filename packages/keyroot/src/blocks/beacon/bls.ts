@@ -4,8 +4,8 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 
 /**
- * BLS signatures as Ethereum uses them (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"). Public keys
- * have 48 bytes (G1) and signatures have 96 bytes (G2).
+ * Ethereum's BLS signatures (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"). Public keys have 48
+ * bytes (G1) and signatures have 96 bytes (G2).
  */
 
 const CIPHERSUITE = encodeUtf8("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_");

@@ -40,8 +40,8 @@ const DIGEST_BYTES = 4;
 /** Maximum nesting depth of a JSON response: list, item, data, header, execution header and values. */
 const MAX_DEPTH = 8;
 /**
- * Maximum age of a finalized header in ms. If the header is older, the next endpoint is tried. Finality takes about 15
- * minutes.
+ * Maximum age of a finalized header in ms. If the header is older, the light client tries the next endpoint. Finality
+ * takes about 15 minutes.
  */
 const LATE_MS = 3_600_000;
 

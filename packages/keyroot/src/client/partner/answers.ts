@@ -86,7 +86,7 @@ const keyEvent = object<KeyEvent>({
 export const keyOfUser = withValidKey(
   object<KeyOfUser>({
     ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
-    // The service currently stores 100 events. A newer service may store more.
+    // The service currently stores 100 events. A newer service may store more events.
     events: list(keyEvent, 1000),
   }),
 );
@@ -103,7 +103,7 @@ export const endpoint = object<WebhookEndpoint>(ENDPOINT_FIELDS);
 export const newEndpoint = object<NewWebhookEndpoint>({ ...ENDPOINT_FIELDS, secret: webhookSecret });
 export const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
   enabled: boolean,
-  // A partner can currently have 10 endpoints. A newer service may allow more.
+  // A partner can currently have 10 endpoints. A newer service may allow more endpoints.
   endpoints: list(endpoint, 1000),
 });
 export const endpointID = object<{ endpoint_id: string }>({ endpoint_id: uuid });

@@ -1,6 +1,6 @@
 import { withResolvers } from "../../engine/language.ts";
 
-/** Maximum time in ms that an incomplete group waits for its next item. */
+/** Maximum time in ms that an incomplete group waits for the next item. */
 const LINGER_MS = 20;
 
 /** Groups a list's items. A group has at most `size` items, and fewer if the list is slow. */

@@ -169,7 +169,7 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a refresh token for a user's app. The service shows the token only once.
+   * Creates a refresh token for a user's app. Store the token, because other operations do not return this token.
    * @param context the device or purpose of the token, at most 200 characters
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
@@ -285,8 +285,8 @@ export class PartnerClient {
 
   /**
    * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
-   * this cursor as `after` to the next call. In this order of steps, you receive every event. After the CURSOR_UNKNOWN
-   * error, start again without `after`, and ignore events that you have already processed.
+   * this cursor as `after` to the next call. With this order, you receive every event. After the CURSOR_UNKNOWN error,
+   * start again without `after`, and ignore events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -314,8 +314,8 @@ export class PartnerClient {
    * request, as `createUsers` does. Work stops when the caller stops iterating.
    *
    * If the service rejects a user, the outcome has an `error` field. A failure that affects all later users ends the
-   * run. To continue such a run, provision the whole list again with the same `runId`. Do this within 24 hours after
-   * the start of the first run. Each user then receives the same token as before.
+   * run. To continue the run, provision the whole list again with the same `runId`. Start within 24 hours after the
+   * start of the first run. Each user then receives the same token as before.
    * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
    * 502, 503 or 504; and any error of the list
    * @example

@@ -71,7 +71,7 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Adds a webhook endpoint. Store the endpoint's secret, because only this response contains the secret.
+   * Adds a webhook endpoint. Store the endpoint's secret, because other operations do not return this secret.
    * @param url https, on a public host
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {

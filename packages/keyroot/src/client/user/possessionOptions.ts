@@ -23,7 +23,7 @@ export interface PossessionOptions {
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If this option is set, the client rejects responses about other users. */
+  /** The user's id. If this option is set, the client rejects responses for other users. */
   userID?: UserID | undefined;
 }
 
