@@ -32,7 +32,7 @@ export interface Evidence {
   /**
    * True if a storage proof against the block's state root confirms the contract's answer. If this field is false, the
    * answer is an unproven claim of the endpoint or the quorum. With the anchor `endpoint`, the block is an unproven
-   * claim, so a storage proof is not stronger than the endpoint's answer.
+   * claim. A storage proof is then not stronger than the endpoint's answer.
    */
   storageProof: boolean;
   /** The block at which the contract was read. Undefined if the latest state of one endpoint was enough. */

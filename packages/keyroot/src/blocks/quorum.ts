@@ -7,8 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
- * Finds a block on which enough endpoints of a quorum agree. Dishonest endpoints cannot change or prevent the result if
- * at least `quorum` endpoints are honest and fewer than `quorum` endpoints are dishonest.
+ * Finds a block on which enough endpoints of a quorum agree. Dishonest endpoints cannot change or prevent the result
+ * under two conditions: at least `quorum` endpoints are honest, and fewer than `quorum` endpoints are dishonest.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function findQuorumBlock(endpoints: Quorum): BlockSource {

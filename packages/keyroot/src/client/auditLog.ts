@@ -16,7 +16,7 @@ export interface ListAuditLogOptions extends PageOptions {
   actorKind?: string | undefined;
   /** The id of the person, the user (zBase32) or the server's refresh token that made the change. */
   actorID?: string | undefined;
-  /** The user whose data changed: 32 characters of zBase32, or 40 hex digits. */
+  /** The id of the user whose data changed: 32 characters of zBase32, or 40 hex digits. */
   userID?: string | undefined;
   /** The earliest time of a change, in ms since 1970. */
   since?: number | undefined;

@@ -49,8 +49,8 @@ const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):
  * Makes the safety code of two users. Both users' apps show this code. The digits are equal only if both apps use the
  * real keys of both users. Pass verified keys. Takes about 30 ms in Node, and 100 ms in browsers.
  *
- * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 is iterated
- * 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
+ * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). The function iterates
+ * SHA-512 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
  * docs/proof-formats.md specifies the digits.
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
  * users are the same

@@ -18,8 +18,8 @@ import { piecesOf } from "./nodes.ts";
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   checkBuiltins();
   if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
-  // The order of the texts is the order of the ids, because all texts have the same length and begin with the id. The
-  // array is copied, because `map` skips holes.
+  // The texts have the order of the user ids. Each text begins with the user id, and all texts have the same length.
+  // The array is copied, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
   // The texts are parsed again, so that verifiers accept every file.
   return fileOf(values, values.map(parseKeyRecord));

@@ -4,7 +4,7 @@ import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 
 /**
- * A part of a Merkle tree (docs/formats.md, "Leaf chunk"). A chunk contains the leaves of all users whose ids begin
+ * A part of a Merkle tree (docs/formats.md, "Leaf chunk"). A chunk contains the leaves of all users with ids that begin
  * with the same bits. A chunk also contains the sibling hashes for the computation of the root. A tree of 700 users has
  * 32 chunks of about 1.1 kB.
  */

@@ -55,8 +55,7 @@ function readValues(text: string): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // Parse the values one by one. If a dishonest host replaced the values with other JSON, the parsed JSON could take
-    // much more memory than the text.
+    // Parse the values one by one. Other JSON from a dishonest host could take much more memory than the text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > MIN_RECORD);
   return values;

@@ -109,8 +109,9 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
 }
 
 /**
- * Verifies an untrusted inclusion proof. The proof must contain a record of this user with a valid key, and prove that
- * the tree with this root includes the record. A proof cannot show that the tree has no second record of the user.
+ * Verifies an untrusted inclusion proof. The proof must contain a record of this user with a valid key. The proof must
+ * show that the tree with this root includes the record. A proof cannot show that the tree has no second record of the
+ * user.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"

@@ -48,8 +48,7 @@ function decodeWord(answer: unknown): string {
 }
 
 /**
- * Rejects an empty result, which means that the address has no contract, or that the contract does not have the called
- * function.
+ * Rejects an empty result. The address then has no contract, or the contract does not have the called function.
  * @throws VerificationError NO_CONTRACT, step "root"
  */
 function checkContractExists(answer: unknown): void {

@@ -37,7 +37,7 @@ const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
  * reject a range with too many blocks or logs. After such an error, the function halves the range until the endpoint
  * accepts the range. After each success, the next range is twice as large.
- * @param onRead called after each response, with the last block whose events are known
+ * @param onRead called after each response, with the number of the last block that was read
  * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
  * endpoint rejects a range of a single block
  */
@@ -83,8 +83,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once, and that all
- * logs of a block have the same block hash.
+ * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once. All logs of a
+ * block must have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

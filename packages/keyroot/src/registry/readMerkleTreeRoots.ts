@@ -23,7 +23,7 @@ export const ROOTS_READER_CODE =
 export interface ReadRootsOptions {
   /** The block at which the roots are read. Default: "latest". */
   block?: BlockParameter;
-  /** Called after each call, with the number of users whose roots are known. */
+  /** Called after each call, with the number of users with known roots. */
   onRead?: (count: number) => void;
 }
 

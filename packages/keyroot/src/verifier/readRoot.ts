@@ -22,7 +22,7 @@ export async function readRoot(
   return readRootAtBlock(query, policy, sources, now);
 }
 
-/** Checks whether the policy accepts a single endpoint's latest answer, as the specification does. */
+/** Checks whether the policy accepts a single endpoint's latest answer. The specification accepts such an answer. */
 function acceptsLatestAnswer({ anchor, storageProof, tag, maxAgeMs }: EvidencePolicy): boolean {
   return anchor === "endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }

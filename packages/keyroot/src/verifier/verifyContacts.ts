@@ -187,7 +187,7 @@ async function verifyInFile({ query, root, reading }: FoundRoot, file: MerkleFil
 }
 
 /**
- * Makes the outcome of a contact whose verification failed. @throws any error that is not a KeyrootError, such as an
+ * Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError, such as an
  * error of the caller's cache
  */
 function toOutcome(userID: UserID, error: unknown): ContactOutcome {

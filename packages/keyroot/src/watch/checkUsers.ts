@@ -27,7 +27,7 @@ interface CheckOptions {
 /**
  * Reads the users' roots at a finalized block and the files that are due, and updates the users' states. If data is
  * unavailable, the states do not change. A root without a readable file counts as an outage.
- * @returns the number of users whose roots could be read
+ * @returns the number of users with roots that could be read
  */
 export async function checkUsers(
   config: VerifierConfig,

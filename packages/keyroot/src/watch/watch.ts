@@ -42,8 +42,8 @@ export interface WatchKeysOptions {
   /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * A function that is called once for each alarm. After a restart, the watch calls the function again if the earlier
-   * call did not return, or if the returned promise did not resolve.
+   * A function that is called once for each alarm. If the call did not return or the returned promise did not resolve,
+   * the watch calls the function again after a restart.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
@@ -94,7 +94,7 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
 const MAX_BACKOFF_MS = 300_000;
-/** Maximum number of contacts whose roots are read in a round. A longer list takes several rounds. */
+/** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
 const CONTACTS_PER_ROUND = 20;
 /** Maximum number of users in the state. */
 const MAX_USERS = 5000;

@@ -29,7 +29,7 @@ export interface WatchedUserState extends Partial<Published> {
   earlier?: Published;
   /** The evidence for a later answer that the user has no root. */
   gone?: Evidence;
-  /** The ids of the conditions whose alarms are already reported. */
+  /** The ids of the conditions with reported alarms. */
   reported?: string[];
 }
 
@@ -44,7 +44,7 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind returns the state of an earlier block, at which the user may not have had a root.
+    // A node that is behind returns the state of an earlier block. At this block, the user may not have had a root.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }

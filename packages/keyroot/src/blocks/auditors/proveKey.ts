@@ -47,9 +47,9 @@ const REQUEST_SHARE = 0.1;
 
 /**
  * Verifies keys with two short proofs instead of the whole file (docs/formats.md, "Root proof", "Leaf chunk"). The
- * first proof shows that the statement's tree includes the root, and that all users in the root's file have this root.
- * The second proof shows that the root's tree includes the record. An endpoint reports the user's root without proof. A
- * false root has no valid pair of proofs.
+ * first proof shows that the statement's tree includes the root. This proof also shows that all users in the root's
+ * file have the root. The second proof shows that the root's tree includes the record. An endpoint reports the user's
+ * root without proof. A false root has no valid pair of proofs.
  */
 export class KeyProver {
   private readonly options: KeyProverOptions;

@@ -31,7 +31,8 @@ export interface BlockProof {
   /** One update per committee period, from the checkpoint's period to the block's period. */
   updates: string[];
   /**
-   * The update whose finalized header contains the block. Undefined if the last item of `updates` contains the block.
+   * The update with a finalized header that contains the block. Undefined if the last item of `updates` contains the
+   * block.
    */
   finalityUpdate?: string | undefined;
 }

@@ -29,7 +29,7 @@ import { hashPair, isValidBranch } from "./ssz.ts";
  */
 
 /**
- * The state of a light client: the newest verified finalized header, and the sync committees for this header's period
+ * The state of a light client: the newest verified finalized header, and the sync committees for the header's period
  * and the next period.
  */
 export interface LightClientState {

@@ -22,7 +22,7 @@ export interface BeaconNetwork {
 }
 
 /**
- * 14 days. This limit is below the weak subjectivity period of 3,532 epochs, or 15.7 days, for a safety decay of 10 %
+ * 14 days. This limit is below the weak subjectivity period: 3,532 epochs, or 15.7 days, for a safety decay of 10 %
  * (consensus-specs, `specs/electra/weak-subjectivity.md`).
  */
 const ETHEREUM_AGE_MS = 14 * 86_400_000;

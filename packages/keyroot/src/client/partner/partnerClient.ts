@@ -106,9 +106,12 @@ const serverTokenPage = page("tokens", serverToken);
  * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
  * safe. User ids are 32 characters of zBase32, or 40 hex digits in upper or lower case.
  *
- * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
- * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
- * valid response; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
+ * Every operation throws these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
+ *   receives no valid response
+ * - TransportError ABORTED, if the signal aborts the call
+ * - ArgumentError USER_ID_INVALID and ARGUMENT_INVALID
  *
  * @example
  * const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });

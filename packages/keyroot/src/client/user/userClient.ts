@@ -68,9 +68,12 @@ interface KeyVerifier<Verified> {
  * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
  * safe.
  *
- * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
- * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
- * valid response; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
+ *   receives no valid response
+ * - TransportError ABORTED, if the signal aborts the call
+ * - ArgumentError ARGUMENT_INVALID
  *
  * @example
  * const user = new UserClient({ serviceUrl: "https://keys.example", bizID, refreshToken, chainId, contract });
