@@ -168,6 +168,11 @@ describeOnEachDatabase("audit log lists", (service) => {
       expectProblem(await service.post(PARTNER_PATH, body, { token: partner.jwt }), [400, "FIELD_INVALID"]);
   });
 
+  it("name the valid actions in the error", async () => {
+    const { body } = await service.post(PARTNER_PATH, { action: "user.crated" }, { token: partner.jwt });
+    expect(body["detail"]).to.include("action must be one of partner.created,").and.include(" user.created,");
+  });
+
   it("respond without an internal error to any cursor", async () => {
     const number = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 2 ** 53 - 1, 0.5));
     const cursor = fc.record({

@@ -10,7 +10,14 @@ export function cannotWrite(path: string, cause: unknown): TransportError {
   return new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
 }
 
-/** Makes the error for an unreadable file in the user's options. @param cause the system's error */
-export function unreadableInput(path: string, cause: unknown): ArgumentError {
-  return new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+/**
+ * Makes the error for an unreadable file in the user's options.
+ * @param cause the system's error
+ * @param variable the environment variable that contains the path
+ */
+export function unreadableInput(path: string, cause: unknown, variable?: string): ArgumentError {
+  const remedy = variable === undefined ? "" : ` Check ${variable}.`;
+  return new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.${remedy}`, {
+    cause,
+  });
 }

@@ -22,15 +22,15 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
  * Reads a file with a secret. The function checks the permissions of the opened file. After a check by path, another
  * file could replace the checked file.
  * @param maxBytes the maximum file size
- * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
- * FILE_UNREADABLE
+ * @param variable the environment variable that contains the path
+ * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`); FILE_UNREADABLE
  */
-export async function readSecretFile(path: string, maxBytes: number): Promise<string> {
+export async function readSecretFile(path: string, maxBytes: number, variable?: string): Promise<string> {
   let file: FileHandle;
   try {
     file = await open(path);
   } catch (cause) {
-    throw unreadableInput(path, cause);
+    throw unreadableInput(path, cause, variable);
   }
   await using opened = file;
   const found = await opened.stat();
@@ -44,7 +44,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
     const { bytesRead, buffer } = await opened.read(Buffer.alloc(maxBytes + 1));
     if (bytesRead <= maxBytes) return buffer.subarray(0, bytesRead).toString();
   } catch (cause) {
-    throw unreadableInput(path, cause);
+    throw unreadableInput(path, cause, variable);
   }
   throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
 }

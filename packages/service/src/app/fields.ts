@@ -50,7 +50,7 @@ export const text = (content: string) =>
     .min(1)
     .max(MAX_TEXT)
     // Rejects control characters (PostgreSQL cannot store NUL) and unpaired surrogates (UTF-8 cannot encode them).
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters or unpaired surrogates")
     .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
 export const name = text("A human-friendly name");
 export const tokenContext = text("The device or purpose of a user's refresh token");

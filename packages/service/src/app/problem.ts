@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { ERROR_CODES, type ErrorCode, type FieldError, type KeyInError, KeyrootError } from "keyroot/errors";
-import { REGIONS } from "keyroot/identity";
 import { plural } from "@keyroot/operator/shared";
 import { ServiceError } from "../errors.ts";
 import { isDatabaseUnavailable } from "../database/unavailable.ts";
@@ -68,12 +67,20 @@ function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
 function detailOf(issue: z.core.$ZodIssue): string {
   if (isMissing(issue)) return "is missing";
   const code = codeOf(issue);
-  if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
   if (code === "USER_ID_INVALID")
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
   if (issue.code === "too_big") return limitOf("at most", issue.maximum, issue);
   if (issue.code === "too_small") return limitOf("at least", issue.minimum, issue);
-  return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
+  if (issue.code === "invalid_value")
+    return `must be ${issue.values.length > 2 ? `one of ${issue.values.join(", ")}` : issue.values.join(" or ")}`;
+  if (issue.code === "invalid_format") return formOf(issue);
+  return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "is invalid";
+}
+
+/** Describes a text's form, such as `must be a UUID`. Messages of our own schemas begin with `must`. */
+function formOf({ message, format, pattern = format }: z.core.$ZodIssueInvalidStringFormat): string {
+  if (message.startsWith("must ")) return message;
+  return format === "uuid" ? "must be a UUID" : `must match ${pattern}`;
 }
 
 /** Describes a limit, such as `must have at most 500 items` or `must be at most 1000`. */

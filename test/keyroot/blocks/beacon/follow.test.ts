@@ -148,6 +148,13 @@ describe("follow", () => {
       expect(await codeOf({ bootstrap: (response) => response.writeHead(500).end() })).to.equal("BEACON_ERROR");
     });
 
+    it("names the checkpoint in the error if the endpoint does not have it", async () => {
+      const server = await serve({ bootstrap: (response) => response.writeHead(404).end() });
+      const error = (await failure(follow(following([server]), http))) as Error;
+      expect(error).to.include({ code: "BEACON_ERROR", actual: 404 });
+      expect(error.message).to.include("the HTTP status 404 for bootstrap. Check the URL and the checkpoint.");
+    });
+
     it("rejects a redirect", async () => {
       const redirect: BeaconAnswers = {
         bootstrap: (response) => response.writeHead(302, { Location: "http://localhost:1/" }).end(),

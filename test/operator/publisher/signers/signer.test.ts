@@ -196,6 +196,15 @@ describe("openKeyFile", () => {
     }
   });
 
+  it("names the variable of a missing file in the error", async () => {
+    const key = await write("key.json", KEY_FILE);
+    const missing = join(folder.path, "none");
+    const noKey = await errorOf(openKeyFile(missing, { passphrase: PASSPHRASE }));
+    const noPassphrase = await errorOf(openKeyFile(key, { file: missing }));
+    expect(noKey.message).to.include(missing).and.include("Check KEYROOT_KEY_FILE.");
+    expect(noPassphrase.message).to.include(missing).and.include("Check KEYROOT_PASSPHRASE_FILE.");
+  });
+
   it("does not show the key when the signer is printed", async () => {
     const signer = await openOnce(await write("key.json", KEY_FILE));
     expect(inspect(signer, { depth: 10, showHidden: true }) + JSON.stringify(signer)).not.to.include("ac0974be");

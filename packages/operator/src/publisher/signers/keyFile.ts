@@ -24,7 +24,7 @@ const MAX_BYTES = 2 ** 16;
  * ```
  */
 export async function openKeyFile(path: string, source: PassphraseSource): Promise<Signer> {
-  const json = await readSecretFile(path, MAX_BYTES);
+  const json = await readSecretFile(path, MAX_BYTES, "KEYROOT_KEY_FILE");
   checkKeyDerivation(path, json);
   const passphrase = await readPassphrase(path, source);
   // Load this module on demand, so that commands without a key file start sooner.
@@ -84,7 +84,7 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
       "it, or set KEYROOT_PASSPHRASE.";
     throw new ArgumentError("PASSPHRASE_MISSING", message);
   }
-  const passphrase = (await readSecretFile(source.file, MAX_BYTES)).replace(/\r?\n$/, "");
+  const passphrase = (await readSecretFile(source.file, MAX_BYTES, "KEYROOT_PASSPHRASE_FILE")).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
   const message = `The passphrase file ${source.file} is empty. Write the passphrase of the key file ${keyFile} into it.`;
   throw new ArgumentError("PASSPHRASE_MISSING", message);
