@@ -34,7 +34,7 @@ describe("the administration commands", () => {
 
   it("name the program by its path if npx did not start it", async () => {
     const installed = join(folder.path, "keyroot");
-    const [node, cli] = keyroot.words;
+    const [node, cli = ""] = keyroot.words;
     await symlink(cli, installed);
     const create = ["create-partner", "--service-url", service.url, "--name", "Acme"];
     const hint = async (npm_command: string | undefined) => {
