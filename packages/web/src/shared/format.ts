@@ -3,12 +3,12 @@ export function shorten(text: string, first = 8, last = 6): string {
   return text.length <= first + last + 1 ? text : `${text.slice(0, first)}…${text.slice(-last)}`;
 }
 
-/** Formats a count with its noun: "1 user", "13 users". */
+/** Formats a count with a noun: "1 user", "13 users". */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
-/** Formats a whole number as "10,000". Does not use Intl, because its first use takes 10 ms. */
+/** Formats a whole number as "10,000". Does not use Intl, because the first use of Intl takes 10 ms. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { useWindowEvent } from "./useWindowEvent.ts";
 
-/** The parts of the route in the address's fragment. For `#/verify/abc`, this is ["verify", "abc"]. */
+/** The parts of the route in the address's fragment. The route of `#/verify/abc` is ["verify", "abc"]. */
 export type Route = readonly string[];
 
-/** Returns the route in the address. If it cannot be decoded, returns a route that matches no page. */
+/** Returns the route in the address. If the route cannot be decoded, returns a route that matches no page. */
 function currentRoute(): Route {
   try {
     return decodeURIComponent(location.hash)
@@ -17,7 +17,9 @@ function currentRoute(): Route {
   }
 }
 
-/** Returns the current route. It is in the address's fragment, which browsers do not send to servers. */
+/**
+ * Returns the current route. The route is in the address's fragment, because browsers do not send fragments to servers.
+ */
 export function useRoute(): Route {
   const [route, setRoute] = useState(currentRoute);
   useWindowEvent("hashchange", () => {
@@ -28,7 +30,7 @@ export function useRoute(): Route {
 
 /** Returns the fields after the route. In `#/users?state=ready`, the only field is `state`. */
 export function useFields(): URLSearchParams {
-  // This hook causes a new rendering when the address changes.
+  // The `useRoute` hook causes a new rendering when the address changes.
   useRoute();
   return new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1]);
 }

@@ -5,7 +5,7 @@ export function saveFile(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  // At this time, the browser has already started to read the file.
+  // After 10 s, the browser has started to read the file, so the URL is no longer needed.
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 10_000);

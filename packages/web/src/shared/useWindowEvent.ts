@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 
-/** Listens to an event of the window while the component is rendered. The latest listener gets each event. */
+/** Listens to a window event while the component is rendered. The component's latest listener receives each event. */
 export function useWindowEvent<Name extends keyof WindowEventMap>(
   name: Name,
   listener: (event: WindowEventMap[Name]) => void,

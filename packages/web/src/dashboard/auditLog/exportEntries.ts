@@ -5,7 +5,7 @@ import { type AuditEntry, call } from "../shared/api.ts";
 export type AuditPath = "/v1/authdBizSrv/audit/list" | "/v1/admin/audit/list";
 export type AuditFilter = Omit<BodyOf<"/v1/authdBizSrv/audit/list">, "limit" | "after">;
 
-/** Maximum number of entries in an export, because the browser keeps them in memory. */
+/** Maximum number of entries in an export. The browser keeps all exported entries in memory. */
 export const MAX_EXPORTED = 50_000;
 const PAGE_SIZE = 1000;
 
@@ -28,7 +28,7 @@ export async function fetchEntries(
   return { entries, isWhole: after === null };
 }
 
-/** Converts entries to JSON Lines: one JSON object per line, as in the API. */
+/** Converts entries to JSON Lines. Each line is an entry in the API's JSON format. */
 export function toJsonLines(entries: readonly AuditEntry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }
@@ -45,7 +45,10 @@ export function toCsv(entries: readonly AuditEntry[]): string {
   return [[...COLUMNS, ...MORE_COLUMNS], ...rows].map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
 }
 
-/** Formats a CSV cell. Spreadsheets execute texts that begin like a formula, so an apostrophe is added before them. */
+/**
+ * Formats a CSV cell. Adds an apostrophe before a text that begins like a formula, because spreadsheets execute
+ * formulas.
+ */
 function toCell(value: string | null): string {
   const text = /^[=+\-@\t\r]/.test(value ?? "") ? `'${value ?? ""}` : (value ?? "");
   return `"${text.replaceAll('"', '""')}"`;

@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 
-/** The chart's numbers. Each list has one entry per day. */
+/** The numbers in the chart. Each list has one entry per day. */
 export interface ChartData {
   /** The days, as seconds since 1970. */
   days: number[];
@@ -11,13 +11,16 @@ export interface ChartData {
 
 const HEIGHT = 260;
 const DATE = { month: "short", day: "numeric", timeZone: "UTC" } as const;
-/** Steps of the user axis, which shows only whole numbers: 1, 2, 5, 10, and so on. */
+/** Steps of the user axis: 1, 2, 5, 10, and so on. The axis shows only whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** Upper end of each axis, relative to the highest value. The values differ, so that similar lines do not overlap. */
+/**
+ * Upper end of each axis, relative to the highest value on the axis. The ends differ, so that similar lines do not
+ * overlap.
+ */
 const ROOM = { users: 1.1, cost: 1.35 };
 
 /**
- * Draws users and cost over time into an element, across its full width.
+ * Draws the number of users and the cost per day. The chart fills the width of `parent`.
  * @param colorOf returns the color of a part of the chart
  * @returns a function that removes the chart
  */

@@ -2,7 +2,7 @@ import type { drawChart } from "./drawChart.ts";
 
 let loading: Promise<typeof drawChart> | undefined;
 
-/** Loads the chart's code once. @throws Error if the code cannot be loaded or its hash is wrong */
+/** Loads the chart's code once. @throws Error if the code cannot be loaded, or the code's hash is wrong */
 export function loadChart(): Promise<typeof drawChart> {
   loading ??= load();
   // After a failure, the next call loads the code again.
@@ -11,8 +11,8 @@ export function loadChart(): Promise<typeof drawChart> {
 }
 
 /**
- * Preloads the module with its hash. The page's policy allows scripts only by hash, but `import()` accepts no hash.
- * `import()` then uses the preloaded module (HTML standard, "modulepreload").
+ * Loads the module. The page's policy allows scripts only by hash, but `import()` accepts no hash. Therefore, the
+ * module is preloaded with a hash, and `import()` uses the preloaded module (HTML standard, "modulepreload").
  */
 async function load(): Promise<typeof drawChart> {
   const url = new URL(CHART.url, document.baseURI).href;

@@ -16,7 +16,10 @@ export async function answerWithPasskey<Path extends "/v1/dashboard/session/sign
   });
 }
 
-/** Browsers do not report whether the person canceled or has no passkey on this device. */
+/**
+ * Calls a passkey function of the browser, and converts the function's errors. Browsers report the same error if the
+ * person cancels and if the device has no passkey.
+ */
 export async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();

@@ -7,14 +7,14 @@ export type Role = Me["person"]["role"];
 /** The partner company of the signed-in person. */
 export type Partner = NonNullable<Me["partner"]>;
 export type StaffMember = AnswerOf<"/v1/dashboard/staff/list">["people"][number];
-/** The link of an invitation, which is shown only once. */
+/** A new invitation with its link. The page shows the link only once. */
 export type Invitation = AnswerOf<"/v1/dashboard/staff/invite">;
 export type PasskeyInfo = AnswerOf<"/v1/dashboard/passkeys/list">["passkeys"][number];
 export type ServerToken = AnswerOf<"/v1/authdBizSrv/serverTokens/list">["tokens"][number];
 export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tokens"][number];
-/** A refresh token without its secret value. */
+/** A refresh token without the token's secret value. */
 export type Token = Omit<ServerToken, "name">;
-/** A new token. Its value is shown only once. */
+/** A new token with its value. The page shows the value only once. */
 export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
 export type User = AnswerOf<"/v1/dashboard/users/get">;
 /** A user's key, the conflicting keys, and the history of the user's keys. */
@@ -30,10 +30,10 @@ export type WebhookEndpoint = Webhooks["endpoints"][number];
 export type Delivery = AnswerOf<"/v1/authdBizSrv/webhooks/listDeliveries">["deliveries"][number];
 export type WebhookTest = AnswerOf<"/v1/authdBizSrv/webhooks/test">;
 export type AuditEntry = AnswerOf<"/v1/authdBizSrv/audit/list">["entries"][number];
-/** A partner and its numbers, for the operator. */
+/** A partner with counts, such as the number of users. */
 export type PartnerSummary = AnswerOf<"/v1/admin/partners/get">;
 export type PublishRun = AnswerOf<"/v1/dashboard/publishing/start">;
-/** The state of the service, which only the operator may see. */
+/** The state of the service. Only the operator's staff may read this state. */
 export type SystemStatus = AnswerOf<"/v1/dashboard/status/get">;
 
 /** Whether the person may make changes. Readers may not. */
@@ -41,11 +41,12 @@ export function isAdministrator({ person }: Me): boolean {
   return person.role === "administrator";
 }
 
-/** The event that is sent to the window when the service requires a new session. */
+/** The name of the window event after which the person must sign in again. */
 export const SESSION_ENDED = "keyroot-session-ended";
 
 /**
- * Calls an operation of the service. If it requires verification, the person uses a passkey and the call is repeated.
+ * Calls an operation of the service. If the operation requires verification, asks the person for a passkey and then
+ * repeats the call.
  * @throws CallError
  */
 export async function call<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Promise<AnswerOf<Path>> {

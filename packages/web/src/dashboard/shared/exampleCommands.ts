@@ -5,12 +5,18 @@ function operation(path: string): string {
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
-/** A command that exchanges a server token. The token is in a variable, so that the shell's history omits it. */
+/**
+ * Returns a command that exchanges a server token. The command reads the token from a variable, so that the shell's
+ * history does not contain the token.
+ */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }
 
-/** Commands that get an access token and then send a request with it. @param body JSON for the shell's double quotes */
+/**
+ * Returns commands that get an access token and then send a request with the access token.
+ * @param body JSON for the shell's double quotes
+ */
 function withAccessToken(bizID: string, path: string, body: string): string {
   const exchange = exchangeCommand(bizID).replace("curl ", "curl -s ");
   const request = `curl ${operation(`authdBizSrv/${path}`)} ${JSON_TYPE} -H "Authorization: Bearer $JWT"`;

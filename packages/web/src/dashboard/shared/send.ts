@@ -1,6 +1,6 @@
 import type { AnswerOf, OperationPath } from "@keyroot/service";
 
-/** The error of a call that the service rejected, or to which it did not respond. */
+/** The error of a call that the service rejected or did not respond to. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;

@@ -10,7 +10,7 @@ export interface Action<Args extends unknown[]> {
   error: CallError | undefined;
 }
 
-/** Runs an action, one run at a time. Keeps the action's error until the next run. */
+/** Runs an action, one run at a time. Keeps the last run's error until the next run starts. */
 export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
   const [state, setState] = useState<{ busy: boolean; error: CallError | undefined }>({
     busy: false,
@@ -40,7 +40,10 @@ export interface Loaded<Result> {
   reload: () => void;
 }
 
-/** Calls an operation when the page is shown and when the body changes. Keeps each response until the next one. */
+/**
+ * Calls an operation when the page is shown and when the body changes. Keeps each response until the next response
+ * arrives.
+ */
 export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
   const key = JSON.stringify(body);
   const [state, setState] = useState<{ key: string; data?: AnswerOf<Path>; error?: CallError }>({ key });
@@ -59,8 +62,8 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
 }
 
 /**
- * Whether the condition has ever been true. Pages show content below a list only after the list has loaded, because the
- * list would move it.
+ * Whether the condition has been true in any rendering. Pages show the content below a list only after the list has
+ * loaded. Otherwise, the list would move the content.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);
@@ -87,7 +90,7 @@ export interface Pages<Item> {
 }
 
 const PAGE_SIZE = 25;
-/** Maximum number of calls for one page. A call for a filtered list may find nothing, even if matches follow. */
+/** Maximum number of calls for one page. A call for a filtered list may return no items, even if more items follow. */
 const MAX_CALLS = 10;
 
 /** The response field that contains a list's items. */
@@ -101,7 +104,7 @@ interface PageState<Item> {
   items?: Item[];
   error?: CallError;
   busy: boolean;
-  /** For each page up to the current one, the cursor after which it begins. */
+  /** The cursors after which the pages begin, for each page up to the current page. */
   starts: (string | null)[];
   next: string | null;
 }

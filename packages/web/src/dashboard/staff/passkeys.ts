@@ -7,7 +7,7 @@ export function signIn(): Promise<Me> {
   return answerWithPasskey("/v1/dashboard/session/signInOptions", "/v1/dashboard/session/signIn");
 }
 
-/** Creates a passkey on this device or on a security key. */
+/** Creates a passkey on this device or on a security key, and adds the passkey to the person's account. */
 export async function addPasskey(): Promise<Me> {
   const options = await call("/v1/dashboard/passkeys/options", {});
   const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]["optionsJSON"];
@@ -17,7 +17,7 @@ export async function addPasskey(): Promise<Me> {
   return call("/v1/dashboard/passkeys/add", { answer, name: deviceName() } as BodyOf<"/v1/dashboard/passkeys/add">);
 }
 
-/** The browser and operating system of this device, such as "Chrome on macOS". */
+/** Returns the browser and the operating system of this device, such as "Chrome on macOS". */
 function deviceName(): string {
   const { userAgent } = navigator;
   const first = (names: readonly (readonly [RegExp, string])[]) => names.find(([form]) => form.test(userAgent))?.[1];

@@ -35,7 +35,7 @@ export class BatchTree {
     return (this.batch.levels[level]?.length ?? 0) / HASH_BYTES;
   }
 
-  /** A node's hash as 64 hex digits, or only the first `digits` of them. */
+  /** Returns the first `digits` hex digits of a node's hash. Default: all 64 digits. */
   hash({ level, index }: NodeRef, digits = 64): string {
     const bytes = this.batch.levels[level]?.subarray(index * HASH_BYTES, index * HASH_BYTES + digits / 2) ?? [];
     let hex = "";
@@ -52,7 +52,10 @@ export class BatchTree {
     return level + 1 < this.height ? { level: level + 1, index: index >> 1 } : undefined;
   }
 
-  /** The other child of a node's parent. If the node is paired with itself, this is the node itself. */
+  /**
+   * Returns the other child of a node's parent. Returns the node itself if the node is paired with itself, and
+   * undefined for the root.
+   */
   sibling({ level, index }: NodeRef): NodeRef | undefined {
     if (level + 1 >= this.height) return undefined;
     return (index ^ 1) < this.count(level) ? { level, index: index ^ 1 } : { level, index };
@@ -94,7 +97,10 @@ export class BatchTree {
   }
 }
 
-/** Finds the text in concatenated values of `size` characters each, and adds the indexes of these values to `found`. */
+/**
+ * Searches concatenated values of `size` characters each for a text. Adds the indexes of the values that contain the
+ * text to `found`.
+ */
 function collect(texts: string, wanted: string, size: number, limit: number, found: Set<number>): void {
   for (let at = texts.indexOf(wanted); at !== -1 && found.size < limit;) {
     const index = Math.floor(at / size);

@@ -16,13 +16,13 @@ export interface Size {
   height: number;
 }
 
-/** Width in pixels below which nodes are drawn as one band. */
+/** Minimum width of a separate node in pixels. Narrower nodes are drawn as one band. */
 const MIN_WIDTH = 1.2;
 const ROW_GAP = 4;
-/** The minimum width in pixels of a node that shows its hash, and of a leaf that shows its user. */
+/** Minimum width of a node with text in pixels. The text is a node's hash or a leaf's user id. */
 const TEXT_WIDTH = 84;
 
-/** The height of one level in pixels. */
+/** Returns the height of one tree level in pixels. */
 export function rowHeight(tree: BatchTree, { height }: Size): number {
   return height / tree.height;
 }
@@ -74,7 +74,7 @@ export function drawTree(
   }
 }
 
-/** Draws a node in the current color. Adds its text if there is enough space. */
+/** Draws a node in the current color. Adds the node's text if the node is wide enough. */
 function drawNode(
   context: CanvasRenderingContext2D,
   tree: BatchTree,

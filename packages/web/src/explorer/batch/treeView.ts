@@ -1,4 +1,4 @@
-/** The visible part of a tree: its first leaf `start` and its width `span`, in leaves. */
+/** The visible part of a tree. `start` is the first visible leaf, and `span` is the width in leaves. */
 export interface View {
   start: number;
   span: number;
@@ -20,7 +20,10 @@ export function zoomView({ start, span }: View, factor: number, anchor: number, 
   return clampView({ start: fixed - anchor * width, span: width }, leafCount);
 }
 
-/** Returns the nearest view that shows these leaves with some space around them. */
+/**
+ * Returns a view that shows leaves `from` to `to`. Returns the current view if these leaves are already visible and
+ * wide enough.
+ */
 export function viewOf([from, to]: readonly [number, number], view: View, leafCount: number): View {
   const isVisible = from >= view.start && to <= view.start + view.span && to - from >= view.span / 200;
   if (isVisible) return view;

@@ -6,8 +6,8 @@ const KEY = "keyroot-endpoints";
 export const config = JSON.parse(document.getElementById("config")?.textContent ?? "") as ExplorerConfig;
 
 /**
- * The endpoints that this visitor added. Their URLs may contain secrets, so they are stored only for this tab and never
- * in a link.
+ * Returns the endpoints that this visitor added. Endpoint URLs may contain secrets, so the page stores the URLs only
+ * for this tab and never in a link.
  */
 export function visitorEndpoints(): string[] {
   if (config.visitorEndpoints !== true) return [];
@@ -19,7 +19,7 @@ export function visitorEndpoints(): string[] {
   }
 }
 
-/** Stores the visitor's endpoints. The page's policy allows them after a reload. */
+/** Stores the visitor's endpoints. After a reload, the page's policy allows requests to these endpoints. */
 export function saveVisitorEndpoints(urls: readonly string[]): void {
   sessionStorage.setItem(KEY, JSON.stringify(urls));
 }

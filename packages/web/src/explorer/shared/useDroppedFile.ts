@@ -5,7 +5,7 @@ import { useWindowEvent } from "../../shared/useWindowEvent.ts";
 
 /** The files that the visitor has dropped on the page. */
 interface Dropped {
-  /** The last file that is not a Merkle-tree file. */
+  /** The last dropped file that is not a Merkle-tree file. */
   bundle: File | undefined;
   /** The contents of Merkle-tree files, by the roots in the files. */
   batches: ReadonlyMap<string, Uint8Array>;
@@ -37,7 +37,10 @@ export function useDroppedFile(): Dropped {
   return dropped;
 }
 
-/** Members that identify a Merkle-tree file. They cannot be inside a string, because JSON strings escape quotes. */
+/**
+ * Patterns of JSON members that identify a Merkle-tree file. A JSON string cannot match, because JSON strings escape
+ * quotes.
+ */
 const MERKLE = /"merkle"\s*:/;
 const ROOT = /"root"\s*:\s*"([0-9a-f]{64})"/;
 

@@ -80,7 +80,7 @@ function rootOf({ outcome }: Verification): string | null | undefined {
   return outcome.root ?? (outcome.failure.code === "NOT_PUBLISHED" ? null : undefined);
 }
 
-/** Returns the part of the drawing at which a verification failed. */
+/** Returns the part of the drawing that shows a verification's failure. */
 function failedPart({ code = "", step }: Failure, states: Readonly<Record<VerificationStep, StepState>>): Part {
   switch (code) {
     case "CHAIN_ID_MISMATCH":

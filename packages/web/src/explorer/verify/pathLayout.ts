@@ -6,7 +6,7 @@ export type NodeState = "good" | "bad" | "plain" | "ghost";
 
 export interface DrawnNode {
   id: string;
-  /** Horizontal position of the node's left edge. `y` is its top edge. */
+  /** Position of the node's left edge. `y` is the position of the node's top edge. */
   x: number;
   y: number;
   caption: string;
@@ -15,7 +15,7 @@ export interface DrawnNode {
   /** The complete value, for tooltips and the text version. */
   full: string;
   state: NodeState;
-  /** Whether the node is on the path, and not beside it. */
+  /** Whether the node is on the path. False for a sibling beside the path. */
   isMain: boolean;
 }
 
@@ -52,14 +52,14 @@ interface Source {
 
 export interface DrawingProps {
   path: TreePath | undefined;
-  /** The root in the contract. Null if the contract has none. Undefined if it is not known yet. */
+  /** The user's root in the contract. Null if the user has no root. Undefined while the root is not known. */
   contractRoot: string | null | undefined;
   /** The source of the data: servers, or a bundle and a block. */
   endpoint: Source;
   file: Source;
   /** The state of each part. The tree has a state for each level, from the leaf to the root. */
   states: Readonly<Record<Exclude<Part, "tree">, NodeState> & { tree: readonly NodeState[] }>;
-  /** The key to compare, which a server sent or the visitor pasted. */
+  /** The key to compare: a server's key or a key that the visitor pasted. */
   given: { caption: string; text: string } | undefined;
   userID: string;
 }
@@ -139,7 +139,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     ...{ caption: path?.index === undefined ? "record" : `record ${formatCount(path.index + 1)}` },
     ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
   });
-  // The value with which the pasted or received value is compared.
+  // Compare the given value with the published value of the same length: the key or the key id.
   const isKey = given !== undefined && given.text.length === record?.pubKey.length;
   const own = isKey ? record.pubKey : record?.keyID;
   // Until the file is verified, the key in the file is not called the published key.

@@ -3,7 +3,7 @@ import { plural } from "../../shared/format.ts";
 import { config, hostOf } from "../shared/config.ts";
 import type { Options } from "../worker/messages.ts";
 
-/** The sources for a block's hash that this page offers. */
+/** The names of the sources for a block's hash. */
 type SourceName = "endpoint" | "quorum" | "auditors" | "beacon" | "pinned";
 
 /** The evidence that the visitor requires. */
@@ -17,7 +17,7 @@ export interface EvidenceChoice {
   storageProof: boolean;
 }
 
-/** One source for the block's hash, with its texts and options. */
+/** A source for the block's hash, with the source's texts and options. */
 interface BlockSource {
   name: SourceName;
   label: string;
@@ -32,15 +32,15 @@ interface BlockSource {
   needsProof?: boolean;
   optionsOf: (choice: EvidenceChoice, endpoints: readonly string[]) => Partial<Options>;
   /**
-   * The evidence for a root that was read with this source. The text follows the words "This rests on". It ends with a
-   * period.
+   * Describes the evidence for a root that was read with this source. The text follows the words "This rests on" and
+   * ends with a period.
    */
   restsOn: (evidence: Omit<Evidence, "anchor">, options: Options) => string;
-  /** The sources on which the block relies. The text ends with a period. */
+  /** Names the systems on which the block's hash relies. The text ends with a period. */
   relies: (options: Options, evidence?: Partial<Evidence>) => string;
 }
 
-/** All sources, weakest first. A new source needs one entry here and a name in `SourceName`. */
+/** All sources, weakest first. To add a source, add one entry to this list and one name to `SourceName`. */
 export const SOURCES: readonly BlockSource[] = [
   {
     name: "endpoint",
@@ -132,7 +132,7 @@ export function hostsOf({ rpc }: Pick<Options, "rpc">): string {
   return (typeof rpc === "string" ? [rpc] : rpc).map(hostOf).join(", ");
 }
 
-/** Returns the name in an auditor's key, which has the form `<name>+<id>+<key>`. */
+/** Returns the auditor's name in an auditor's key. The key has the form `<name>+<id>+<key>`. */
 function nameOf(key: string): string {
   return key.replace(/\+.*/, "");
 }

@@ -11,7 +11,7 @@ export type StepState = "waiting" | "running" | "passed" | "failed" | "unknown";
 
 /** A verification that is running or has ended. */
 export interface Verification {
-  /** The source of the data: servers, or a bundle with this name. */
+  /** The source of the data: the network, or a bundle file with its name. */
   source: "network" | { bundle: string };
   userID: string;
   options: Options;
@@ -24,8 +24,8 @@ export interface Verification {
 }
 
 /**
- * Verifies a user's key each time the arguments change. A new `attempt` repeats the verification.
- * @param userID the user to verify. Undefined verifies nothing
+ * Verifies a user's key each time an argument changes. A new `attempt` number repeats the verification.
+ * @param userID the user to verify. If undefined, no verification starts
  */
 export function useVerification(
   userID: string | undefined,
@@ -88,16 +88,16 @@ export function stepStates(verification: Verification | undefined): Record<Verif
   return Object.fromEntries(states) as Record<VerificationStep, StepState>;
 }
 
-/** Returns the step that is running. The verifier requests the file only after it has verified the root. */
+/** Returns the current step of a verification. The verifier requests the file only after the root is verified. */
 function currentStep(verification: Verification | undefined): VerificationStep {
   const { progress = [] } = verification ?? {};
   if (progress.some(({ kind }) => kind === "received")) return "tree";
   return progress.some(({ kind }) => kind === "file") ? "file" : "anchor";
 }
 
-/** Returns the step at which a verification failed. Network errors do not name a step. */
+/** Returns the step at which a verification failed. Network errors contain no step. */
 function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
-  // The endpoint is on the wrong chain, so the page shows this error in the step `anchor` instead of `root`.
+  // If the endpoint is on a wrong chain, show the error in the `anchor` step instead of the `root` step.
   if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
   if (step !== undefined) return step;
   return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;

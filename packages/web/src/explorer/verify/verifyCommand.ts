@@ -1,7 +1,7 @@
 import type { Options } from "../worker/messages.ts";
 
 const DAY_MS = 86_400_000;
-/** The file into which the command writes the auditors' keys from the page's configuration. */
+/** The file to which the command writes the auditors' keys. The keys are from the page's configuration. */
 const KEYS_FILE = "auditors.txt";
 
 /** Returns a command that repeats a verification with the same evidence. */

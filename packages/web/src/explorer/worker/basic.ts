@@ -1,9 +1,9 @@
-/** The worker that verifies batches, and users' keys with one endpoint's unproven answer. */
+/** The worker that verifies batches. It also verifies users' keys if one endpoint's unproven answer is enough. */
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 import { warmUp } from "./warmUp.ts";
 
 serveCalls({ verify, openBatch });
-// This work starts after the requests of the page's first call are sent.
+// `warmUp` starts after the worker has sent the requests of the page's first call.
 setTimeout(warmUp);

@@ -2,7 +2,7 @@ import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "./me
 
 type WorkerName = keyof typeof WORKERS;
 
-/** The part of Trusted Types (W3C) that this page uses. Some browsers do not support it. */
+/** The part of Trusted Types (W3C) that this page uses. Some browsers do not support Trusted Types. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -11,13 +11,13 @@ interface TrustedTypes {
 }
 
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-/** The only Trusted Types policy that the page allows. It is used to start the workers. */
+/** The only Trusted Types policy that the page allows. The policy is used to start the workers. */
 const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
 
 const started = new Map<WorkerName, Promise<Worker>>();
 let lastID = 0;
 
-/** Starts a worker, unless it is already running. Returns the worker. */
+/** Returns a worker. Starts the worker if it is not running. */
 export function startWorker(name: WorkerName): Promise<Worker> {
   const worker = started.get(name) ?? fetchWorker(name);
   started.set(name, worker);
@@ -60,8 +60,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code, and the browser checks its hash. The worker starts from a blob. It therefore inherits
- * the page's policy and can connect only to the same hosts.
+ * Fetches a worker's code and starts the worker. The browser checks the code's hash. The worker starts from a blob, so
+ * it inherits the page's policy and can connect only to the page's allowed hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[name];

@@ -1,4 +1,4 @@
-/** The worker for stronger evidence and for bundles. It also has all functions of the basic worker. */
+/** The worker for stronger evidence and for bundles. This worker also has all functions of the basic worker. */
 import { makeBundle, verifyBundle } from "./bundles.ts";
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";

@@ -4,9 +4,9 @@ import type { Bundle } from "keyroot/bundle";
 import type { Advice, VerificationStep } from "keyroot/errors";
 import type { KeyHolder } from "keyroot/safety-code";
 
-/** The messages between the page and its workers. All values can be cloned. */
+/** The messages between the page and the page's workers. All values can be cloned. */
 
-/** The options of a verification, without functions, so that they can be cloned. */
+/** The options of a verification. The options contain no functions, so messages can contain them. */
 export type Options = Pick<
   VerifyOptions,
   | "chainId"
@@ -22,7 +22,7 @@ export type Options = Pick<
   | "verifiedBefore"
 > & {
   rpc: string | string[];
-  /** The expected key in base64. Without it, the verifier accepts any published key. */
+  /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
 } & Pick<ExplorerConfig, "auditors" | "beacon">;
 
@@ -51,9 +51,12 @@ export interface PathNode {
   sibling: { side: "left" | "right"; hash: string; isSelf: boolean } | undefined;
 }
 
-/** A path in a tree, with the record of its leaf. */
+/** A path in a tree, with the leaf's record. */
 export interface TreePath {
-  /** The nodes from the leaf to the root, as this browser computed them. Only the root if the user has no leaf. */
+  /**
+   * The nodes from the leaf to the root, with hashes that this browser computed. Contains only the root if the user has
+   * no leaf.
+   */
   nodes: readonly PathNode[];
   /** The record's position in the file. */
   index: number | undefined;
@@ -64,7 +67,7 @@ export interface TreePath {
   failedLevel?: number | undefined;
 }
 
-/** A verified key with its path and proof. */
+/** A verified key, with the key's path and proof. */
 export interface VerifiedResult {
   record: KeyRecord;
   root: string;
@@ -79,9 +82,9 @@ export type VerificationOutcome =
   | { verified: VerifiedResult }
   | {
       failure: Failure;
-      /** The path in the received file, for the drawing. It proves nothing. */
+      /** The path in the received file, for the drawing. The path proves nothing. */
       path: TreePath | undefined;
-      /** The contract's root. Undefined if the verification did not read it. */
+      /** The user's root in the contract. Undefined if the verification did not read a root. */
       root: string | undefined;
     };
 
@@ -118,7 +121,7 @@ export interface RegistryFacts {
   users: number;
   /** Whether the contract's code has the configured hash. `unchecked` if no hash is configured. */
   code: "unchecked" | "expected" | "different";
-  /** Number of endpoints that gave the same answers about this block, including the first endpoint. */
+  /** Number of endpoints with the same answers about this block. Includes the first endpoint. */
   agreeing: number;
 }
 
@@ -140,9 +143,9 @@ interface SafetyCodeArguments {
 export interface Batch {
   root: string;
   bytes: number;
-  /** All user ids, concatenated. Each has 32 characters. */
+  /** All user ids, concatenated. Each user id has 32 characters. */
   userIDs: string;
-  /** All key ids, concatenated. Each has 24 characters. */
+  /** All key ids, concatenated. Each key id has 24 characters. */
   keyIDs: string;
   /** The hashes of each level, leaves first. Each hash has 32 bytes. */
   levels: readonly Uint8Array[];
@@ -154,12 +157,18 @@ export interface WorkerCalls {
   makeBundle: { arguments: VerifyArguments; result: { bundle: Bundle } | { failure: Failure } };
   safetyCode: {
     arguments: SafetyCodeArguments;
-    /** If `digits` is present, `failure` concerns `shown`. Otherwise, it concerns the two users. */
+    /**
+     * With `digits`, `failure` is the error of the comparison with `shown`. Without `digits`, `failure` is the reason
+     * why the safety code could not be made.
+     */
     result: { digits: string; failure?: Failure | undefined } | { failure: Failure };
   };
   readRegistry: {
     arguments: RegistryArguments;
-    /** `recent` contains the newest events first. `isWhole` is true if these are all events since the first block. */
+    /**
+     * `recent` contains the newest events first. `isWhole` is true if `recent` contains all events since the first
+     * block.
+     */
     result: { facts: RegistryFacts; recent: RootAdded[]; isWhole: boolean } | { failure: Failure };
   };
   verifyBundle: { arguments: BundleArguments; result: VerificationOutcome & { userID: string | undefined } };
@@ -167,7 +176,7 @@ export interface WorkerCalls {
 
 export type CallName = keyof WorkerCalls;
 
-/** A message from the page: a call or its cancellation. */
+/** A message from the page: a call, or the cancellation of a call. */
 export type ToWorker = { id: number; name: CallName; arguments: unknown } | { id: number; abort: true };
 
 /** A message from a worker: progress, a result, or an unexpected error. */

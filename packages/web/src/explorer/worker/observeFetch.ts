@@ -6,7 +6,7 @@ export interface ObservedFetch {
   fetch: typeof fetch;
   /** The bytes of the file that have been received. */
   file(): Uint8Array | undefined;
-  /** The root in the URL of the requested file. The verifier requests a file only for a root that it has verified. */
+  /** The root in the requested file's URL. The verifier requests a file only after the root is verified. */
   root(): string | undefined;
 }
 

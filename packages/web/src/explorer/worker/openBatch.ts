@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
 import type { Batch } from "./messages.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 
-/** Fetches a root's file or uses a chosen file. Verifies that the file contains the tree of this root. */
+/** Fetches a root's file or uses a chosen file. Verifies that the file's tree has this root. */
 export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
@@ -33,7 +33,7 @@ function hexToBytes(hex: string): Uint8Array {
   return bytes;
 }
 
-/** Returns the value of a lowercase hex digit. This is faster than parsing a substring. */
+/** Returns the value of a lowercase hex digit. The calculation is faster than parsing a substring. */
 function digit(hex: string, at: number): number {
   const code = hex.charCodeAt(at);
   return code - (code < 0x3a ? 0x30 : 0x57);

@@ -40,7 +40,10 @@ const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, 
   }
 };
 
-/** Reads the newest events. Only the first endpoint reports them, so some may be missing. */
+/**
+ * Reads the newest events from the first endpoint. Some events may be missing, because the other endpoints do not
+ * confirm the events.
+ */
 async function readRecent(call: ReturnType<typeof rpcCaller>, contract: string, newest: number) {
   let found: RootAdded[] = [];
   let toBlock = newest;

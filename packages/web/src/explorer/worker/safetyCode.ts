@@ -3,7 +3,7 @@ import { VerificationError } from "keyroot/errors";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
-/** Makes two users' safety code, and compares it with the digits or the QR code in the contact's app. */
+/** Makes two users' safety code. Compares the safety code with the digits or the QR code in the contact's app. */
 const safetyCode: Handler<"safetyCode"> = ({ mine, contact, shown }) => {
   try {
     const { digits } = makeSafetyCode(mine, contact);

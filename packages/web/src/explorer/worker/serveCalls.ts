@@ -40,7 +40,7 @@ export function serveCalls(handlers: Handlers): void {
   });
 }
 
-/** Converts a Keyroot error to a message. @throws every other error, because it is unexpected */
+/** Converts a Keyroot error to a message. @throws every other error, because other errors are unexpected */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof KeyrootError)) throw error;
   const { step, evidence } = error instanceof VerificationError ? error : {};

@@ -1,5 +1,6 @@
 /**
- * The worker for blocks that auditors or Ethereum's sync committee signed. It is loaded only if either is configured.
+ * The worker for blocks that auditors or Ethereum's sync committee signed. The page loads this worker only if auditors
+ * or a beacon endpoint are configured.
  */
 import "keyroot/auditors";
 import "keyroot/beacon";
@@ -7,7 +8,7 @@ import { indexedDbStore } from "keyroot/store/indexeddb";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 
-/** Stores the light client's state and the lists of auditors, so that a later visit continues from them. */
+/** Stores the light client's state and the auditors' lists, so that a later visit continues from the stored state. */
 const store = indexedDbStore();
 
 serveCalls({

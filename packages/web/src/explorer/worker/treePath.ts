@@ -21,7 +21,7 @@ interface FileParts {
 
 /**
  * Returns a user's proof and path in a file that the verifier has accepted for this root. The verifier has compared the
- * file's `merkle` with `values`. This function therefore computes only the path's hashes again.
+ * file's `merkle` member with the `values` member, so only the path's hashes are computed again.
  */
 export function pathInFile(bytes: Uint8Array, root: string, userID: string): { path: TreePath; proof: MerkleProof } {
   const { merkle, values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as FileParts;
@@ -42,14 +42,14 @@ export function pathInFile(bytes: Uint8Array, root: string, userID: string): { p
   return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value) }, proof };
 }
 
-/** Maximum number of records in a rejected file that is drawn. Files within the size limit usually contain fewer. */
+/** Maximum number of records in a drawn rejected file. Files within the size limit usually contain fewer records. */
 const MAX_DRAWN = 20_000;
 /** Error codes after which a file is not parsed again, because parsing could use too much memory. */
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
  * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. Only the
- * drawing uses this result. The verdict is the verifier's.
+ * drawing uses the result. The verification's result does not depend on the drawing.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;

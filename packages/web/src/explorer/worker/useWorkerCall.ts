@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 /**
  * Calls a worker. Repeats the call each time an input changes.
  * @param run calls the worker with a signal that ends the call
- * @returns the call's result and a function that repeats the call. The result is undefined until the call has ended.
+ * @returns the call's result and a function that repeats the call. The result is undefined until the call ends.
  * `defect` is an error that prevented the worker from running
  */
 export function useWorkerCall<Result>(

@@ -2,7 +2,7 @@ import { type KeyRecord, makeMerkleFile, parseMerkleFile, serializeMerkleFile } 
 
 /** The characters of a user id (zBase32). */
 const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** Number of records after which JavaScript engines compile the code. Verifying them takes a few ms. */
+/** Number of records after which JavaScript engines compile the code. Verifying 128 records takes a few ms. */
 const RECORDS = 128;
 
 /**
