@@ -1,4 +1,6 @@
-/** Closes resources in the reverse order of their opening, like `AsyncDisposableStack`, which Node 22 does not have. */
+/**
+ * Closes resources in the reverse order of their opening. Replaces `AsyncDisposableStack`, which is missing in Node 22.
+ */
 export class Cleanup implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
 
@@ -25,7 +27,8 @@ export class Cleanup implements AsyncDisposable {
   }
 
   /**
-   * Closes all resources, even if closing one of them fails. Repeating the call has no effect. @throws the first such error
+   * Closes all resources, even if closing a resource fails. Repeating the call has no effect.
+   * @throws the first error that a resource throws
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const closers = this.#closers.reverse();

@@ -20,7 +20,7 @@ export const SERVICE_ERROR_CODES = [
 /** An error code of this package, the operator package or the library. */
 export type ServiceErrorCode = OperatorErrorCode | (typeof SERVICE_ERROR_CODES)[number];
 
-// The library's error classes, typed to accept this package's codes, too.
+// The library's error classes with types that also accept this package's codes.
 export const ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export type ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export const TransportError = library.TransportError<ServiceErrorCode>;

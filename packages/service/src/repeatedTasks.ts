@@ -17,7 +17,7 @@ export interface RepeatedTask {
   run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The tasks that delete data that is no longer needed. */
+/** Returns the tasks that delete old data. */
 export function dropTasks(
   {
     refreshTokens,
@@ -46,7 +46,7 @@ export function dropTasks(
   return tasks.map(([name, intervalMs, run]) => ({ name, intervalMs, run }));
 }
 
-/** The task that publishes the publishable keys, if there are enough of them. */
+/** Returns the task that publishes the publishable keys if at least `atLeast` keys are publishable. */
 export function publishTask(
   publisher: KeyPublisher,
   { every: seconds, atLeast }: Schedule,
@@ -69,8 +69,8 @@ export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger):
 }
 
 /**
- * Makes tasks wait for each other. Publishing and comparing need the same lease. Without this function, timers with
- * equal intervals would start both tasks at the same time, and the second task would fail in every round.
+ * Makes tasks wait for each other. Publishing and comparing need the same lease. If timers with equal intervals started
+ * both tasks at the same time, the second task would fail in every round.
  */
 export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   let previous: Promise<void> = Promise.resolve();
@@ -84,7 +84,7 @@ export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   }));
 }
 
-/** Repeats a task at its interval. @returns a function that stops the task after the statement in progress */
+/** Repeats a task at the task's interval. @returns a function that stops the task after the statement in progress */
 export function every({ name, intervalMs, run }: RepeatedTask, logger: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController();
   let round: Promise<void> | undefined;

@@ -31,7 +31,10 @@ const BATCH_SECONDS = 60 * 60;
 export interface RunningService {
   /** The service's URL, `http://<address>:<port>`, without a trailing slash. */
   readonly url: string;
-  /** The URL that serves /healthz, /readyz and /metrics, in the same form. Undefined if they are not served. */
+  /**
+   * The base URL of /healthz, /readyz and /metrics, without a trailing slash. Undefined if the service has no
+   * monitoring port.
+   */
   readonly monitoringUrl: string | undefined;
   /**
    * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then the service accepts no more
@@ -44,7 +47,7 @@ export interface RunningService {
 export interface StartServiceOptions extends ServiceConfig {
   /**
    * Signs publishing transactions as the registry's owner. Default: the signer that the environment variables configure
-   * (`openSigner`). Without these variables, the chain's endpoint signs.
+   * (`openSigner`). Without these variables, the chain's endpoint signs the transactions.
    */
   signer?: Signer | undefined;
   /** Whether each region has a separate database in memory, for a local stack. Default: false. */
@@ -52,8 +55,8 @@ export interface StartServiceOptions extends ServiceConfig {
 }
 
 /**
- * Starts the partner service. It opens the databases, checks their tables, and listens. In PGlite, it creates the
- * tables.
+ * Starts the partner service. Opens the databases, checks the databases' tables, and starts to listen. In PGlite, also
+ * creates the tables.
  * @param options the configuration. Default: `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example

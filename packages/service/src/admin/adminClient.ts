@@ -42,7 +42,7 @@ import {
   serverTokenPage,
 } from "./answers.ts";
 
-/** Options of an `AdminClient`: the service to call and its admin token. */
+/** Options of an `AdminClient`: the service to call, and the service's admin token. */
 export interface AdminClientOptions extends ConnectionOptions {
   /** The service's admin token (`KEYROOT_ADMIN_TOKEN`). */
   adminToken: string;
@@ -85,7 +85,9 @@ export interface ListPartnersOptions extends PageOptions {
 
 /** Options of `AdminClient.listAuditLog`. */
 export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
-  /** Lists only changes to this partner and its users. Default: changes to all partners. */
+  /**
+   * Lists only changes to the partner with this `biz_id` and to the partner's users. Default: changes to all partners.
+   */
   bizID?: string | undefined;
 }
 
@@ -98,8 +100,9 @@ export interface PublishRegisteredOptions extends CallOptions {
 const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
- * The operator's client for the service. It creates, lists and suspends partners. It creates, lists and revokes their
- * server tokens. It invites and removes their staff, discards pending keys, and publishes registered keys.
+ * The operator's client for the service. The client creates, lists and suspends partners. It creates, lists and revokes
+ * partners' server tokens. It invites and removes partners' staff, discards pending keys, and publishes registered
+ * keys.
  *
  * Every operation throws one of these errors:
  * - ServiceError with the service's code, if the service rejects the request
@@ -116,7 +119,7 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
  */
 export class AdminClient {
   readonly #operations: OperationClient;
-  /** Returns operations that are never retried. Each of them ends within `timeoutMs`. */
+  /** Returns a client without retries. Each of its calls ends within `timeoutMs`. */
   readonly #once: (timeoutMs: number) => OperationClient;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
@@ -146,12 +149,12 @@ export class AdminClient {
     return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
   }
 
-  /** Returns a partner and its numbers, such as the number of users. */
+  /** Returns a partner with counts, such as the number of the partner's users. */
   getPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/get", bizID, {}, options);
   }
 
-  /** Iterates over partners and their numbers, in the order of creation. */
+  /** Iterates over partners with their counts, in the order of creation. */
   listPartners(options: ListPartnersOptions = {}): AsyncGenerator<PartnerSummary, void, undefined> {
     const fields = () => ({
       after: optional(checkBizID, "The after option", options.after),
@@ -166,8 +169,8 @@ export class AdminClient {
   }
 
   /**
-   * Suspends a partner. The service then rejects all tokens of the partner and its users. Published keys remain
-   * verifiable.
+   * Suspends a partner. The service then rejects all tokens of the partner and of the partner's users. Published keys
+   * remain verifiable.
    */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
@@ -207,7 +210,10 @@ export class AdminClient {
     return iteratePages(this.#operations, "/v1/admin/audit/list", list, options);
   }
 
-  /** Immediately revokes a server token of any partner, with its access tokens. Repeating the call has no effect. */
+  /**
+   * Immediately revokes a partner's server token, and the access tokens that were made from the server token. Repeating
+   * the call has no effect.
+   */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
     const path = "/v1/admin/serverTokens/revoke";
@@ -231,8 +237,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person with this name
-   * exists, the invitation replaces the person's earlier link. It also removes all the person's passkeys and sessions.
+   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. For an existing person, the new
+   * link replaces the earlier link, and the person's passkeys and sessions are deleted.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -241,9 +247,9 @@ export class AdminClient {
   }
 
   /**
-   * Removes a person from a partner's dashboard, with all passkeys and sessions. If no such person exists, the service
-   * rejects the call with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its
-   * response was lost.
+   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If no such person
+   * exists, the service rejects the call with PERSON_UNKNOWN. The service also rejects a repeated call after the person
+   * was removed.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -279,7 +285,7 @@ export class AdminClient {
 
   /**
    * Publishes all registered keys that are not published yet. The client sends the request only once. If the response
-   * is lost, the service still finishes publishing, but later calls do not report these batches.
+   * is lost, the service still finishes publishing. Later calls do not report the batches of the lost response.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
@@ -301,7 +307,10 @@ export class AdminClient {
   }
 }
 
-/** Checks the arguments of an invitation, and returns its request's fields. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Checks the arguments of an invitation, and returns the fields of the request.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 function checkInvitation(name: string, options: InviteOptions) {
   const { role } = checkCallOptions(options, "role");
   if (role !== undefined && !ROLES.includes(role))

@@ -1,4 +1,6 @@
-/** The operator's client for the service. It runs only in Node, because browsers would reveal the admin token. */
+/**
+ * The operator's client for the service. The client runs only in Node, because a browser would reveal the admin token.
+ */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
 export type {
   AuditEntry,

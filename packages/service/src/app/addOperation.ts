@@ -20,7 +20,10 @@ const ERROR_DESCRIPTIONS: Record<number, string> = {
 };
 const COMMON_ERRORS = [400, 401, 403, 413, 415, 429, 500, 503];
 
-/** Adds the route of an operation. If callers other than the dashboard use it, also adds its API description. */
+/**
+ * Adds an operation's route. Also adds the operation to the API description, unless only the dashboard uses the
+ * operation.
+ */
 export function addOperation(app: App, context: ServiceContext, operation: Operation): void {
   const { path, status = 200, bodyLimit, specified = false } = operation;
   const caller = tokenCallerOf(operation);
@@ -30,8 +33,8 @@ export function addOperation(app: App, context: ServiceContext, operation: Opera
     url: path,
     ...(bodyLimit !== undefined && { bodyLimit }),
     schema: caller === undefined ? pageSchemaOf(operation) : schemaOf(operation, caller),
-    // Web pages of any origin may call the operations for apps. They may not call operations for partners' servers or
-    // for the operator.
+    // Web pages of any origin may call the operations for apps, but not the operations for partners' servers or the
+    // operator.
     config: {
       specified,
       browsers: caller === "public" || caller === "user",

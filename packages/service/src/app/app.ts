@@ -18,7 +18,7 @@ const MAX_JSON_DEPTH = 4;
 
 export interface AppOptions {
   logger?: FastifyBaseLogger;
-  /** IP addresses and networks of proxies. The service uses the `X-Forwarded-For` header only from these proxies. */
+  /** IP addresses and networks of proxies. The service ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
   /** Adds hooks that observe every request. */
   observe?: (app: App) => void;

@@ -98,7 +98,10 @@ export function identify(request: FastifyRequest, { person }: Pick<Session, "per
   request.actor = actorOfPerson(person);
 }
 
-/** Uses up the person's passkey verification for one request. @throws ServiceError VERIFICATION_REQUIRED */
+/**
+ * Requires a recent passkey verification in the session. Each verification allows one request.
+ * @throws ServiceError VERIFICATION_REQUIRED
+ */
 export async function requireVerification(
   { sessions, now }: Pick<ServiceContext, "sessions" | "now">,
   { sessionHash }: Session,
@@ -108,8 +111,8 @@ export async function requireVerification(
 }
 
 /**
- * Checks that the person verified the request with a passkey, if the operation requires it. For administrators'
- * operations, also checks that the partner is not suspended, unless the operation is allowed during a suspension.
+ * Checks the passkey verification if the operation requires one. For administrators' operations, also checks that the
+ * partner is not suspended, unless the operation is allowed during a suspension.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

@@ -46,7 +46,7 @@ export class Authenticator {
     }
   }
 
-  /** Whether the request's access token was accepted at its last use and has not expired. Sends no query. */
+  /** Whether the request's access token was accepted at the token's last use and has not expired. Sends no query. */
   isKnown(request: FastifyRequest, now: number): boolean {
     const token = findBearerToken(request);
     return token !== undefined && this.#accessTokens.isAccepted(token, now);

@@ -12,14 +12,17 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface BaseAppOptions {
   logger?: FastifyBaseLogger | undefined;
-  /** IP addresses and networks of proxies. The app uses the `X-Forwarded-For` header only from these proxies. */
+  /** IP addresses and networks of proxies. The app ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
-  /** Counts a request by its address, before any other work for the request. @throws ServiceError RATE_LIMITED */
+  /**
+   * Counts a request for its client's address, before any other work for the request.
+   * @throws ServiceError RATE_LIMITED
+   */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Counts a rejected request of an unknown caller. */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
   /**
-   * Counts a connection that sent no HTTP request, by its address.
+   * Counts a connection without a valid HTTP request for the client's address.
    * @returns whether the address is over its limit
    */
   countMalformed?: (address: string) => boolean;
@@ -28,8 +31,8 @@ export interface BaseAppOptions {
 }
 
 /**
- * Creates a fastify app without routes. The app first counts each request under its address. It responds to each
- * error with a problem document (RFC 9457), and logs one line per request.
+ * Creates a fastify app without routes. The app counts requests by address and logs one line per request. It responds
+ * to each error with a problem document (RFC 9457).
  */
 export function makeBaseApp(options: BaseAppOptions): App {
   const {
@@ -43,7 +46,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
 
   const sendProblem = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, code, retryAfter } = error;
-    // Fastify adds no decorators to a request with a malformed URL, so its `actor` is undefined.
+    // Fastify adds no decorators to a request with a malformed URL, so the request's `actor` is undefined.
     if (!request.actor && status < 500 && status !== 429) countRefused?.(request, reply);
     request.errorCode = code;
     if (status >= 500) request.log.error({ err: error, code, actor: request.actor }, "request failed");
@@ -84,7 +87,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
       if (socket.writable && !isOverLimit) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Node would reject a missing `Host` header without a problem document. The hook below rejects it instead.
+    // Node would reject a request without a `Host` header, but would not send a problem document. The `onRequest` hook
+    // rejects the request instead.
     http: { requireHostHeader: false },
   }) as unknown as App;
 
@@ -122,7 +126,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
   return app;
 }
 
-/** Closes each connection after its last response when the app stops. Open connections would delay `close`. */
+/** Closes each connection after its current response when the app stops. Open connections would delay `close`. */
 function closeConnectionsAtEnd(app: App): void {
   app.addHook("preClose", (done) => {
     refuseReuse(app);
@@ -134,10 +138,10 @@ function closeConnectionsAtEnd(app: App): void {
   });
 }
 
-/** The apps that close each connection after the next response. */
+/** The apps that close each connection after the connection's next response. */
 const ENDING = new WeakSet<App>();
 
-/** Makes the app close each connection after its next response, so that clients open new connections. */
+/** Makes the app close each connection after the connection's next response. Clients then open new connections. */
 export function refuseReuse(app: App): void {
   ENDING.add(app);
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "./defineOperation.ts";
 
-/** Headers that let web pages of any origin read a response. Responses with these headers do not depend on cookies. */
+/** Headers that let web pages of any origin read a response. No response with these headers depends on cookies. */
 const RESPONSE_HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
@@ -20,7 +20,10 @@ declare module "fastify" {
   }
 }
 
-/** Answers preflight requests for routes that web pages may call. Call this function before you add the routes. */
+/**
+ * Responds to preflight requests for the routes that web pages may call. Call this function before you add these
+ * routes.
+ */
 export function answerPreflights(app: App): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (config?.browsers !== true || method !== "POST") return;
@@ -30,7 +33,7 @@ export function answerPreflights(app: App): void {
   });
 }
 
-/** Lets web pages read every response of a route that they may call, including errors. */
+/** Lets web pages read a response if web pages may call its route. Error responses are included. */
 export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.config.browsers === true) reply.headers(RESPONSE_HEADERS);
 }

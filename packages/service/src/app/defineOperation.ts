@@ -44,8 +44,8 @@ export interface Call<Callers extends Caller = Caller> {
   principal: Principals[Callers];
   author: Author;
   /**
-   * The request, if it has an Idempotency-Key. Undefined for sessions, because the service stores no copies of their
-   * secrets.
+   * The request, if it has an Idempotency-Key. Always undefined for a session's request. The service stores no copies
+   * of the secrets that a session creates.
    */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;

@@ -12,7 +12,7 @@ interface ApiDescription {
   pagePath: string;
 }
 
-/** The API for partners and their users' apps. */
+/** The API for partners' servers and users' apps. */
 export const PARTNER_API: ApiDescription = {
   title: "Keyroot partner API",
   description:
@@ -41,7 +41,7 @@ export const OPERATOR_API: ApiDescription = {
   pagePath: "/docs/operator",
 };
 
-/** The pages run only their own scripts and send requests only to the service. */
+/** The policy lets the API pages run only the service's scripts and send requests only to the service. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -57,8 +57,8 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 3 4 12M8 3l4 9" stroke="#047857" stroke-width="1.5"/><circle cx="8" cy="3" r="2.5" fill="#047857"/><circle cx="4" cy="12" r="2.5" fill="#a7f3d0"/><circle cx="12" cy="12" r="2.5" fill="#a7f3d0"/></svg>';
 
 /**
- * Serves the OpenAPI 3.1 description of all operations, as JSON and as a page. It contains the operations that are
- * added to `scope` after this call. The description is generated from the schemas that validate requests.
+ * Serves the OpenAPI 3.1 description of all operations, as JSON and as a page. The description contains the operations
+ * that are added to `scope` after this call. It is generated from the schemas that validate requests.
  */
 export async function describeApi(scope: App, description: ApiDescription): Promise<void> {
   const { title, tags, securitySchemes, documentPath, pagePath } = description;
@@ -77,7 +77,7 @@ export async function describeApi(scope: App, description: ApiDescription): Prom
     },
     transformObject: (document) => {
       const transformed = jsonSchemaTransformObject(document);
-      // Requests never contain a problem document, so its input schema is unused.
+      // Requests never contain a problem document, so the `ProblemInput` schema is unused.
       const schemas = "components" in transformed ? transformed.components.schemas : undefined;
       if (schemas !== undefined) delete schemas["ProblemInput"];
       return transformed;

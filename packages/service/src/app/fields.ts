@@ -49,8 +49,9 @@ export const text = (content: string) =>
     .string()
     .min(1)
     .max(MAX_TEXT)
-    // Rejects control characters (PostgreSQL cannot store NUL) and unpaired surrogates (UTF-8 cannot encode them).
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters or unpaired surrogates")
+    // Rejects control characters and unpaired surrogates. PostgreSQL cannot store NUL, and UTF-8 cannot encode unpaired
+    // surrogates.
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
     .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
 export const name = text("A human-friendly name");
 export const tokenContext = text("The device or purpose of a user's refresh token");
@@ -88,7 +89,7 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
   });
 }
 
-/** The state of a registered key. Error responses also contain it. */
+/** The state of a registered key, in responses and in problem documents. */
 export const keyState = z.enum(["pending", "submitted", "published"]);
 export const holdEndsAt = timestamp.nullable().meta({
   description:

@@ -8,7 +8,7 @@ const NO_LIMITS = { caller: 0, address: 0, refused: 0 };
 
 /** Generates the OpenAPI documents that the service serves. @returns the documents by file name */
 export async function generateOpenApi(): Promise<Record<string, unknown>> {
-  // The documents do not depend on the database, so no query is sent to it.
+  // The OpenAPI documents do not depend on a database, so the service opens no connection to this URL.
   await using databases = await openDatabases({ url: "postgres://localhost/none" });
   const signingKeys = await toSigningKeys([await makeSigningKey()]);
   const naming = { issuer: "urn:keyroot", stage: "dev", bucketPrefix: "keyroot", holdPeriodMs: 0 };

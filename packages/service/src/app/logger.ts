@@ -10,7 +10,7 @@ interface LoggedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
-/** Creates a log of one JSON object per line, without secrets. Default destination: standard error. */
+/** Creates a log with one JSON object per line. The log contains no secrets. Default destination: standard error. */
 export function makeLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {
@@ -19,7 +19,7 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: {
-        // Headers, bodies and query strings may contain tokens, so they are not logged.
+        // The log omits headers, bodies and query strings, because they may contain tokens.
         req: ({ method, url, ip, socket, routeOptions }: LoggedRequest) => ({
           method,
           path: routeOptions?.url ?? redactPath(url),
@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Shortens a path that matches no operation, because it may contain a token. Only words of at most 24 letters, or at
- * most 8 characters of any kind, remain.
+ * Removes possible tokens from a path that matches no operation. Only segments of at most 24 letters, or of at most 8
+ * characters of any kind, remain.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
@@ -46,7 +46,10 @@ function redactPath(url: string): string {
 
 const URLS = /\b(?!file:)([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s"'<>/?#]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
-/** Reduces the URLs of endpoints, databases and stores to their hosts. The other parts of a URL may contain secrets. */
+/**
+ * Replaces the URLs of endpoints, databases and stores with the URLs' hosts. The other parts of a URL may contain
+ * secrets.
+ */
 function withoutPaths<Value>(value: Value): Value {
   if (typeof value === "string") return value.replace(URLS, hostOnly) as Value;
   if (typeof value !== "object" || value === null) return value;

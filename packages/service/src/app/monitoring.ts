@@ -11,7 +11,7 @@ import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
 
 /** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
-/** Time in ms for which the chain's response is cached. */
+/** Time in ms for which values from the chain are cached. */
 const CHAIN_MS = 60_000;
 const WEI_PER_ETHER = 1e18;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -21,7 +21,7 @@ export interface MonitoringOptions {
   logger?: FastifyBaseLogger;
   /** Maximum requests per minute and address. 0 means no limit. */
   rateLimit: number;
-  /** Returns the number of pending webhook deliveries, counting at most `limit` in each database. */
+  /** Returns the number of pending webhook deliveries. Counts at most `limit` deliveries in each database. */
   countPending?: (limit: number) => Promise<number>;
   /** The publisher of keys. Undefined if the service does not publish. */
   publisher?: KeyPublisher | undefined;
@@ -42,7 +42,7 @@ export interface Monitoring {
 }
 
 /**
- * Creates three endpoints. They listen on a separate port, which need not be public.
+ * Creates three endpoints for a separate port. The port need not be public.
  * - /healthz: the process responds
  * - /readyz: the service accepts requests and reaches its databases
  * - /metrics: durations by route and status for Prometheus, without ids
@@ -92,7 +92,7 @@ export function makeMonitoring({
   }
   let stopping = false;
 
-  // Monitoring sends these requests every few seconds, so only their errors are logged.
+  // Monitoring sends requests every few seconds, so the app logs only failed requests.
   const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
   app.get("/healthz", { logLevel }, () => ({ status: "ok" }));
   app.get("/readyz", { logLevel }, async () => {

@@ -10,8 +10,8 @@ import { userOperations } from "../users/operations.ts";
 import { webhookOperations } from "../webhooks/operations.ts";
 
 /**
- * All operations of the service. The routes, both OpenAPI documents, and the types of the clients and the dashboard's
- * page are derived from this table.
+ * All operations of the service. The routes, both OpenAPI documents, the clients' types and the dashboard's types are
+ * derived from this table.
  */
 export const operations = [
   ...tokenOperations,

@@ -6,12 +6,12 @@ import type { App } from "./defineOperation.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The caller. Null while it is unknown. */
+    /** The request's caller. Null while the caller is unknown. */
     actor: Actor | null;
-    /** The first change that the request made. Null if it made none. */
+    /** The first change that the request made. Null if the request made no change. */
     change: Change | null;
     changes: number;
-    /** The error code of a rejected request, otherwise null. */
+    /** The error code of a rejected or failed request. Null for other requests. */
     errorCode: string | null;
   }
 }
@@ -59,7 +59,7 @@ function toLog({ action, partner, person, user, token }: Change) {
 
 /**
  * Logs one line per completed request, with the caller and the change. Requests over a rate limit are logged only at
- * the level `debug`. A flood of requests then does not fill the log.
+ * the `debug` level, so a flood of requests does not fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {

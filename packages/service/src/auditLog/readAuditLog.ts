@@ -5,7 +5,7 @@ import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { auditEntries } from "./tables.ts";
 
-/** An entry of the audit log: the change, its author and its request. */
+/** An entry of the audit log: a change, the change's author and the author's request. */
 export interface AuditEntry {
   /** The entry's id, a UUID. */
   id: string;
@@ -33,7 +33,7 @@ export interface AuditFilter {
   actorID?: string | undefined;
   /** Earliest time of listed entries, in milliseconds since 1970. */
   since?: number | undefined;
-  /** The time before which listed entries were recorded, in milliseconds since 1970. */
+  /** Lists only entries recorded before this time, in milliseconds since 1970. */
   until?: number | undefined;
 }
 
@@ -61,8 +61,8 @@ export class AuditLog {
   }
 
   /**
-   * Lists one page of entries, newest first. Each request reads a limited number of entries. So a page may have fewer
-   * entries than `limit`, or none, even if more follow.
+   * Lists one page of entries, newest first. Each call reads a limited number of entries. A page may therefore have
+   * fewer entries than `limit`, or none, even if more entries follow.
    * @returns `next` is null when no page follows
    */
   async list(
@@ -74,8 +74,8 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // If a database has more entries, `end` is the position of its last entry on this page. `end` below is the first of
-    // these positions in the list's order. Entries after it are left for the next page.
+    // A database's `end` is the last entry that was read. It is present only if more entries must be read to fill the
+    // page. The page ends at the first of the databases' ends.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);
@@ -86,13 +86,13 @@ export class AuditLog {
 
   /**
    * Deletes entries older than `before` (milliseconds since 1970), oldest first, until `signal` aborts. Two replicas
-   * can do this at the same time.
+   * can delete entries at the same time.
    */
   async drop(before: number, signal?: AbortSignal): Promise<void> {
     for (const database of this.#databases.values())
       for (let i = 0; i < MAX_STATEMENTS && signal?.aborted !== true; i++) {
         const deleted = await database.transaction(async (transaction) => {
-          // Without this setting, a trigger rejects the deletion.
+          // Without the `keyroot.audit_retention` setting, a trigger rejects the deletion.
           await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
           return transaction.execute(sql`delete from audit_entries where position in (
             select position from audit_entries where at < ${before}::bigint
@@ -107,7 +107,10 @@ interface Item extends AuditCursor {
   entry: AuditEntry;
 }
 
-/** Reads one database's part of a page. If more entries follow, `end` is the last entry that was read. */
+/**
+ * Reads one database's part of a page. `end` is the last entry that was read, if more entries must be read to fill the
+ * page.
+ */
 async function readPage(
   database: Database,
   place: Place,
@@ -116,7 +119,8 @@ async function readPage(
   limit: number,
 ): Promise<{ found: Item[]; end?: AuditCursor }> {
   const { at, position } = auditEntries;
-  // The database has indexes for these filters. Each index is in the order of the list.
+  // The table has indexes for all entries, for a partner's entries and for a user's entries. Each index is in the order
+  // of the list.
   const selected = and(
     bizID === undefined ? undefined : eq(auditEntries.bizID, bizID),
     userID === undefined ? undefined : eq(auditEntries.userID, userID),
@@ -139,7 +143,8 @@ async function readPage(
     .limit(limit);
   const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
   if (matching === undefined || rows.length === limit) return { found };
-  // Read the end last. Entries added since the first query move it forward, so no entry is skipped.
+  // Read the end after the first query. Entries that are added between the two queries move the end to a newer entry,
+  // so no entry is skipped.
   const [end] = await read()
     .offset(MAX_READ - 1)
     .limit(1);

@@ -3,8 +3,8 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Database } from "../database/database.ts";
 
 /**
- * The caller that makes a change, identified by ids. `service` is the service itself. `partner` is null for the
- * operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
+ * The caller that makes a change, identified by ids. `service` means that the service makes the change. `partner` is
+ * null for the operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
  */
 export type Actor =
   | { kind: "service" }
@@ -22,7 +22,7 @@ export interface Author {
   requestID: string | null;
   /** The caller's IP address. Null if the service itself makes the change. */
   address: string | null;
-  /** Called with each change of a request when the change is recorded, before it is committed. */
+  /** Receives each change of a request after the change is recorded and before the change is committed. */
   onChange?: (change: Change) => void;
 }
 
@@ -44,7 +44,10 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Actions in the audit log. `key.pending` is an event without an audit log entry, because `key.registered` has one. */
+/**
+ * Actions in the audit log. `key.pending` is only an event. The audit log contains `key.registered` for the same
+ * change.
+ */
 export const ACTIONS = [
   "partner.created",
   "partner.suspended",
@@ -79,7 +82,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Additional values of a change, named as in the API. They contain no secrets. */
+/** Additional values of a change, without secrets. The API uses the same names. */
 export interface ChangeData {
   person_id?: string;
   token_id?: string;
@@ -132,9 +135,9 @@ export const RECORDING = {
 };
 
 /**
- * Records a change in the transaction that makes it. So both are stored, or neither. Adds the change to the audit log
- * and to the outbox of events. Adds changes of unpublished keys to the history of the user's keys. Code that changes
- * many users at once uses `RECORDING` instead.
+ * Records a change in the same transaction as the change. Adds the change to the audit log and to the outbox of events.
+ * Adds a change of an unpublished key to the history of the user's keys. Code that changes many users at once uses
+ * `RECORDING` instead.
  * @param transaction a transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
@@ -175,7 +178,10 @@ export function toRow({ actor, requestID, address }: Author, change: Change): Ch
   };
 }
 
-/** Converts JSON text to rows of `change`. The text is an array of objects, which may have more columns. */
+/**
+ * Converts the JSON text of an array to rows of `change`.
+ * @param furtherColumns the definitions of additional columns
+ */
 export function changeRows(json: SQL, furtherColumns = ""): SQL {
   return sql`jsonb_to_recordset(${json}::text::jsonb) as item(${CHANGE_ROW}${sql.raw(furtherColumns)})`;
 }
@@ -194,7 +200,8 @@ function idOf(actor: Actor): string | undefined {
 }
 
 /**
- * Returns a change's event types. A new key in its hold period also causes `key.pending`, because it can be withdrawn.
+ * Returns a change's event types. A new key with a hold period also causes `key.pending`, because the user can withdraw
+ * the key during the hold period.
  */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);

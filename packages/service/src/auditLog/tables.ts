@@ -4,8 +4,8 @@ import { timestampMs } from "../database/columns.ts";
 
 /**
  * Columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the same
- * transaction. `position` is the order of insertion, which may differ from the order of commits. `biz_id` and `user_id`
- * are the ids of the changed partner and user.
+ * transaction as the change. `position` is the order of insertion, which may differ from the order of commits. `biz_id`
+ * and `user_id` are the ids of the changed partner and user.
  */
 export const changeColumns = () => ({
   id: uuid("id").notNull().defaultRandom(),
@@ -17,9 +17,9 @@ export const changeColumns = () => ({
 });
 
 /**
- * The audit log, in every database. A trigger makes it append-only. `actor_id` is the id of a person, a user or a
- * server's refresh token. `actor_token` is the refresh token behind a server's or user's access token. `address` is the
- * caller's IP address.
+ * The audit log, in every database. A trigger makes the table append-only. `actor_id` is the id of a person, a user or
+ * a server's refresh token. `actor_token` is the refresh token behind a server's or user's access token. `address` is
+ * the caller's IP address.
  */
 export const auditEntries = pgTable(
   "audit_entries",

@@ -1,6 +1,6 @@
 /**
- * The definition of every service command that does not need Hardhat: its name, help, argument and options. `index.ts` adds
- * the handlers.
+ * The definitions of the service's commands that do not need Hardhat: names, help, arguments and options. `index.ts`
+ * adds the handlers.
  */
 import {
   type Definition,

@@ -1,4 +1,7 @@
-/** The commands of the partner service. `keyroot` and the Hardhat plugin load them if this package is installed. */
+/**
+ * The commands of the partner service. If this package is installed, `keyroot` and the Hardhat plugin load these
+ * commands.
+ */
 import { stackCommand } from "../stack/stackCommand.ts";
 import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions.ts";
 import type { Command, Handler } from "@keyroot/operator/commands";

@@ -6,7 +6,7 @@ import { printEach } from "./lists.ts";
 import type { Host } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 
-/** A date, or a date and a time with its time zone (RFC 3339). */
+/** A date, or a date with a time and a time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** The `keyroot list-audit-log` command prints the entries of the audit log as text or JSON lines. */

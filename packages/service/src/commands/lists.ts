@@ -3,7 +3,10 @@ import { outputIsLost, print, printError } from "@keyroot/operator/commands";
 /** Maximum number of printed users or roots. `--json` prints all. */
 const SHOWN = 20;
 
-/** Returns the first items of a list as lines of text. @param what the text after each item */
+/**
+ * Returns the first items of a list as lines of text. The last line is the number of further items.
+ * @param what the text after each item
+ */
 export function listed(what: string, all: readonly string[]): string[] {
   const rest = all.length - SHOWN;
   return [

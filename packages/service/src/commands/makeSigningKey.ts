@@ -6,8 +6,8 @@ import type { Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * The `keyroot make-signing-key` command creates a key for access tokens. If the file exists, the key is appended to
- * it.
+ * The `keyroot make-signing-key` command creates a key for access tokens. If the key file exists, the command appends
+ * the key to the file.
  */
 export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
   if (out === undefined)

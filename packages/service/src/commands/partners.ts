@@ -6,7 +6,7 @@ import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";
 
-/** The `keyroot create-partner` command creates a partner company and prints its biz_id. */
+/** The `keyroot create-partner` command creates a partner company and prints the partner's `biz_id`. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
   const { name, serviceUrl } = args;
   if (name === undefined)
@@ -25,14 +25,20 @@ export async function createPartner(args: ArgsOf<"create-partner">, host: Host):
   };
 }
 
-/** The `keyroot list-partners` command prints all partners, or the partners that match a search, with their numbers. */
+/**
+ * The `keyroot list-partners` command prints all partners, or the partners that match a search. Each partner has
+ * counts, such as the number of users.
+ */
 export async function listPartners(args: ArgsOf<"list-partners">, host: Host): Promise<undefined> {
   const { search, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
   return printEach(admin.listPartners({ search }), json, describePartner, "There is no such partner.");
 }
 
-/** The `keyroot suspend-partner` command rejects all tokens of a partner and its users. */
+/**
+ * The `keyroot suspend-partner` command suspends a partner. The service then rejects all tokens of the partner and of
+ * the partner's users.
+ */
 export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);

@@ -3,7 +3,10 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 import { plural } from "@keyroot/operator/shared";
 
-/** The `keyroot publish-registered` command makes a running service publish the keys that its users registered. */
+/**
+ * The `keyroot publish-registered` command makes a running service publish the registered keys. Keys in their hold
+ * period are not published.
+ */
 export default async function publishRegistered(args: ArgsOf<"publish-registered">, host: Host): Promise<Outcome> {
   const admin = await adminClientOf(args.serviceUrl, host);
   const batches = (await admin.publishRegistered()).map(({ root, users }) => ({ root, users }));

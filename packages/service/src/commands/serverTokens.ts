@@ -5,7 +5,7 @@ import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";
 
-/** The `keyroot create-server-token` command creates a partner's server token and prints it once. */
+/** The `keyroot create-server-token` command creates a partner's server token and prints the token. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
   const { bizID, name, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);

@@ -12,7 +12,10 @@ import type { ChainConfig } from "../publishing/chainConfig.ts";
 import { looksRandom } from "./looksRandom.ts";
 import { VARIABLES } from "./variables.ts";
 
-/** The configuration of a service. All fields are optional. docs/variables.md describes each field's variable. */
+/**
+ * The configuration of a service. All fields are optional. docs/variables.md describes the environment variable of each
+ * field.
+ */
 export interface ServiceConfig {
   /** The IP address to listen on. Default: 127.0.0.1. */
   host?: string | undefined;
@@ -28,7 +31,9 @@ export interface ServiceConfig {
   stage?: string | undefined;
   /** The first part of bucket names. Default: `keyroot`. */
   bucketPrefix?: string | undefined;
-  /** The `postgres://…` URL of the home database. If unset, PGlite runs in this process, for development. */
+  /**
+   * The `postgres://…` URL of the home database. If the URL is missing, PGlite runs in this process, for development.
+   */
   databaseUrl?: string | undefined;
   /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
@@ -36,7 +41,7 @@ export interface ServiceConfig {
   databaseFolder?: string | null | undefined;
   /** Maximum number of connections to each PostgreSQL database. Default: 10. */
   connections?: number | undefined;
-  /** The file of signing keys. Required with `databaseUrl`. Otherwise, the default is a new key at each start. */
+  /** The file of signing keys. Required with `databaseUrl`. Default without `databaseUrl`: a new key at each start. */
   signingKeys?: string | undefined;
   /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
   adminToken?: string | undefined;
@@ -45,15 +50,15 @@ export interface ServiceConfig {
   /** Port of /healthz, /readyz and /metrics. 0 means any free port, and null means no port. Default: 9547. */
   monitoringPort?: number | null | undefined;
   /**
-   * Seconds for which a stopping service still accepts requests while /readyz responds with 503. Load balancers can
-   * then choose another replica. Default: 0.
+   * Seconds for which a stopping service still accepts requests. During this time, /readyz responds with 503, so that
+   * load balancers choose another replica. Default: 0.
    */
   shutdownDelay?: number | undefined;
-  /** Whether users must prove that they hold the private key of a key that they register. Default: `required`. */
+  /** Whether a user must prove possession of the private key to register a public key. Default: `required`. */
   possession?: "required" | "optional" | undefined;
   /** Hold period: seconds between registration and publication. Default: 86,400. */
   holdPeriod?: number | undefined;
-  /** Whether a key with a conflicting key waits for the partner's decision before it is published. Default: false. */
+  /** Whether the service publishes a key with a conflicting key only after the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. Default: 6000. */
   rateLimit?: number | undefined;
@@ -65,22 +70,22 @@ export interface ServiceConfig {
    */
   refusedRateLimit?: number | undefined;
   /**
-   * IP addresses and networks of proxies. The service uses the `X-Forwarded-For` header only from these proxies.
-   * Default: none.
+   * IP addresses and networks of proxies. The service ignores the `X-Forwarded-For` header of other senders. Default:
+   * none.
    */
   trustedProxies?: string[] | undefined;
   /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
   logLevel?: LogLevel | undefined;
   /**
-   * The file of keys that encrypt the secrets of webhook endpoints. Each line is 32 bytes in base64. If unset, webhook
-   * endpoints are disabled.
+   * The file of keys that encrypt webhook secrets. Each line of the file is 32 bytes in base64. Without this file,
+   * webhook endpoints are disabled.
    */
   webhookKeys?: string | undefined;
   /** Whether webhooks may use plain http and private addresses, for local use. Default: false. */
   webhooksPrivate?: boolean | undefined;
   /** Number of days for which events and their deliveries are kept. Default: 30. */
   eventDays?: number | undefined;
-  /** Number of days for which audit log entries are kept. 0 keeps them forever. Default: 365. */
+  /** Number of days for which audit log entries are kept. 0 keeps all entries. Default: 365. */
   auditDays?: number | undefined;
   /** The chain and stores for publishing. If unset, the service does not publish keys. */
   chain?: ChainOptions | undefined;
@@ -100,16 +105,16 @@ export interface Schedule {
 export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
   /** Whether an endpoint on another machine may use plain http. Default: false. */
   allowHttp?: boolean | undefined;
-  /** Maximum gwei per unit of gas, as a decimal number. Required except for development chains on this machine. */
+  /** Maximum gwei per unit of gas, as a decimal number. Required, except for development chains on this machine. */
   maxFee?: string | undefined;
   /**
-   * Maximum cost of a plan with all its rounds, in ETH as a decimal number. Default: the default of `CostLimits`.
-   * Requires `maxFee`.
+   * Maximum cost of a plan, including all rounds of the plan, in ETH as a decimal number. Default: the default of
+   * `CostLimits`. Requires `maxFee`.
    */
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
   maxCostPerDay?: string | undefined;
-  /** Number of blocks, including its own, after which a root counts as published. Default: 1. */
+  /** Number of blocks, including the root's block, after which a root counts as published. Default: 1. */
   confirmations?: number | undefined;
   /** The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
@@ -230,7 +235,7 @@ const schema = z.strictObject({
 /**
  * Checks a configuration and adds the defaults.
  * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages. Default: the field itself
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
  */
 export function resolveConfig(config: unknown, nameOf = (field: string) => field): ResolvedConfig {
   const parsed = schema.safeParse(config, { reportInput: true });
@@ -313,7 +318,7 @@ export function limitsOf({
   return { maxFeePerGas, maxCost: parseAmount(maxCost, "ether"), maxCostPerDay: parseAmount(maxCostPerDay, "ether") };
 }
 
-/** Whether only this machine can reach the address that a service listens on. */
+/** Whether an address to listen on can be reached only from this machine. */
 function isReachedLocallyOnly(host: string): boolean {
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}`;
   return URL.canParse(url) && isLoopback(new URL(url).hostname);

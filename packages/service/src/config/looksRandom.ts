@@ -4,9 +4,9 @@ const MIN_BITS = 80;
 const REPEATED = 3;
 
 /**
- * Whether a token could be random. Estimates how many bits an attacker who tries common patterns must guess. Each
- * character adds the logarithm of the number of different characters. Characters that continue a repetition ("abcabc")
- * or a sequence ("aaaa", "4567") add nothing. The estimate does not detect phrases of words.
+ * Whether a token could be random. Estimates the bits that an attacker must guess. Each character adds the binary
+ * logarithm of the number of different characters in the token. Characters that continue a repetition ("abcabc") or a
+ * sequence ("aaaa", "4567") add nothing. The estimate does not detect phrases of words.
  */
 export function looksRandom(token: string): boolean {
   const alphabet = new Set(token).size;

@@ -12,7 +12,7 @@ const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.proofs", "cha
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
  * @example
  * ```ts
  * const service = await startService({ ...readConfig(process.env), port: 0 });
@@ -24,7 +24,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     const text = environment[variable];
     if (text !== undefined && text !== "") values[field] = toValue(field, text);
   }
-  /** Returns the fields with this prefix, under names without the prefix. */
+  /** Returns the fields with a prefix. The names of the returned fields do not include the prefix. */
   const group = (prefix: string) =>
     Object.fromEntries(
       Object.entries(values).flatMap(([field, value]) =>
@@ -49,7 +49,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
   return resolveConfig(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
 }
 
-/** Converts a variable's text to the type of its field. Invalid text remains, and `resolveConfig` reports it. */
+/**
+ * Converts a variable's text to the field's type. Returns invalid text unchanged, so that `resolveConfig` reports the
+ * text.
+ */
 function toValue(field: string, text: string): unknown {
   if (NUMBERS.has(field) && /^\d{1,15}$/.test(text)) return Number(text);
   if (FLAGS.has(field) && (text === "true" || text === "false")) return text === "true";

@@ -7,9 +7,8 @@ const MAX_RUNNING = 2;
 
 /**
  * Converts a function for many items to a function for one item. A busy service then sends one statement for many
- * requests. All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, later
- * calls wait and share the next statement. Results are not cached: each call gets its result from a statement that
- * began after the call.
+ * requests. All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further
+ * calls wait and share the next statement. Results are not cached. Each call's statement starts after the call.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

@@ -2,13 +2,13 @@ import { sql } from "./drizzle.ts";
 import { type Databases, placesByDatabase } from "./database.ts";
 
 export interface DatabaseCheck {
-  /** The places with data in this database, such as "home, us-west-2". */
+  /** The places with data in the database, such as "home, us-west-2". */
   name: string;
-  /** The reason why the database does not respond. Undefined if it responds. */
+  /** The error of the test query. Undefined if the database responded. */
   error: unknown;
 }
 
-/** Sends a query to each database. */
+/** Sends a test query to each database. */
 export function checkDatabases(databases: Databases): Promise<DatabaseCheck[]> {
   return Promise.all(
     [...placesByDatabase(databases)].map(async ([database, places]) => {

@@ -6,7 +6,7 @@ export const timestampMs = (name: string) => bigint(name, { mode: "number" });
 /** The time of the database's clock, in milliseconds since 1970. */
 export const DATABASE_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
-/** Passes one column of many rows as a single parameter. SQL's `unnest` converts such columns back to rows. */
+/** Passes one column of many rows as a single parameter, an array. SQL's `unnest` converts such arrays to rows. */
 export function columnOf<Row>(
   type: "text" | "bigint" | "uuid",
   rows: readonly Row[],
@@ -16,8 +16,8 @@ export function columnOf<Row>(
 }
 
 /**
- * Whether a column of texts or UUIDs has one of these values. The values are passed as one parameter, because
- * PostgreSQL accepts at most 65,535 parameters.
+ * The condition that a text or UUID column has one of the values. The values are one parameter, because PostgreSQL
+ * accepts at most 65,535 parameters.
  */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)}::${sql.raw(column.getSQLType())}[])`;

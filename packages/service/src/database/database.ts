@@ -24,11 +24,11 @@ import { schemaRequirements } from "./tables.ts";
 import { VARIABLES } from "../config/variables.ts";
 import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
 
-/** A connection to PostgreSQL or PGlite, which have the same SQL dialect, tables and queries. */
+/** A connection to PostgreSQL or PGlite. The tables and queries are the same for both. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
 export interface DatabaseOptions {
-  /** The `postgres://…` URL of the home database. Undefined runs PGlite in this process, for development. */
+  /** The `postgres://…` URL of the home database. If undefined, PGlite runs in this process, for development. */
   url: string | undefined;
   /** The URLs of regions that have a separate database. */
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
@@ -55,7 +55,7 @@ export interface Databases extends AsyncDisposable {
 }
 
 const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
-/** The hashes of this version's migrations, in order. */
+/** The hashes of this version's migrations, from the oldest to the newest. */
 const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -113,12 +113,12 @@ export async function readClock(database: Database): Promise<number> {
 export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 
-/** Returns each database once, with all its places. The home database is the first. */
+/** Returns each database once, with all places of the database. The home database is the first. */
 export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
   return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
 }
 
-/** Returns each database once, under the first of its places. */
+/** Returns each database once, under the first place of the database. */
 export function distinctDatabases(databases: Databases): ReadonlyMap<Place, Database> {
   return new Map([...placesByDatabase(databases)].map(([database, [place = "home"]]) => [place, database]));
 }
@@ -128,7 +128,7 @@ export function allDatabases(databases: Databases): Database[] {
   return [...placesByDatabase(databases).keys()];
 }
 
-/** Returns the first region of each regional database. */
+/** Returns the first region of each database that contains regions. */
 export function distinctRegions({ regions }: Pick<Databases, "regions">): Region[] {
   return REGIONS.filter((region, i) => REGIONS.findIndex((other) => regions[other] === regions[region]) === i);
 }
@@ -146,13 +146,14 @@ export async function readAll<Row>(
   return (await Promise.all(databases.map((database) => read(database)))).flat();
 }
 
-/** Calls `make` with each region's database. */
+/** Calls `make` with each region's database. Returns the results by region. */
 export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
   return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
 }
 
 /**
- * Checks that every database has this version's migrations, and that this version works with any later migrations.
+ * Checks that every database has this version's migrations. If a database also has later migrations, checks that this
+ * version works with the later migrations.
  * @throws ArgumentError SCHEMA_OUTDATED, CONFIGURATION_INVALID; TransportError UNREACHABLE
  */
 export async function checkMigrations(databases: Databases): Promise<void> {
@@ -166,8 +167,8 @@ export async function checkMigrations(databases: Databases): Promise<void> {
 
 /**
  * Checks that later migrations have removed no table or column that this version uses.
- * @param database has all migrations of this version
- * @returns the reason why this version cannot use the database. Undefined if it can
+ * @param database a database with all migrations of this version
+ * @returns the reason why this version cannot use the database. Undefined if this version can use the database
  */
 export async function checkRequirements(database: Database): Promise<string | undefined> {
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
@@ -203,7 +204,10 @@ async function appliedMigrations(database: Database): Promise<string[]> {
   return rows.map(({ hash }) => String(hash));
 }
 
-/** Returns the rows of a plain query. Both drivers have `rows`, which drizzle's common type does not declare. */
+/**
+ * Returns the rows of a plain query's result. Both drivers return `rows`, but drizzle's common type does not declare
+ * the field.
+ */
 export function rowsOf(result: unknown): Record<string, unknown>[] {
   return (result as { rows: Record<string, unknown>[] }).rows;
 }
@@ -222,8 +226,8 @@ async function openPostgres(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
-    // A proxy that has just started may connect to a standby. A standby may have old data, in which revoked tokens are
-    // still active.
+    // A proxy that has just started may connect to a standby. In a standby's old data, revoked tokens may still be
+    // active.
     verify: (client, done) => {
       client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
         ({ rows: [row] }) => {
@@ -272,9 +276,9 @@ function isLockTimeout({ cause }: Error): boolean {
 }
 
 /**
- * Runs a transaction on a separate connection. A connection that fails is closed at once, and its error is thrown.
- * drizzle's own `transaction` is not used, because it keeps a connection after a failed `begin`. In addition, its
- * failed rollback hides the first error.
+ * Runs a transaction on a separate connection. A failed connection is closed at once, and the connection's error is
+ * thrown. The `transaction` function of drizzle would keep a connection after a failed `begin`. It would also hide the
+ * first error if the rollback fails.
  * @param run passes the promise of each step that may break the connection to its second parameter
  */
 async function withClient<T>(
@@ -310,7 +314,8 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
     }
     closing.use(lock);
     dataDir = join(folder, "data");
-    // PGlite may hang if the creation of its database was interrupted. So create the database under another name first.
+    // PGlite may hang if the creation of the database was interrupted. Therefore, create the database under another
+    // name first.
     if (!existsSync(dataDir)) {
       const draft = join(folder, "draft");
       await rm(draft, { recursive: true, force: true });
@@ -341,12 +346,12 @@ async function importPGlite() {
 }
 
 /**
- * Gives restored events this server's transaction id. A dump contains the old server's ids, which may be higher than
- * all ids on this server. Events with higher ids would not be listed. The order by `position` remains. Old cursors are
- * rejected with CURSOR_UNKNOWN, so readers start again.
+ * Gives restored events this server's transaction id. A dump contains the old server's transaction ids. An event with a
+ * transaction id above all ids on this server would not be listed. The order by `position` remains. The service rejects
+ * old cursors with CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
-  // The transaction of a visible row has ended, so its id is below the snapshot's xmax.
+  // The transaction of a visible row has ended, so the transaction's id is below the snapshot's xmax.
   await database.execute(
     sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
   );

@@ -25,15 +25,16 @@ export interface RepeatableRequest {
 }
 
 /**
- * Columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is the
- * SHA-256 of owner and key. `request_digest` is the SHA-256 of the operation's path and the whole request.
+ * Columns of a row that a request with an Idempotency-Key created. The columns are null in other rows. `request_hash`
+ * is the SHA-256 of the owner and the Idempotency-Key. `request_digest` is the SHA-256 of the operation's path and the
+ * whole request.
  */
 export const requestColumns = () => ({
   requestHash: text("request_hash").unique(),
   requestDigest: text("request_digest"),
 });
 
-/** The values of `requestColumns`. They are null if the request has no Idempotency-Key. */
+/** The values of `requestColumns`. All values are null if the request has no Idempotency-Key. */
 export interface RequestValues {
   /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;

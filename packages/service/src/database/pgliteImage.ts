@@ -9,10 +9,10 @@ import { createFolders } from "@keyroot/operator/shared";
 const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 
 /**
- * Creates a PGlite database, in memory or in a new folder. This takes 5 s of processor time. The first database is
- * therefore saved as an image, which loads in 1 s.
+ * Creates a PGlite database, in memory or in a new folder. Creating a database takes 5 s of processor time. The first
+ * database is therefore saved as an image, and the image loads in 1 s.
  * @param create `PGlite.create`
- * @param path the path of the image
+ * @param path the path of the image. If undefined, no image is used
  */
 export async function createDatabase(
   create: (options: PGliteOptions) => Promise<PGlite>,

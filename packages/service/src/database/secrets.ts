@@ -2,9 +2,9 @@ import { createHash, hkdfSync } from "node:crypto";
 import { compactDecrypt, CompactEncrypt } from "jose";
 
 /**
- * Returns the SHA-256 of a secret in hex (64 digits). Refresh tokens, cookies, invitations and Idempotency-Keys are
- * stored only in this form. Tokens have 256 random bits, so they need no slow hash. The time of a lookup by hash
- * reveals nothing about the token.
+ * Returns the SHA-256 of a secret in hex (64 digits). The databases contain only the hashes of refresh tokens, cookies,
+ * invitations and Idempotency-Keys. Tokens have 256 random bits, so a slow hash is not necessary. The time of a lookup
+ * by hash reveals nothing about the token.
  */
 export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
@@ -25,9 +25,7 @@ export function seal(text: string, key: Uint8Array): Promise<string> {
     .encrypt(key);
 }
 
-/**
- * Decrypts a text that `seal` encrypted with this key. @throws Error if the key is different or the text was changed
- */
+/** Decrypts a text that `seal` encrypted. @throws Error if the key is wrong or the text was changed */
 export async function open(sealed: string, key: Uint8Array): Promise<string> {
   const { plaintext } = await compactDecrypt(sealed, key);
   return new TextDecoder().decode(plaintext);

@@ -7,7 +7,10 @@ import { publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
 import type { DecisionOutcome } from "./withdrawOrDiscardKey.ts";
 
-/** Approves a user's pending key at the partner's request. This also decides about all other keys of the user. */
+/**
+ * Approves a user's pending key at the partner's request. The approval also decides about all conflicting keys of the
+ * user.
+ */
 export async function approveKey(
   databases: Databases,
   { region, userID, bizID }: User,

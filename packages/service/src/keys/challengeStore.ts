@@ -16,7 +16,7 @@ export interface StoredChallenge {
   expires: number;
 }
 
-/** A challenge with its only valid response: 32 bytes, of which the database stores only a hash. */
+/** A challenge with the only valid response: 32 bytes. The database stores only a hash of the response. */
 export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array };
 
 /** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
@@ -48,7 +48,7 @@ export class ChallengeStore {
   }
 
   /**
-   * Removes a challenge and returns it, because a challenge can be answered only once.
+   * Removes a challenge and returns the challenge. Each challenge can be answered only once.
    * @param transaction a transaction in the user's region
    * @returns undefined if the user has no such challenge
    */

@@ -17,7 +17,7 @@ export interface ConflictingKey {
   withdrawn: boolean;
 }
 
-/** Maximum number of undecided conflicting keys per user. The first one already makes the user's key undecided. */
+/** Maximum number of undecided conflicting keys per user. One key is enough to make the user's key undecided. */
 const MAX_UNDECIDED = 10;
 
 /** Stores conflicting keys of users without a published key. */
@@ -78,7 +78,8 @@ async function addConflicting(transaction: Database, key: ConflictingKey & { use
 }
 
 /**
- * Records a withdrawn key. This cancels the partner's earlier decision, because an attacker may have withdrawn the key.
+ * Records a withdrawn key. Cancels the partner's earlier decision about the key, because an attacker may have withdrawn
+ * the key.
  */
 export async function addWithdrawn(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<void> {
   if (await addConflicting(transaction, key)) return;

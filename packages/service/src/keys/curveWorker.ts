@@ -5,7 +5,7 @@ import { parentPort } from "node:worker_threads";
 import { KeyrootError } from "keyroot/errors";
 import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/identity";
 
-/** A public key to check, or the statement for which to check the key and make a challenge. */
+/** A public key to check, or a statement with a public key to check and to make a challenge for. */
 export type CurveJob = { publicKey: Uint8Array } | { statement: ChallengeRequest };
 
 /**
@@ -20,7 +20,8 @@ export interface MadeChallenge {
 /** The result of a job, or the reason why the key is rejected. Other errors end the thread. */
 export type CurveAnswer = { made: MadeChallenge } | { refused: { code: string; message: string } };
 
-// Give other requests priority. Only Linux has a priority for each thread (`man 2 setpriority`, NOTES).
+// Give the main thread priority over this thread. Only Linux has a priority for each thread (`man 2 setpriority`,
+// NOTES).
 if (platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const port = parentPort;

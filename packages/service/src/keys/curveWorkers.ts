@@ -5,9 +5,9 @@ import { ArgumentError, ServiceError } from "keyroot/errors";
 import type { CurveAnswer, CurveJob, MadeChallenge } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 
-/** Maximum number of threads. One core remains for requests without curve arithmetic. */
+/** Maximum number of threads. On a machine with several cores, one core remains for other requests. */
 const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Maximum number of waiting jobs per partner. A thread needs about half a second for them. */
+/** Maximum number of waiting jobs per partner. One thread needs about 0.5 s for 64 jobs. */
 const MAX_WAITING = 64;
 /** The file extension is `.ts` in the repository and `.js` in the built package. */
 const SCRIPT = new URL(`curveWorker${extname(import.meta.url)}`, import.meta.url);
@@ -69,9 +69,9 @@ export class CurveWorkers implements AsyncDisposable {
   }
 
   #addWorker(): Worker {
-    // The worker gets none of the process's Node options, because some of them end a thread.
+    // Do not pass the process's Node options to the worker, because some Node options end a worker thread.
     const worker = new Worker(SCRIPT, { execArgv: [] });
-    // Idle threads do not keep the process alive. During a job, the open request keeps it alive.
+    // Idle threads do not keep the process alive. During a job, the open request keeps the process alive.
     worker.unref();
     worker.on("message", (answer: CurveAnswer) => {
       if (!this.#workers.has(worker)) return;

@@ -11,7 +11,10 @@ export interface PublishableOptions {
   now?: number | undefined;
 }
 
-/** Whether a key's partner is suspended. drizzle omits a column's table in queries of one table, so this is SQL. */
+/**
+ * The condition that a key's partner is suspended. The condition is SQL text, because drizzle omits table names in
+ * queries of one table.
+ */
 export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
 
 /**
@@ -25,14 +28,14 @@ export function holdEndOf(
   return holdOnConflict && undecidedSince !== null ? null : holdEndsAt;
 }
 
-/** The condition that a key waits for its partner's decision. */
+/** The condition that a key waits for the partner's decision. */
 export function isUndecided(holdOnConflict: boolean): SQL {
   return holdOnConflict ? isNotNull(publicKeys.undecidedSince) : sql`false`;
 }
 
 /**
- * The condition for publishing a pending key. Its hold period is over, no publisher has taken it, and its partner is
- * not suspended.
+ * The condition for publishing a pending key: the hold period is over, no publisher has taken the key, and the partner
+ * is not suspended.
  */
 export function isPublishable(options: PublishableOptions): SQL | undefined {
   return and(

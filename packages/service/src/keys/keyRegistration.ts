@@ -27,15 +27,16 @@ export interface KeyRegistrationOptions {
   challenges: ChallengeStore;
   conflictingKeys: ConflictingKeys;
   policy: PossessionPolicy;
-  /** The registry in which the service publishes keys. Undefined if it does not publish. */
+  /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
   holdPeriodMs: number;
   now: () => number;
 }
 
 /**
- * Registers users' public keys. It queries the database first, so a repeated registration costs no curve arithmetic.
- * Separate threads do the curve arithmetic. Each user has a quota, and partners take turns.
+ * Registers users' public keys. Separate threads do the curve arithmetic, and partners take turns. A repeated
+ * registration needs no curve arithmetic, because the database is queried first. Each user has a limited number of
+ * attempts per minute.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
@@ -59,7 +60,7 @@ export class KeyRegistration implements AsyncDisposable {
   /**
    * Makes a challenge for the registration of a key.
    * @param service the service's URL in the app
-   * @returns the registered key if it is the same key, because then no challenge is needed
+   * @returns a challenge, or the registered key if the user has already registered the same key
    * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and the codes of
    * `checkNewPublicKey`
    */
@@ -113,11 +114,11 @@ export class KeyRegistration implements AsyncDisposable {
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
     await conflictingKeys.offer(user, record, now(), author);
-    // The registered key may have been published since it was read.
+    // The registered key may have been published after the first read, so read the key again.
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
-  /** Takes the challenge and adds the key in one transaction. So both take effect, or neither. */
+  /** Deletes the challenge and adds the key in one transaction. */
   #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {

@@ -337,7 +337,7 @@ function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
   return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
 }
 
-/** A registered key needs no challenge, so only its state is returned. */
+/** Converts a challenge to a response body. For a registered key, the response contains only the key's state. */
 function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
   if ("state" in made) return { user_id: userID, state: made.state };
   const { nonce, ephemeralKey, expires, service, registry } = made;

@@ -28,15 +28,12 @@ export interface ChallengeResponse {
 interface PossessionOptions {
   challenges: ChallengeStore;
   workers: CurveWorkers;
-  /** The registry in which the service publishes keys. Undefined if it does not publish. */
+  /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
   now: () => number;
 }
 
-/**
- * Checks that users possess the private keys for the keys that they register. docs/proof-formats.md specifies the
- * proof.
- */
+/** Checks that a user possesses the private key of a public key. docs/proof-formats.md specifies the proof. */
 export class PossessionCheck {
   readonly #options: PossessionOptions;
 
@@ -68,7 +65,8 @@ export class PossessionCheck {
 
   /**
    * Checks the response to a challenge, and deletes the challenge.
-   * @param transaction a transaction in the user's region. Commit it even after `false`, because a challenge works once
+   * @param transaction a transaction in the user's region. Commit the transaction even if the result is false, because
+   * a challenge works only once
    */
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;

@@ -31,7 +31,7 @@ export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession
   transaction?: string;
 }
 
-/** Stores users' public keys, each in its user's region. */
+/** Stores users' public keys in the users' regions. */
 export class PublicKeyStore {
   readonly #holdOnConflict: boolean;
   readonly #get;

@@ -7,8 +7,8 @@ import { batches } from "../publishing/tables.ts";
 /**
  * Each user's public key in base64, in the user's region. `possession` is "proven" if the user proved possession of the
  * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
- * that the partner has not decided about, or null. `submitted` is the time when a publisher took the key. After that,
- * the key cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
+ * without a decision of the partner, or null. `submitted` is the time when a publisher took the key. A submitted key
+ * cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
  */
 export const publicKeys = pgTable(
   "public_keys",
@@ -30,21 +30,22 @@ export const publicKeys = pgTable(
   (table) => [
     index("public_keys_by_root").on(table.root),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
-    // This index is in storage order. Listing all pending keys with the index above would read one page per key.
+    // The `pending_keys_by_time` index is in storage order. With the `pending_public_keys` index, listing all pending
+    // keys would read one page per key.
     index("pending_keys_by_time").on(table.bizID, table.holdEndsAt).where(isNull(table.root)),
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],
 );
 
 /**
- * Whether no publisher has taken a key. Publishers and removals use this condition, so only one of two concurrent calls
+ * Whether no publisher has taken a key. Publishers and removals use this condition. Of two concurrent calls, only one
  * succeeds.
  */
 export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
- * Conflicting keys, in the user's region. Each was withdrawn, or was offered for a user who had another key. `decided`
- * is null until the partner discards or approves the user's key. It is then the time of this decision.
+ * Conflicting keys, in the user's region. A conflicting key was withdrawn, or was offered for a user with another key.
+ * `decided` is the time when the partner discarded or approved the user's key. It is null before the decision.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",
@@ -61,7 +62,7 @@ export const conflictingKeys = pgTable(
   (table) => [primaryKey({ columns: [table.userID, table.keyID] })],
 );
 
-/** The newest events of each user's key before its publication, in the user's region. */
+/** The newest events of each user's unpublished keys, in the user's region. */
 export const keyEvents = pgTable(
   "key_events",
   {

@@ -26,7 +26,7 @@ export interface UserWithKey {
   state: ListedState;
   /** The end of the hold period of a waiting key. Null in other states. */
   holdEndsAt: number | null;
-  /** The hour in which one of the user's tokens was last used. Null if none was used. */
+  /** The hour in which a token of the user was last used. Null if no token was used. */
   lastUsed: number | null;
 }
 
@@ -40,9 +40,7 @@ export interface UserFilter {
 
 type ID = Pick<Claim, "userID" | "region">;
 
-/**
- * Number of ids that each query of a filtered list reads. The first query reads few ids, and all read at most 81,000.
- */
+/** Number of ids that each query of a filtered list reads. All queries together read at most 81,000 ids. */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
 /** The roots of batches that are not yet on the chain. */
@@ -59,8 +57,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Lists one page of a partner's users in the order of their ids. A request reads a limited number of ids. The page
-   * may therefore have fewer users than `limit`, or none, even if more follow.
+   * Lists one page of a partner's users in the order of their ids. Each call reads a limited number of ids. A page may
+   * therefore have fewer users than `limit`, or none, even if more users follow.
    * @param now milliseconds since 1970
    * @returns `next` is null if no page follows
    */
@@ -88,7 +86,10 @@ export class UsersWithKeys {
     return { users: found, next: last ?? null };
   }
 
-  /** Removes ids of users with a key that cannot have this state, with one query per region. */
+  /**
+   * For the `unregistered` state, keeps the ids of users without a key. For `published`, keeps the ids of users with a
+   * key in a batch. Sends one query per region.
+   */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
     const withKey = await readFromRegions(this.#databases, ids, (database, userIDs) =>
@@ -118,7 +119,10 @@ export class UsersWithKeys {
     return this.#readKeyIDs(bizID, candidates, after, limit);
   }
 
-  /** Reads ids with one query per condition. With "or", PostgreSQL would read all keys of the partner. */
+  /**
+   * Reads ids with one query per condition. If one query combined the conditions with `or`, PostgreSQL would read all
+   * keys of the partner.
+   */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
     const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
     const found = await Promise.all(

@@ -14,8 +14,9 @@ import type { User } from "../users/newUser.ts";
 export type DecisionOutcome = "done" | "unknown" | "submitted";
 
 /**
- * Removes a user's pending key. The user requests this (`key.withdrawn`), or the partner does (`key.discarded`). The
- * partner's request also decides about all other keys of the user.
+ * Removes a user's pending key. If the user requests the removal, the action is `key.withdrawn`. If the partner
+ * requests the removal, the action is `key.discarded`. The partner's request also decides about all conflicting keys of
+ * the user.
  */
 export function withdrawOrDiscardKey(
   databases: Databases,

@@ -16,7 +16,7 @@ export interface Partner {
   created: number;
 }
 
-/** A partner and its numbers, for the operator. */
+/** A partner with the counts of the partner's users, tokens and keys. */
 export interface PartnerSummary extends Partner {
   /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
   suspended: number | null;
@@ -39,7 +39,7 @@ export interface ListPartnersOptions {
   limit: number;
 }
 
-/** Stores partners in the home database, and their suspensions in every database. */
+/** Stores partners in the home database, and partners' suspensions in every database. */
 export class PartnerStore {
   readonly #databases: Databases;
   readonly #home: Database;
@@ -96,7 +96,10 @@ export class PartnerStore {
     return (await this.#home.select().from(suspensions).where(eq(suspensions.bizID, bizID))).length > 0;
   }
 
-  /** Returns a partner and its numbers. @returns undefined if there is no such partner */
+  /**
+   * Returns a partner with the counts of the partner's users, tokens and keys.
+   * @returns undefined if there is no such partner
+   */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
     return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];
   }
@@ -135,8 +138,9 @@ export class PartnerStore {
   }
 
   /**
-   * Rejects all tokens of a partner and its users at all replicas. Repeating the call has no effect. The home database
-   * is changed first. If a region is unreachable, the call fails, but the partner is listed as suspended.
+   * Suspends a partner. All replicas then reject all tokens of the partner and of the partner's users. Repeating the
+   * call has no effect. The home database is changed first. If a regional database is unreachable, the call fails, but
+   * lists show the partner as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases))
@@ -149,8 +153,8 @@ export class PartnerStore {
   }
 
   /**
-   * Ends a suspension. The hold period of pending keys restarts. The home database is changed last, so the partner is
-   * listed as suspended until all its tokens are accepted.
+   * Ends a suspension. The hold periods of the partner's pending keys restart. The home database is changed last, so
+   * lists show the partner as suspended until all databases accept the partner's tokens.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases).reverse())
@@ -170,7 +174,7 @@ export class PartnerStore {
 
   async #summarize(condition: SQL | undefined, limit: number): Promise<PartnerSummary[]> {
     const { bizID, name, created, userLimit } = partners;
-    // drizzle omits the table of a column in queries of one table, so these subqueries name the columns in SQL.
+    // The subqueries are SQL text, because drizzle omits table names in queries of one table.
     const userSum = sql`(select coalesce(sum(users), 0) from user_counts where user_counts.biz_id = partners.biz_id)`;
     const tokenCount = sql`(select count(*) from server_tokens where server_tokens.biz_id = partners.biz_id and revoked is null)`;
     const page = await this.#home
@@ -192,7 +196,7 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts these partners' public keys in all regions. The count of published keys is the sum of the daily counts. */
+  /** Counts the partners' public keys in all regions. The number of published keys is the sum of the daily counts. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;

@@ -13,8 +13,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * Suspended partners, in every database. The home database and each regional database have a row for each suspended
- * partner, because a token is checked in the database that stores the token.
+ * Suspended partners. Every database has a row for each suspended partner. The service checks a token only in the
+ * database with the token.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),

@@ -15,13 +15,13 @@ export interface Adopted {
   replaced: UserID[];
   /** Users without a stored key. */
   added: UserID[];
-  /** Users with a stored key that was already marked as published under this root. */
+  /** Users with a key that the database already records as published under this root. */
   unchanged: UserID[];
 }
 
 /**
- * Replaces users' stored keys with the published keys, which cannot change. A replaced key becomes a conflicting key.
- * The caller marks the keys as published. Erased users and users that the database does not contain are skipped.
+ * Replaces users' stored keys with the published keys, because a published key cannot change. A replaced key becomes a
+ * conflicting key. The caller marks the keys as published. Skips users that are erased or missing in the database.
  * @param transaction a transaction in the region
  * @param records all records of the root's file whose users have this root on the chain
  * @param now milliseconds since 1970

@@ -21,7 +21,7 @@ export interface BatchShare {
   /** Hash of the transaction (0x and 64 hex digits). Null until the root is found on the chain. */
   transactionHash: string | null;
   blockNumber: number | null;
-  /** The partner's share of the gas, in proportion to its users. Null if unknown. */
+  /** The partner's share of the gas, in proportion to the number of the partner's users. Null if unknown. */
   gas: bigint | null;
   /** The partner's share of the cost in wei, rounded down. Null if unknown. */
   cost: bigint | null;
@@ -51,7 +51,7 @@ export interface PendingKey {
   submitted: boolean;
 }
 
-/** A page of a list: its maximum size, and the cursor after which it begins. */
+/** A page of a list: the maximum number of items, and the cursor after which the page begins. */
 interface PageOptions {
   after?: string | undefined;
   limit: number;
@@ -63,12 +63,12 @@ const MAX_DAYS = 3000;
 /** The form of a batch list's cursor: the creation time, root and region of the last batch. */
 export const BATCH_CURSOR = new RegExp(`^(\\d{1,15})\\.(${MERKLE_ROOT.source.slice(1, -1)})\\.([a-z0-9-]{1,20})$`);
 
-/** Returns a partner's share of an amount for the whole batch, in proportion to its users. */
+/** Returns a partner's share of a batch's amount, in proportion to the number of the partner's users. */
 const shareOf = (amount: unknown) =>
   sql`div(${amount} * ${batchShares.users}, greatest(${batches.addedCount}, ${batchShares.users}))`;
 const toBigInt = (value: unknown) => BigInt(String(value));
 
-/** Reads partners' parts of batches and their pending keys. */
+/** Reads partners' parts of batches, and partners' pending keys. */
 export class BatchStore {
   readonly #databases: readonly Database[];
   readonly #holdOnConflict: boolean;
@@ -87,7 +87,7 @@ export class BatchStore {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;
-    // The first condition uses columns of only one table. PostgreSQL then finds the start of the page by an index.
+    // The condition on the page's start uses only one table's columns, so PostgreSQL can use an index.
     const isNext =
       after === undefined
         ? undefined
@@ -177,15 +177,15 @@ export class BatchStore {
     return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
   }
 
-  /** The condition that no publisher took the key, and that it waits for its partner's decision. */
+  /** The condition that no publisher took a key, and that the key waits for the partner's decision. */
   #pendingUndecided(): SQL {
     return sql`(${publicKeys.submitted} is null and ${isUndecided(this.#holdOnConflict)})`;
   }
 }
 
-/** Recounts each partner's users in these batches. @param transaction the transaction that changed the keys' roots */
+/** Counts each partner's users in the batches again. @param transaction the transaction that changed the keys' roots */
 export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
-  // Lock the batches first, so that concurrent counts and changes of a batch wait for each other.
+  // Lock the batches first. Concurrent transactions that count or change a batch then run one after the other.
   await transaction
     .select({ root: batches.root })
     .from(batches)

@@ -13,9 +13,9 @@ export interface ChainConfig extends BesideFileOptions {
   contract: string;
   /** The chain's id (EIP-155), for which transactions are signed. The endpoint must report the same id. */
   chainId: number;
-  /** Cost limits per plan and region, and per day. "local" on development chains, which need no limits. */
+  /** Cost limits per plan and region, and per day. "local" means a development chain, which needs no limits. */
   limits: CostLimits | "local";
-  /** Number of blocks, including its own, after which a root counts as published. */
+  /** Number of blocks, including the root's block, after which a root counts as published. */
   confirmations: number;
   /** The store of each region's Merkle-tree files: a folder, or `s3://<bucket>/<prefix>`. */
   files: Record<Region, string>;

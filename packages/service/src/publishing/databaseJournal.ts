@@ -14,7 +14,9 @@ import type { Database } from "../database/database.ts";
 import { attempts, plans } from "./tables.ts";
 import type { Fenced } from "./lease.ts";
 
-/** Functions that the journal calls when it changes. If one throws, the round ends. */
+/**
+ * Functions that the journal calls when the journal changes. If a function throws an error, the publishing round ends.
+ */
 export interface JournalHandlers {
   /** Receives each plan after the plan is stored and before its first transaction is sent. */
   onPlan: (plan: Plan) => Promise<void>;
@@ -22,7 +24,10 @@ export interface JournalHandlers {
   onFirstAttempt: (root: string) => Promise<void>;
 }
 
-/** Stores a region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
+/**
+ * Stores a region's plan and the plan's attempts in the home database. Only the holder of the publisher's lease can
+ * write.
+ */
 export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;
@@ -71,7 +76,7 @@ export class DatabaseJournal implements Journal {
     await this.#handlers.onPlan(plan);
   }
 
-  /** Replaces the unfinished plan with a part of it. The recorded attempts remain. */
+  /** Replaces the unfinished plan with a part of the plan. The recorded attempts remain. */
   async replacePlan(plan: Plan): Promise<void> {
     const text = [...serializePlan(plan)].join("");
     const isOfRegion = eq(plans.region, this.#region);

@@ -30,7 +30,7 @@ import { RootCheck } from "./rootCheck.ts";
 export interface PublishedBatch {
   /** The batch's Merkle root: 64 lowercase hex digits. */
   root: string;
-  /** Number of users who now have this root. */
+  /** Number of users with this root. */
   users: number;
   /** Hash of the transaction: 0x and 64 hex digits. */
   transaction: string;
@@ -42,7 +42,7 @@ export interface KeyPublisherOptions {
   holdOnConflict?: boolean;
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
-  /** Receives each difference that a round finds, with the error of the check. */
+  /** Receives each difference that a round finds, and the error of the failed check. */
   onDifference?: (difference: Difference, error: unknown) => void;
 }
 
@@ -50,11 +50,14 @@ export interface KeyPublisherOptions {
 const REORGANIZATION_BLOCKS = 128;
 /** Time between two checks of a published root, in ms. */
 const RECHECK_MS = 24 * 60 * 60 * 1000;
-/** Maximum time of a `recheck` call in ms. No other call can publish during this time. The next call continues. */
+/**
+ * Maximum duration of a `recheck` call in ms. No other call can publish during a `recheck` call. The next `recheck`
+ * call continues.
+ */
 const RECHECK_LIMIT_MS = 10 * 60 * 1000;
 const MAX_DIFFERENCES = 100;
 
-/** Maximum attempts to publish a region's keys. A new attempt follows each suspension of a partner. */
+/** Maximum attempts to publish a region's keys. If a partner is suspended during an attempt, a new attempt follows. */
 const MAX_ATTEMPTS = 5;
 
 interface Round {
@@ -94,11 +97,12 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys after their hold period, region by region. It first finishes an unfinished plan, under the
-   * plan's own roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is
-   * in the database. The next call reads the plan's progress from the chain.
+   * Publishes all keys after their hold period, region by region. First finishes an unfinished plan, with the plan's
+   * roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is in the
+   * database. The next call reads the plan's progress from the chain.
    * @param author the actor in the audit log. Default: the service
-   * @throws ArgumentError PUBLISHER_RUNNING if another replica publishes, and the errors of `publish`
+   * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
+   * `publish` function
    */
   async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     try {
@@ -133,8 +137,8 @@ export class KeyPublisher {
   }
 
   /**
-   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before its batch was sent, and the errors of
-   * `publish`
+   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before the partner's batch was sent, and the
+   * errors of the operator package's `publish` function
    */
   async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
     const journal = await this.#openJournal(region, fenced);
@@ -181,9 +185,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares published roots with the chain and the files, if their last comparison is more than a day old. A call ends
-   * after 10 minutes, so that keys can be published. The next call continues.
-   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `recheck`
+   * Compares published roots with the chain and the roots' files. Skips roots that were compared within the last 24
+   * hours. A call ends after 10 minutes, so that keys can be published. The next call continues.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
    */
   recheck(): Promise<Recheck> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
@@ -194,7 +198,7 @@ export class KeyPublisher {
     });
   }
 
-  /** Lists the differences that the last checks found, at most 100 in each database. */
+  /** Lists the differences that the last checks found. Lists at most 100 differences in each database. */
   async listDifferences(): Promise<Difference[]> {
     const found: Difference[] = [];
     for (const region of distinctRegions(this.#databases))
@@ -225,9 +229,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Records the roots that this round published, and the roots that other publishers gave to users. A key is recorded
-   * only after the root's file is verified and the root is read at a final block. The next round tries the remaining
-   * roots again.
+   * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
+   * the root's file is verified and the root is read at a final block. The next round tries the remaining roots again.
    */
   async #confirm(
     region: Region,
@@ -267,7 +270,7 @@ export class KeyPublisher {
     });
   }
 
-  /** Checks the roots of recent blocks again, because a reorganization may have removed them. */
+  /** Checks the roots of recent blocks again, because a chain reorganization may have removed these roots. */
   async #recheckRecent(region: Region, check: RootCheck): Promise<void> {
     const final = await check.finalBlock();
     const recent = await this.#publications.publishedSince(region, final - REORGANIZATION_BLOCKS);

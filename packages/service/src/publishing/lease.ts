@@ -6,7 +6,7 @@ import { publisherLeases } from "./tables.ts";
 
 /** The name of the only lease. */
 const NAME = "publisher";
-/** Duration of the lease after its last renewal, in seconds. */
+/** Duration of the lease after the last renewal, in seconds. */
 const LEASE_SECONDS = 30;
 const RENEW_MS = 10_000;
 
@@ -14,10 +14,10 @@ const RENEW_MS = 10_000;
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` with the publisher's lease. The lease is a row in the home database. It expires by the database's clock.
- * Each holder gets a greater fencing token than the previous holder. A holder that was paused can then no longer write.
+ * Runs `work` with the publisher's lease. The lease is a row in the home database and expires by the database's clock.
+ * Each holder gets a greater fencing token than the previous holder, so a previous holder can no longer write.
  * @param work receives a function that runs fenced transactions, and a signal that aborts when the lease is lost
- * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease or took it during `work`
+ * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease or took the lease during `work`
  */
 export async function withLease<T>(
   home: Database,
@@ -87,7 +87,7 @@ function publisherRunning(message: string): ArgumentError {
   return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
 }
 
-/** Whether the error is that another publisher holds the lease. With several replicas, this error is normal. */
+/** Whether an error means that another publisher holds the lease. The error is normal with several replicas. */
 export function isPublisherRunning(error: unknown): boolean {
   return error instanceof ArgumentError && error.code === "PUBLISHER_RUNNING";
 }

@@ -191,13 +191,13 @@ function toRun({ started, ended, batches, error }: PublishRun) {
   return { started, ended, batches: [...batches], error: codeOf(error) };
 }
 
-/** Logs the error of a status check, if there is one. @returns the error's code for the page, or null */
+/** Logs the error of a failed status check. @returns the error's code for the page. Null if there is no error */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
   if (error !== undefined) request.log.warn({ err: error }, "system status check failed");
   return codeOf(error);
 }
 
-/** Returns an error's code. Pages do not show the message, because it may contain URLs with secrets. */
+/** Returns an error's code. Pages do not show error messages, because a message may contain URLs with secrets. */
 function codeOf(error: unknown): string | null {
   if (error === undefined) return null;
   const { code } = error as { code?: unknown };

@@ -21,7 +21,7 @@ interface PublishedRoot {
   gasPrice?: bigint | undefined;
   /** Additional fee in wei on OP-stack chains. */
   dataFee?: bigint | undefined;
-  /** Number of users of all partners who got the root in this transaction. */
+  /** Number of users to whom the transaction gave the root, including other partners' users. */
   addedCount?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ const UNPUBLISHED = {
   ...{ transactionHash: null, blockNumber: null, blockHash: null, confirmed: null },
   ...{ gasUsed: null, cost: null, addedCount: null },
 } as const;
-/** Records publications of keys, each in its user's region. */
+/** Records the publication of keys in the users' regions. */
 export class PublicationStore {
   readonly #databases: Databases;
 
@@ -38,7 +38,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records that keys are part of the batch with this root. Called before the batch's transaction is sent.
+   * Records that keys are part of the batch with this root. Call this function before the batch's transaction is sent.
    * @param now milliseconds since 1970
    */
   async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
@@ -49,7 +49,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records the transaction and block that published a root, and the users who have it. Repeating the call has no
+   * Records the transaction and the block that published a root, and the users with the root. Repeating the call has no
    * effect.
    * @param now milliseconds since 1970
    */
@@ -72,7 +72,7 @@ export class PublicationStore {
           target: batches.root,
           set: {
             ...{ ...block, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
-            // Keep a stored value if the caller has no new one.
+            // Keep a stored value if the caller has no new value.
             gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
             cost: sql`coalesce(excluded.cost, ${batches.cost})`,
             addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,
@@ -87,7 +87,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records published keys that are missing from the database or differ from its keys (`adoptPublished`).
+   * Records published keys that are missing from the database or differ from the database's keys.
    * @param records all records of the root's file whose users have this root on the chain
    * @param now milliseconds since 1970
    */
@@ -107,7 +107,7 @@ export class PublicationStore {
     return adopted;
   }
 
-  /** Lists the roots that were published in block `blockNumber` or later, each with one of its users. */
+  /** Lists the roots that were published in block `blockNumber` or later. Each root is listed with one user. */
   async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
     return this.#databases.regions[region]
       .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
@@ -116,7 +116,7 @@ export class PublicationStore {
       .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
   }
 
-  /** Lists the users in this batch, according to the database. */
+  /** Lists the users that the database records in a batch. */
   async usersOf(region: Region, root: string): Promise<UserID[]> {
     const { userID } = publicKeys;
     const found = this.#databases.regions[region].select({ userID }).from(publicKeys).where(eq(publicKeys.root, root));
@@ -145,7 +145,7 @@ export class PublicationStore {
     return found.map(({ root }) => root);
   }
 
-  /** Records that these users do not have this root on the chain. Their keys will be submitted again. */
+  /** Records that users do not have this root on the chain. The publisher then submits the users' keys again. */
   async markLost(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     const difference = { checked: now, difference: "NOT_PUBLISHED" };
     const ofBatch = eq(publicKeys.root, root);
@@ -188,7 +188,7 @@ export class PublicationStore {
       .where(and(isNotNull(batches.difference), isNull(batches.blockNumber), lt(batches.checked, before), isEmpty));
   }
 
-  /** Finds users without a recorded publication under this root. Only the publisher can change the result. */
+  /** Finds the users without a recorded publication under a root. Only the publisher changes these records. */
   #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
     const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
     return database
@@ -200,7 +200,8 @@ export class PublicationStore {
 
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
     const some = isAnyOf(publicKeys.userID, userIDs);
-    // Another publisher may have published these users before this batch's transaction.
+    // Another publisher may have published some of the users' keys before this batch's transaction. Count the earlier
+    // batches again, too.
     const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
     await database.update(publicKeys).set({ root }).where(some);
     await countShares(database, [...new Set([root, ...earlier.flatMap((row) => row.root ?? [])])]);

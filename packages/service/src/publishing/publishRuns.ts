@@ -4,11 +4,11 @@ import type { PublishedBatch } from "./keyPublisher.ts";
 /** A run of the publisher that a person started. Times are in milliseconds since 1970. */
 export interface PublishRun {
   started: number;
-  /** End of the run. Null while it is in progress. */
+  /** End of the run. Null while the run is in progress. */
   ended: number | null;
   /** Published batches. Empty while the run is in progress. */
   batches: readonly PublishedBatch[];
-  /** The error of a failed run, otherwise undefined. */
+  /** The error of a failed run. Undefined for other runs. */
   error: unknown;
 }
 
@@ -24,12 +24,12 @@ export class PublishRuns {
     this.#now = now;
   }
 
-  /** The last run of this process. Undefined before the first run. */
+  /** The last run that this process started. Undefined before the first run. */
   get last(): PublishRun | undefined {
     return this.#last;
   }
 
-  /** Starts a run, unless this process is already running one. A failed run keeps its error. */
+  /** Starts a run and returns the run. If a run is in progress, returns the current run. */
   start(author: Author, onFailure: (error: unknown) => void): PublishRun {
     if (this.#running !== undefined && this.#last !== undefined) return this.#last;
     const started = this.#now();

@@ -16,7 +16,8 @@ export interface PublishingStatus {
     contract: string;
     error: unknown;
     /**
-     * The newest block, the registry's owner, its balance and the gas price (in wei). Null if they are unknown.
+     * The newest block, the registry's owner, the owner's balance and the gas price, both in wei. Null if the chain
+     * could not be read.
      */
     state: { block: number; owner: string; balance: string; fee: string } | null;
   };
@@ -24,7 +25,7 @@ export interface PublishingStatus {
   publishable: number;
   /** Whether a replica is publishing now. */
   running: boolean;
-  /** Roots for which the chain, files and databases differed at the last check. */
+  /** Roots for which the chain, the file and the database differed at the last check. */
   differences: Difference[];
 }
 
@@ -57,7 +58,7 @@ export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["
   }
 }
 
-/** Checks that the store of each region's files can be read. */
+/** Checks that the store of each region's Merkle-tree files can be read. */
 export function checkStores({ files }: ChainConfig): Promise<PublishingStatus["stores"]> {
   return Promise.all(
     REGIONS.map(async (region) => {

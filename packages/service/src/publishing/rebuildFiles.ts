@@ -8,7 +8,7 @@ import { type Database, type Databases, readAll, regionalDatabases } from "../da
 import { publicKeys } from "../keys/tables.ts";
 import { batches, batchShares } from "./tables.ts";
 
-/** The files of published roots in all stores, compared with their roots. */
+/** The result of comparing the files in all stores with the published roots. */
 export interface RebuiltFiles {
   /** Number of files that the stores should have. */
   files: number;
@@ -25,8 +25,8 @@ const PAGE = 100;
 const CONCURRENT_FILES = 4;
 
 /**
- * Reads the file of each published root from the store of its users' region, and verifies it. Rebuilds missing and
- * damaged files from the databases' keys. A rebuilt file has the root and the bytes of the original.
+ * Verifies the files of all published roots. Each file is read from the store of the users' region. Rebuilds missing
+ * and damaged files from the databases' keys. A rebuilt file has the same root and the same bytes as the original file.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildFiles(
@@ -90,7 +90,8 @@ async function listRoots(database: Database, region: Region, after: string): Pro
 }
 
 /**
- * Returns the keys with a root from all regions, because another publisher may have put several regions into one file.
+ * Returns the keys under a root from all regions. Another publisher may have put keys from several regions into one
+ * file.
  */
 function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
   const { userID, pubKey, keyID } = publicKeys;

@@ -2,7 +2,7 @@
 const MAX_AGE_MS = 30_000;
 
 /**
- * Repeats an asynchronous check only if its last result is too old. Other calls get the last result, so that many calls
+ * Repeats an asynchronous check only if the last result is too old. Other calls get the last result, so many calls
  * cause few checks.
  * @param now returns milliseconds since 1970
  */

@@ -6,7 +6,7 @@ import { type Databases, distinctRegions } from "../database/database.ts";
 import type { PublicationStore } from "./publications.ts";
 import type { RootCheck } from "./rootCheck.ts";
 
-/** A root for which the chain, file and database differed at the last check. */
+/** A root for which the chain, the file and the database differed at the last check. */
 export interface Difference {
   region: Region;
   root: string;
@@ -16,7 +16,10 @@ export interface Difference {
 
 export interface Recheck {
   roots: number;
-  /** Number of keys that the database marks as published but the chain does not have. They are submitted again. */
+  /**
+   * Number of keys that the database recorded as published but that are not on the chain. The publisher submits these
+   * keys again.
+   */
   lost: number;
   /** Roots that the check could not confirm. */
   differences: Difference[];
@@ -34,11 +37,12 @@ export interface RecheckOptions {
 const PAGE = 100;
 
 /**
- * Compares published roots with the chain and their files, and corrects the database. Keys that are not on the chain
- * are submitted again. Keys that differ from the published keys are replaced. The caller holds the publisher's lease.
+ * Compares published roots with the chain and the Merkle-tree files, and corrects the database. The publisher submits
+ * keys again if they are not on the chain. Published keys replace different stored keys. The caller holds the
+ * publisher's lease.
  * @param before compares only roots that were last checked before this time, in milliseconds since 1970
  * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
- * @throws TransportError if an endpoint does not respond. The next call continues
+ * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
  */
 export async function recheck(
   { databases, publications, check, now }: RecheckOptions,
@@ -66,8 +70,8 @@ export async function recheck(
 
 /**
  * Compares one root.
- * @param unconfirmedAt the time to record for the check if the root's data are unavailable. It is later than the times
- * of all other roots that are due, so they are compared before this root is tried again
+ * @param unconfirmedAt the time to record for the check if the root's data are unavailable. The time is later than the
+ * check times of all other due roots, so the other roots are compared first
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(

@@ -10,22 +10,25 @@ export interface Reconciliation {
   roots: number;
   /** Number of published keys that the database had not marked as published. */
   recorded: number;
-  /** Number of stored keys that published keys replaced. Each replaced key is now a conflicting key. */
+  /** Number of stored keys that were replaced by published keys. Each replaced key is now a conflicting key. */
   replaced: number;
   /** Number of published keys that were added for users without a key. */
   added: number;
-  /** Number of keys that the database marked as published but the chain does not have. They are submitted again. */
+  /**
+   * Number of keys that the database recorded as published but that are not on the chain. The publisher submits these
+   * keys again.
+   */
   lost: number;
   /** Users with a published key who are missing from the databases. */
   unknownUsers: UserID[];
-  /** Roots that the check could not confirm. Their users could not be compared. */
+  /** Roots that the check could not confirm. The users under these roots could not be compared. */
   differences: Pick<Difference, "root" | "code">[];
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions. It adds missing published keys
- * and replaces different keys. Keys that are not on the chain are submitted again. This is needed after a restore,
- * because the chain is newer than the backup. The caller holds the publisher's lease.
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. Adds missing published keys, and
+ * replaces different keys. The publisher submits keys again if they are not on the chain. Run the comparison after a
+ * restore, because the chain is newer than the backup. The caller holds the publisher's lease.
  * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not
  * respond
  */
@@ -45,7 +48,7 @@ export async function reconcile(options: RecheckOptions): Promise<Reconciliation
       result.differences.push({ root, code: await codeOfFailedCheck(error, check) });
     }
   }
-  // The loop compared its roots after `started`, so this call skips them.
+  // The loop compared roots after `started`, so `recheck` skips the loop's roots.
   const { lost, differences } = await recheck(options, started);
   const failed = new Set(result.differences.map(({ root }) => root));
   for (const { root, code } of differences) if (!failed.has(root)) result.differences.push({ root, code });
@@ -58,7 +61,7 @@ async function adoptRoot(
   { databases, publications, now }: RecheckOptions,
   result: Reconciliation,
 ): Promise<void> {
-  // The contract keeps a user's first root, so the users of this file may have other roots.
+  // The contract keeps each user's first root, so it is possible that no user in this file has this root.
   if (added === undefined || blockHash === undefined) return;
   const ids = records.map(({ userID }) => userID);
   const owned = await databases.home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));

@@ -10,8 +10,8 @@ import { isInOpenBatch } from "./tables.ts";
 import { isOfSuspended } from "../keys/holdPeriod.ts";
 
 /**
- * Removes the keys of suspended partners from unsent batches, so that users can withdraw them and partners can discard
- * them. The batches are rebuilt without these keys.
+ * Removes the keys of suspended partners' users from unsent batches. Users can then withdraw these keys, and partners
+ * can discard these keys. The other keys of these batches become part of new batches.
  * @param database the region's database
  */
 export async function releaseSuspended(
@@ -30,7 +30,7 @@ export async function releaseSuspended(
   const unsent = taken.filter(({ root }) => root === null || !sent.has(root));
   const plan = await journal.readPlan();
   if (plan !== undefined) await journal.replacePlan(withoutUsers(plan, unsent, sent));
-  // After a restore, a key may be on the chain even if its transaction is missing from the journal.
+  // After a restore, a key may be on the chain even if the key's transaction is missing from the journal.
   const ids = unsent.map(({ userID }) => userID);
   const roots = await registry.getMerkleTreeRoots(ids);
   const released = ids.filter((_, i) => roots[i] === undefined);
@@ -41,7 +41,7 @@ export async function releaseSuspended(
   });
 }
 
-/** Returns the plan without the unsent batches of these users. */
+/** Returns the plan without the unsent batches that contain a key of one of the users. */
 function withoutUsers(plan: Plan, users: readonly { userID: UserID }[], sent: ReadonlySet<string>): Plan {
   const excluded = new Set(users.map(({ userID }) => userID));
   const isKept = ({ root, userIDs }: Plan["batches"][number]) =>

@@ -19,9 +19,9 @@ const DEVELOPMENT_CHAINS = [31337, 1337];
 
 /** A root with a verified file, and the users who have the root at a final block. */
 export interface CheckedRoot {
-  /** The transaction and block in which the root was added. Undefined if none of the users has the root. */
+  /** The transaction and the block that added the root. Undefined if no user has the root. */
   added: (Pick<AddedRootEvent, "transactionHash" | "blockNumber"> & Partial<AddedRootEvent>) | undefined;
-  /** Hash of this block: 0x and 64 hex digits. */
+  /** Hash of the block that added the root: 0x and 64 hex digits. Undefined if no user has the root. */
   blockHash: string | undefined;
   /** The file's records of users who have the root. */
   records: KeyRecord[];
@@ -30,11 +30,14 @@ export interface CheckedRoot {
 }
 
 export interface RootCheckOptions {
-  /** The registry as read through the endpoint and through the second endpoint, if there is one. All must agree. */
+  /**
+   * The registry through the first endpoint and through the second endpoint, if a second endpoint is configured. Both
+   * endpoints must agree.
+   */
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Number of blocks, including its own, after which a root counts as published. */
+  /** Number of blocks, including the root's block, after which a root counts as published. */
   confirmations: number;
   /** Returns the current time in milliseconds since 1970. */
   now: () => number;
@@ -68,7 +71,10 @@ export class RootCheck {
     }
   }
 
-  /** Returns a block's hash. Undefined if there is no such block. @throws VerificationError QUORUM_NOT_REACHED */
+  /**
+   * Returns a block's hash. Returns undefined if the block does not exist.
+   * @throws VerificationError QUORUM_NOT_REACHED
+   */
   blockHash(number: number): Promise<string | undefined> {
     return this.#agree(async (registry) => (await this.#readBlock(registry, number))?.hash);
   }
@@ -91,7 +97,7 @@ export class RootCheck {
   }
 
   /**
-   * Verifies a root's file, and finds out which of these users have the root at a final block.
+   * Verifies a root's file, and checks which users have the root at a final block.
    * @param users the users to check. Undefined for all users in the file
    * @param final a block from `finalBlock`
    * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and the codes of `parseMerkleFile`;
@@ -119,7 +125,10 @@ export class RootCheck {
     return { added, blockHash, records, lost };
   }
 
-  /** Reads a root's file from the first store that has it. @throws VerificationError FILE_NOT_FOUND; TransportError */
+  /**
+   * Reads a root's file from the first store that contains the file.
+   * @throws VerificationError FILE_NOT_FOUND; TransportError
+   */
   async #readFile(root: string): Promise<MerkleFile> {
     for (const region of REGIONS) {
       const bytes = await findStored(root, this.#options.stores[region]);

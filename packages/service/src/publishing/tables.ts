@@ -18,10 +18,11 @@ import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 
 /**
- * The roots of a region's Merkle trees, with the transaction and block in which each root was found on the chain.
- * `confirmed` is the time when the file was first verified against the chain. `checked` is the time of the last check.
- * `difference` is the error code of this check, or null if chain, file and database agreed. `gas_used` and `cost` (in
- * wei) belong to the transaction that gave the root to `added_count` users. All are null before the root is published.
+ * The roots of a region's Merkle trees. Each row contains the transaction and the block in which the root was found on
+ * the chain. `confirmed` is the time when the root's file was first verified against the chain. `checked` is the time
+ * of the last check. `difference` is the error code of the last check, or null if the chain, the file and the database
+ * agreed. `gas_used` and `cost` (in wei) belong to the transaction that gave the root to `added_count` users. All these
+ * columns are null before the root is published.
  */
 export const batches = pgTable(
   "batches",
@@ -64,9 +65,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * A partner's publications in a region on one day (UTC), which begins at `day`. The row contains the number of users,
- * the cost in wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update these
- * sums in the transaction of the change.
+ * A partner's publications in a region on one day (UTC). `day` is the start of the day. The row contains the number of
+ * users, the cost in wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update
+ * the row in the same transaction as the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -82,7 +83,7 @@ export const publishedDays = pgTable(
 
 /**
  * The publisher's lease: one row in the home database. `until` is a time of the database's clock. `fence` is the
- * fencing token. It increases with every holder, and writes with an older token are rejected.
+ * fencing token. The token increases with every holder. Writes with an older token are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
   name: text("name").primaryKey(),
@@ -97,7 +98,7 @@ export const plans = pgTable("plans", {
   plan: text("plan").notNull(),
 });
 
-/** The journal of transactions, in the home database. Each transaction is recorded before it is sent. */
+/** The journal of transactions, in the home database. Each transaction is recorded before the publisher sends it. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),
@@ -105,8 +106,8 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * Whether a root belongs to a batch that is not on the chain. Indexes find these batches and their keys, so other keys
- * do not slow down the query.
+ * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds these batches and their keys
+ * by indexes, so the number of other keys does not affect the query's time.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;

@@ -7,11 +7,11 @@ import { isInOpenBatch } from "./tables.ts";
 
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
-/** Whether a publisher took a key that is in no batch yet. */
+/** The condition that a publisher took a key, and that the key is in no batch yet. */
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
- * Takes the region's publishable keys, so that they can no longer be withdrawn.
+ * Takes the region's publishable keys. Taken keys can no longer be withdrawn.
  * @returns all taken keys that are not on the chain yet, including keys of earlier calls
  */
 export async function takePublishable(

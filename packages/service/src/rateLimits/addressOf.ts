@@ -2,19 +2,22 @@ import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
-/** IPv6 prefix length in bits. All addresses of a customer's network (RFC 6177) count as one address. */
+/**
+ * IPv6 prefix length in bits. Each customer has at least one /64 network (RFC 6177), so all addresses of a /64 network
+ * count as one address.
+ */
 const IPV6_BITS = 64;
 
 /**
- * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address. An IPv6
- * machine can use all addresses of its network. If a trusted proxy forwards an invalid IP address, the request counts
- * under the proxy's own address.
+ * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address. A
+ * machine with IPv6 can use all addresses of a /64 network. If a trusted proxy forwards an invalid IP address, the
+ * request is counted under the proxy's address.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";
 }
 
-/** Returns the caller's full IP address for the audit log, or null if it is unknown. */
+/** Returns the caller's full IP address for the audit log. Returns null if the address is unknown. */
 export function ipOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string | null {
   return (parse(ip) ?? parse(socket.remoteAddress ?? ""))?.toString() ?? null;
 }

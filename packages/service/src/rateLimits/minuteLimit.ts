@@ -3,11 +3,11 @@ import { ServiceError } from "../errors.ts";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /**
- * Maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this number,
- * names without recent requests are dropped.
+ * Maximum number of names, such as addresses, with a counter in memory. Each counter takes about 200 bytes. Above this
+ * number, the counters of the least recently used names are dropped.
  */
 const MAX_NAMES = 100_000;
-/** Number of times that a replica shares a name's count until it reaches the limit. */
+/** Number of times that a replica shares a name's count before the count reaches the limit. */
 const STEPS = 10;
 
 /** The state of a rate limit after a request was counted. */
@@ -21,13 +21,16 @@ export interface Quota {
   exceeded: boolean;
 }
 
-/** Adds requests to the count of all replicas. @returns the shared count. Undefined if this name is not shared */
+/**
+ * Adds requests to the common count of all replicas.
+ * @returns the common count. Undefined if the name's count is not shared
+ */
 export type ShareCount = (name: string, requests: number) => Promise<RequestCount | undefined>;
 
 interface Counter {
   /** Number of requests that this replica counted. */
   requests: number;
-  /** Number of this replica's requests that it has shared with other replicas. */
+  /** Number of requests that this replica has shared with other replicas. */
   shared: number;
   /** Number of requests that other replicas have shared. */
   elsewhere: number;
@@ -38,9 +41,9 @@ interface Counter {
 }
 
 /**
- * Limits the requests per minute for each name, for example an address. Each replica counts in memory. It adds its
- * count to the database each time the count has grown by a tenth of the limit. So each replica can exceed the limit by
- * a tenth. Names with few requests add no rows to the database.
+ * Limits the requests per minute for each name, for example an address. Each replica counts in memory. A replica adds
+ * its count to the database each time the count has grown by 10% of the limit. Each replica can therefore exceed the
+ * limit by 10%. Names with few requests add no rows to the database.
  */
 export class MinuteLimit {
   readonly limit: number;
@@ -55,7 +58,7 @@ export class MinuteLimit {
     this.#share = share;
   }
 
-  /** Counts a request, unless it exceeds the limit. */
+  /** Counts a request, unless the request exceeds the limit. */
   count(name: string): Quota {
     const now = performance.now();
     let counter = this.#current(name, now);
@@ -71,7 +74,9 @@ export class MinuteLimit {
     return this.#quota(counter, now, exceeded);
   }
 
-  /** Returns the quota if further requests of the name are rejected, otherwise undefined. Counts no request. */
+  /**
+   * Returns the quota if further requests of the name are rejected. Otherwise, returns undefined. Counts no request.
+   */
   exceeded(name: string): Quota | undefined {
     const now = performance.now();
     const counter = this.#current(name, now);
@@ -88,7 +93,7 @@ export class MinuteLimit {
     return { ...quotaOf(this.limit, { requests: requests + elsewhere, endsInMs: ends - now }), exceeded };
   }
 
-  /** Shares the count if it has grown enough. Requests do not wait for this. */
+  /** Shares the count if the count has grown by at least one step. Requests do not wait until the count is shared. */
   async #shareCount(name: string, counter: Counter): Promise<void> {
     if (this.#share === undefined || counter.sharing) return;
     counter.sharing = true;
@@ -102,14 +107,14 @@ export class MinuteLimit {
         counter.ends = Math.min(counter.ends, performance.now() + count.endsInMs);
       }
     } catch {
-      // If the database is unavailable, each replica limits by its own count.
+      // If the database is unavailable, each replica uses only its own count.
     } finally {
       counter.sharing = false;
     }
   }
 }
 
-/** Returns the state of a limit after the last of these requests was counted. */
+/** Returns the state of a limit after the last counted request. */
 export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Quota {
   const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
   return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };

@@ -9,20 +9,23 @@ import { addressOf } from "./addressOf.ts";
 
 /** Maximum number of addresses per minute for which a replica stores counts in the database. */
 const MAX_SHARED_ADDRESSES = 1000;
-/** Maximum number of callers over their limit in a replica's memory. */
+/** Maximum number of callers over the limit that a replica keeps in memory. */
 const MAX_EXCEEDED = 10_000;
 
 /** Maximum requests per minute. 0 means no limit. */
 export interface RateLimitOptions {
   /** Limit for each caller: a partner, a user or the operator. */
   caller: number;
-  /** Limit for each IP address, for all its callers together. */
+  /** Limit for each IP address. All callers at the address share this limit. */
   address: number;
-  /** Limit per address for rejected requests of unknown callers. Above it, requests are rejected without a check. */
+  /**
+   * Limit for rejected requests of unknown callers at each IP address. Above the limit, requests of unknown callers are
+   * rejected without a check.
+   */
   refused: number;
 }
 
-/** A caller with a common count of all its requests. */
+/** A caller with one common count for all requests. */
 type Caller = Principal | "operator" | { kind: "person"; personID: string };
 
 type Policy = keyof RateLimitOptions;
@@ -35,9 +38,9 @@ const WHAT: Record<Policy, string> = {
 };
 
 /**
- * Limits requests by address, before any other work for them, and then by caller. The home database counts each
- * caller's requests for all replicas. If a caller is over the limit, a replica rejects its requests without a query
- * until the minute ends.
+ * Limits requests by address before any other work, and then by caller. The home database counts each caller's requests
+ * for all replicas. If a caller is over the limit, a replica rejects the caller's requests without a query until the
+ * minute ends.
  */
 export class RateLimits {
   readonly #counts: RequestCounts;
@@ -45,7 +48,7 @@ export class RateLimits {
   readonly #refused: MinuteLimit | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. */
   readonly #caller: number;
-  /** Callers over their limit, with the end of their minute in ms of `performance.now()`. */
+  /** Callers over the limit. The value is the end of the caller's counted minute in ms of `performance.now()`. */
   readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
   readonly #policies: string | undefined;
 
@@ -62,7 +65,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request by its address. Sends no query.
+   * Counts a request for its client's address. Sends no query.
    * @param isKnown whether the caller is known without a check. Requests of known callers are accepted even if too many
    * requests from the same address were rejected
    * @throws ServiceError RATE_LIMITED
@@ -118,7 +121,7 @@ export class RateLimits {
     const before = await this.#counts.get(name);
     const fits = before.requests + further <= limit;
     const after = fits ? await this.#counts.add(name, further) : before;
-    // A concurrent request may have counted its list since the check.
+    // A concurrent request may have counted another list after `before` was read.
     if (fits && after.requests > limit) await this.#counts.takeBack(name, further);
     enforce("caller", { ...quotaOf(limit, after), exceeded: !fits || after.requests > limit }, reply);
   }
@@ -167,7 +170,8 @@ function listTooLong(items: number, limit: number): ServiceError {
 function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
-  // A request with a list is counted first as one request, and then by its length. The later quota replaces the first.
+  // A request with a list is first counted as one request, and then as one request per item. The later quota replaces
+  // the first quota.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
 }

@@ -3,7 +3,7 @@ import { batchingLoader } from "../database/batchingLoader.ts";
 import type { Database } from "../database/database.ts";
 import { rateLimits } from "./tables.ts";
 
-/** The number of requests that all replicas counted under a name in its current minute. */
+/** The number of requests that all replicas counted under a name in the name's current minute. */
 export interface RequestCount {
   requests: number;
   /** Remaining time of the minute, in ms. */
@@ -19,7 +19,7 @@ interface CountIncrement {
   requests: number;
 }
 
-/** Counts requests per minute in the home database, for all replicas. A name's minute begins with its first request. */
+/** Counts requests per minute in the home database, for all replicas. A name's minute begins with the first request. */
 export class RequestCounts {
   readonly #home: Database;
   readonly #add: (increment: CountIncrement) => Promise<RequestCount>;
@@ -29,7 +29,7 @@ export class RequestCounts {
     this.#add = batchingLoader(prepareIncrements(home));
   }
 
-  /** Adds requests to a name's count. @returns the count with these requests, and without later ones */
+  /** Adds requests to a name's count. @returns the count that includes these requests and no later requests */
   add(name: string, requests: number): Promise<RequestCount> {
     return this.#add({ name, requests });
   }
@@ -64,12 +64,13 @@ export class RequestCounts {
 }
 
 /**
- * Prepares an SQL statement that increments many counts. It uses the database's clock, because replicas' clocks differ.
+ * Prepares an SQL statement that increments many counts. The statement uses the database's clock, because replicas'
+ * clocks differ.
  */
 function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;
   const ended = sql`${expire} <= clock_timestamp()`;
-  // PostgreSQL plans a statement of this form only once, even if the length of the arrays changes.
+  // PostgreSQL plans a statement of this form only once, even if the arrays' lengths change.
   const added = sql`unnest((select ${sql.placeholder("names")}::text[]), (select ${sql.placeholder("requests")}::int[]))`;
   const statement = home
     .insert(rateLimits)
@@ -94,7 +95,8 @@ function prepareIncrements(home: Database): (increments: readonly CountIncrement
     const names = [...sums.keys()].sort();
     const rows = await statement.execute({ names, requests: names.map((name) => sums.get(name)) });
     const counts = new Map(rows.map(({ name, requests, endsInMs }) => [name, { requests, endsInMs }]));
-    // Start with the last increment and subtract each one, so that no count includes later increments.
+    // Start with the last increment, and subtract each increment from the total. Then no count includes later
+    // increments.
     return increments
       .toReversed()
       .map(({ name, requests: added }) => {

@@ -2,7 +2,7 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 let lastBuild: Promise<unknown> = Promise.resolve();
 
-/** Compiles changed contracts, one build at a time. Concurrent builds would replace each other's cache file. */
+/** Compiles changed contracts, one build at a time. Concurrent builds would overwrite the same cache file. */
 export function buildContracts(hre: HardhatRuntimeEnvironment): Promise<void> {
   const build = lastBuild.then(() => buildQuietly(hre));
   lastBuild = build.catch(() => undefined);

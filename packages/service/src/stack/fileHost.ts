@@ -12,9 +12,9 @@ const PATH = new RegExp(
   `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json|/(?<chunk>0|[1-9]\\d{0,4})\\.bin)$`,
 );
 
-/** Cache-Control for content that never changes. One year is the maximum that caches support. */
+/** Cache-Control for content that never changes. Caches support at most one year. */
 const FOREVER = "public, max-age=31536000, immutable";
-/** Cache-Control for bundles, because bundles of newer blocks replace them. */
+/** Cache-Control for bundles. A bundle of a newer block can replace a bundle under the same URL. */
 const REVALIDATE = "no-cache";
 
 /** Error codes of `open` for a name that does not exist, or that is a symbolic link or a socket. */
@@ -29,18 +29,21 @@ export interface FileHost {
 }
 
 export interface FileHostOptions {
-  /** The folder with the files, in the layout of their URLs. Files may be added while the host runs. */
+  /**
+   * The folder with the files. The layout of the folder is the layout of the URLs. Files may be added while the host
+   * runs.
+   */
   dir: string;
   /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];
   host?: string;
-  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
+  /** The port to listen on. If the port is in use, the host uses the next free port. 0 means any free port. */
   port: number;
 }
 
 /**
- * Serves only these files from a folder, and accepts no writes. A root is 64 lowercase hex digits. Web pages of any
- * origin may read the files.
+ * Serves files from a folder, and accepts no writes. Web pages of any origin may read the files. A root is 64 lowercase
+ * hex digits. The host serves only these files:
  * - Merkle-tree files: `/<root>.json`
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
@@ -86,7 +89,7 @@ interface Resource {
   folder: string;
   name: string;
   contentType: string;
-  /** The entity tag of the content, if the path determines it. */
+  /** The content's entity tag. Undefined if the path does not determine the content. */
   etag: string | undefined;
 }
 
@@ -129,7 +132,7 @@ async function serve(
   }
 }
 
-/** Opens a file in a folder. @returns undefined if the folder does not contain it */
+/** Opens a file in a folder. @returns undefined if the folder does not contain the file */
 async function openIn(dir: string, { folder, name }: Resource): Promise<FileHandle | undefined> {
   try {
     // Do not follow links, and do not wait for the other end of a named pipe.
@@ -163,12 +166,13 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // If the file shrank while it was read, a normal end would make the client wait for the rest.
+  // If the file became shorter during the transfer, close the connection. After a normal end, the client would wait for
+  // the missing bytes.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }
 
-/** Whether an If-None-Match header contains this entity tag. */
+/** Whether an If-None-Match header contains an entity tag. */
 function matches(header: string | undefined, etag: string): boolean {
   const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag) || tags.includes("*");

@@ -3,13 +3,15 @@ import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
 import { freePort } from "@keyroot/operator/shared";
 
-/** A partner service for development. It runs in this process, with a new in-memory database for each region. */
+/**
+ * A partner service for development. The service runs in this process, with a new in-memory database for each region.
+ */
 export interface LocalService extends RunningService {
   readonly adminToken: string;
 }
 
 export interface LocalServiceOptions {
-  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
+  /** The port to listen on. If the port is in use, the service uses the next free port. 0 means any free port. */
   port: number;
   /** The chain on which the service publishes registered keys. */
   chain: { rpcUrl: string; chainId: number; contract: string; filesDir: string; secondFilesDir: string };

@@ -6,7 +6,7 @@ import type { HardhatHost } from "@keyroot/operator/hardhat";
 
 /**
  * The `keyroot stack` command starts a chain, a registry, a file host and a simulated beacon endpoint on this machine.
- * If PGlite is installed, it also starts a partner service. The stack runs until Ctrl-C.
+ * If PGlite is installed, the command also starts a partner service. The stack runs until Ctrl-C.
  */
 export default async function runStackCommand(
   { port, json }: { port: number; json: boolean },

@@ -1,6 +1,6 @@
 import type { Definition } from "@keyroot/operator/definition";
 
-/** The `--port` option. The demo has it, too. */
+/** The `--port` option of the `stack` command. */
 const port = {
   kind: "integer",
   value: "port",

@@ -19,7 +19,7 @@ import { STACK_PORTS } from "./stackPorts.ts";
 
 /** A running chain with a registry and a file host. A partner service and a simulated beacon endpoint are optional. */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {
-  /** Whether commands in other processes use this stack. False if another stack is already announced. */
+  /** Whether commands in other processes use this stack. False if the stack file already announces another stack. */
   readonly announced: boolean;
   /** Closes everything, frees the ports, and removes the files and the stack file. Repeating the call has no effect. */
   close(): Promise<void>;
@@ -43,8 +43,8 @@ export interface StackOptions {
 
 /**
  * Starts a stack on this machine: a chain in memory, and a file host with a new temporary folder. The chain's first
- * account owns the registry. The stack listens only on 127.0.0.1 and prints nothing. If a step fails, earlier steps
- * are undone. If the process exits without `close`, the files and the stack file are still removed.
+ * account owns the registry. The stack listens only on 127.0.0.1 and prints nothing. If a step fails, the earlier steps
+ * are undone. The files and the stack file are removed even if the process exits without `close`.
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
@@ -73,7 +73,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   const { rpcUrl } = chain;
   const beacon = ports.beacon === undefined ? undefined : await startBeacon(rpcUrl, ports.beacon);
   if (beacon !== undefined) starting.defer(() => beacon.close());
-  // The service is loaded on demand. A command that only deploys takes a quarter less processor time without it.
+  // The service is loaded on demand. A command that only deploys takes 25% less processor time without the service.
   const service =
     ports.service === undefined
       ? undefined
@@ -110,7 +110,10 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** The beacon endpoint is loaded on demand, because it needs the light client's cryptography. */
+/**
+ * Starts the simulated beacon endpoint. The module is loaded on demand, because it loads the light client's
+ * cryptography.
+ */
 async function startBeacon(rpcUrl: string, port: number): Promise<Listening> {
   const { SimulatedBeacon } = await import("@keyroot/operator/testing");
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;

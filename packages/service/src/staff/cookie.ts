@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { MAX_SESSION_MS } from "./sessions.ts";
 
 /**
- * The session cookie's name. Browsers accept a cookie with this prefix only with Secure, Path=/ and from this host (RFC
- * 6265bis, section 4.1.3.2). They treat http://localhost as secure.
+ * The session cookie's name. Browsers accept a cookie with the `__Host-` prefix only with Secure, with Path=/ and
+ * without Domain (RFC 6265bis, section 4.1.3.2). Browsers treat http://localhost as secure.
  */
 const NAME = "__Host-keyroot";
 const ATTRIBUTES = { path: "/", httpOnly: true, secure: true, sameSite: "strict" } as const;

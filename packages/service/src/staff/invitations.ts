@@ -20,7 +20,7 @@ const INVITATION_MS = 15 * 60 * 1000;
 /** Maximum number of people per partner. */
 const MAX_STAFF = 200;
 
-/** A new invitation with its token, which is not stored and cannot be read later. */
+/** A new invitation with the invitation's token. The token is not stored, so it cannot be read later. */
 export interface Invitation {
   personID: string;
   name: string;
@@ -52,7 +52,7 @@ export class InvitationStore {
           `The maximum of ${MAX_STAFF} people is reached. Remove one.`,
         );
       const person = { personID: randomUUID(), bizID, name, role, created: now };
-      // The lock prevents other requests from adding this name.
+      // The lock prevents concurrent requests from adding the same name.
       const named = await transaction
         .select()
         .from(staff)
@@ -79,8 +79,8 @@ export class InvitationStore {
   }
 
   /**
-   * Invites the person with this name for the operator. The person is new, or has lost all passkeys. The operator may
-   * invite the last administrator again, but a partner's administrator may not.
+   * Invites a person by name at the operator's request. The person may be new or already known. Only the operator may
+   * invite a partner's last administrator again.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
   async byName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {

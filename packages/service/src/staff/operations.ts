@@ -159,7 +159,10 @@ function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...pe
   return { ...toPerson(person), ...times, passkeys };
 }
 
-/** The link contains the token in its fragment, because browsers do not send fragments to servers. */
+/**
+ * Converts an invitation to a response. The token is in the link's fragment, because browsers do not send fragments to
+ * servers.
+ */
 function toInvitation(invitation: Invitation, { context, request }: Pick<Call, "context" | "request">) {
   const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invitation.token}`;
   return { ...toPerson(invitation), url, expires: invitation.expires };

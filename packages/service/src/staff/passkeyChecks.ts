@@ -117,7 +117,7 @@ export class Passkeys {
   }
 }
 
-/** Loads the WebAuthn library on demand, because it loads certificate parsers. */
+/** Loads the WebAuthn library on demand, because the library loads certificate parsers. */
 function load() {
   return import("@simplewebauthn/server");
 }

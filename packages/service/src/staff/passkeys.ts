@@ -57,7 +57,8 @@ export class PasskeyStore {
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
         throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys. Remove one first.`);
-      // The first passkey needs no verification. A request from before it was added must not add a second passkey.
+      // The first passkey needs no verification. If two requests start before the first passkey exists, only one
+      // request may add a passkey.
       if (known === 0 && earlier.length > 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime. Try again.");
       const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
@@ -85,7 +86,7 @@ export class PasskeyStore {
     return rows.map((row) => ({ ...row, transports: row.transports.split(",").filter(Boolean) }));
   }
 
-  /** @returns undefined if there is no such passkey */
+  /** @returns undefined if the passkey does not exist */
   async get(credentialID: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
     const [found] = await this.#home
       .select({ passkey: passkeys, person: PERSON })
@@ -104,7 +105,10 @@ export class PasskeyStore {
     return renamed.length > 0;
   }
 
-  /** Records the use of a passkey. @returns false if the passkey was removed, or its counter was used before */
+  /**
+   * Records the use of a passkey.
+   * @returns false if the passkey was removed, or the passkey's counter was used before
+   */
   setUsed(credentialID: string, counter: number, now: number): Promise<boolean> {
     return recordUse(this.#home, credentialID, counter, now);
   }
@@ -116,7 +120,7 @@ export class PasskeyStore {
    */
   remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
-      // With this lock, concurrent requests run one after the other, so that one passkey remains.
+      // The lock makes concurrent requests run one after the other, so that at least one passkey remains.
       await lockStaff(transaction, personID);
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;

@@ -26,7 +26,7 @@ export interface Session {
   passkeys: number;
 }
 
-/** A new session with the value of its cookie, which is not stored and cannot be read later. */
+/** A new session with the session cookie's value. The value is not stored, so it cannot be read later. */
 export interface StartedSession {
   /** The cookie's value: 256 random bits in base64url. */
   cookie: string;
@@ -60,7 +60,8 @@ export class SessionStore {
   }
 
   /**
-   * Starts a session after a verified signature. @returns undefined if the passkey was removed or its counter was used
+   * Starts a session after a verified signature.
+   * @returns undefined if the passkey was removed, or the passkey's counter was used before
    */
   startWithPasskey(
     { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
@@ -96,7 +97,7 @@ export class SessionStore {
     });
   }
 
-  /** @returns undefined if the session has ended or its person was removed */
+  /** @returns undefined if the session has ended or the person was removed */
   async get(value: string, now: number): Promise<Session | undefined> {
     const sessionHash = hashSecret(value);
     const [found] = await this.#home
@@ -134,7 +135,10 @@ export class SessionStore {
     await this.#home.update(sessions).set({ verified: now }).where(eq(sessions.sessionHash, sessionHash));
   }
 
-  /** Uses up a recent verification. @returns whether there was one */
+  /**
+   * Uses a recent verification, so that it cannot be used again.
+   * @returns whether the session had a recent verification
+   */
   async useVerification(sessionHash: string, now: number): Promise<boolean> {
     const used = await this.#home
       .update(sessions)
@@ -151,7 +155,10 @@ export class SessionStore {
       .values({ challengeHash: hashSecret(challenge), purpose, sessionHash, expires });
   }
 
-  /** Uses up a challenge. @returns whether it was unused, not expired, and for this purpose and session */
+  /**
+   * Deletes a challenge.
+   * @returns whether the challenge existed, had not expired, and was for this purpose and session
+   */
   async useChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<boolean> {
     const used = await this.#home
       .delete(passkeyChallenges)

@@ -29,7 +29,7 @@ const base64url = z
   .min(1)
   .max(8000)
   .regex(/^[A-Za-z0-9_-]+$/);
-/** The options of the browser's passkey functions, which the WebAuthn library defines. */
+/** The options of the browser's passkey functions. The WebAuthn library defines the other fields. */
 const passkeyOptions = z.looseObject({ challenge: z.string() });
 const passkeyAnswer = <Shape extends z.core.$ZodLooseShape>(response: Shape) =>
   strict({
@@ -88,7 +88,7 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, request, reply }) {
-      // Each call stores a challenge even without a session, so it is counted like a rejected request.
+      // A caller without a session can store challenges, so each call is counted like a rejected request.
       context.rateLimits.countRefused(request, reply);
       return { ...(await new Passkeys(context).authenticationOptions(undefined, request)) };
     },
@@ -161,8 +161,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // An invited person adds the first passkey without verification. Each further passkey requires verification.
-      // Otherwise, another person could add a passkey on an unattended page.
+      // An invited person adds the first passkey without verification. Each further passkey requires verification, so
+      // that another person cannot add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

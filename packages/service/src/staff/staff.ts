@@ -27,7 +27,10 @@ export interface StaffInfo extends Person {
   created: number;
   /** Time of the last sign-in in milliseconds since 1970. Null before the first sign-in. */
   lastSignIn: number | null;
-  /** Time at which the unused invitation expires, in milliseconds since 1970. Null if there is none. */
+  /**
+   * Time at which the person's unused invitation expires, in milliseconds since 1970. Null if there is no unused
+   * invitation.
+   */
   invitationExpires: number | null;
   passkeys: number;
 }
@@ -116,8 +119,8 @@ export class StaffStore {
   }
 
   /**
-   * Removes the person with this name for the operator. The operator may remove the last administrator, but a partner's
-   * administrator may not.
+   * Removes the person with this name at the operator's request. Only the operator may remove a partner's last
+   * administrator.
    * @returns undefined if the partner has no such person
    */
   removeByName(bizID: string, name: string, now: number, author: Author): Promise<Person | undefined> {
@@ -145,7 +148,9 @@ export function isOf(bizID: string | null): SQL {
 /** A number that no other advisory lock in this database uses. */
 const OPERATOR_LOCK = 7_240_115;
 
-/** Makes concurrent changes to the staff of one partner, or of the operator, run one after the other. */
+/**
+ * Locks the staff of a partner or of the operator. Concurrent changes to the same staff then run one after the other.
+ */
 export async function lockStaffOf(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
@@ -164,7 +169,7 @@ export async function lockPerson(
 }
 
 /**
- * Locks a person. Requests that end the person's access, or add a passkey or a session, then run one after the other.
+ * Locks a person. Requests that end the person's access, add a passkey or start a session then run one after the other.
  * @returns undefined if the person was removed
  */
 export function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
@@ -178,7 +183,8 @@ async function lockOne(transaction: Transaction, which: SQL | undefined): Promis
 }
 
 /**
- * Checks that another administrator can sign in. Without one, only the operator could help the partner.
+ * Checks that another administrator can sign in. Without another administrator, only the operator could help the
+ * partner.
  * @throws ServiceError LAST_ADMINISTRATOR
  */
 export async function requireAnotherAdministrator(

@@ -7,8 +7,8 @@ export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * People who may sign in to their partner's dashboard, in the home database. People without a `biz_id` may sign in to
- * the operator's console. `removed` is null until the person is removed.
+ * People who may sign in, in the home database. People with a `biz_id` may sign in to the partner's dashboard. People
+ * without a `biz_id` may sign in to the operator's console. `removed` is null until the person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -69,7 +69,10 @@ export const sessions = pgTable(
   (table) => [index("sessions_of_person").on(table.personID)],
 );
 
-/** Unanswered passkey challenges, in the home database. Each belongs to one session, or to no session at sign-in. */
+/**
+ * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session. Each other challenge
+ * belongs to one session.
+ */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),
   purpose: text("purpose").$type<"signIn" | "register" | "verify">().notNull(),

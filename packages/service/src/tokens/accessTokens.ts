@@ -12,12 +12,15 @@ const LIFETIME_SECONDS = 4 * 60 * 60;
 const TYPE = "at+jwt";
 /** Maximum length of a token in characters. Longer texts are not parsed. */
 const MAX_CHARACTERS = 2048;
-/** Maximum number of verified tokens in memory. Each takes about 1 kB. */
+/** Maximum number of verified tokens in memory. Each token takes about 1 kB. */
 const MAX_REMEMBERED = 10_000;
 
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
 
-/** The caller that an access token identifies, with the refresh token from which it was made. */
+/**
+ * The caller that an access token identifies. `tokenID` is the id of the refresh token from which the access token was
+ * made.
+ */
 export type Principal =
   | { kind: "partner"; bizID: string; tokenID: string }
   | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
@@ -28,7 +31,7 @@ interface VerifiedToken {
   principal: Principal;
   /** Time of expiry in milliseconds since 1970. */
   expires: number;
-  /** Whether the token was accepted at its last use: it was not revoked and had the required kind. */
+  /** Whether the token was accepted at its last use. An accepted token was not revoked and had the required kind. */
   isAccepted: boolean;
 }
 
@@ -38,7 +41,10 @@ export class AccessTokens {
   readonly #issuer: string;
   /** Signs claims in this thread, because an Ed25519 signature takes less time than a transfer to another thread. */
   readonly #sign: (claims: Record<string, unknown>) => string;
-  /** Verified tokens. Verifying a signature costs more than the rest of a request, so it is done once per token. */
+  /**
+   * Verified tokens. Each signature is verified only once, because verifying a signature costs more than the rest of a
+   * request.
+   */
   readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
 
   /** @param issuer the URL at which callers reach the service */
@@ -66,7 +72,8 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token. It does not check revocation (see `RefreshTokenStore.refusalOf`).
+   * Verifies an access token. Does not check whether the token was revoked. `RefreshTokenStore.refusalOf` checks
+   * revocation.
    * @param kind the only accepted kind of principal
    * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
@@ -81,7 +88,10 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
-  /** Whether this access token was accepted at its last use and has not expired. It may have been revoked since. */
+  /**
+   * Whether an access token was accepted at its last use and has not expired. The token may have been revoked after its
+   * last use.
+   */
   isAccepted(token: string, now: number): boolean {
     const known = this.#verified.get(token);
     return known?.isAccepted === true && known.expires > now;
@@ -117,7 +127,10 @@ export class AccessTokens {
   }
 }
 
-/** Converts a token's claims to a principal. Checks the claims like other input, although the service signed them. */
+/**
+ * Converts a token's claims to a principal. The claims are checked like other input, although the service signed the
+ * claims.
+ */
 function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
   const { biz_id: bizID, rti: tokenID, region } = claims;
   if (typeof bizID !== "string" || typeof tokenID !== "string") throw invalid();

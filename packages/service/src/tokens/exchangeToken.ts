@@ -25,7 +25,7 @@ export const exchangeToken = defineOperation({
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;
-    // A partner's token must stay on the partner's servers, so web pages of other origins cannot use it.
+    // A partner's token must stay on the partner's servers, so web pages of other origins cannot read the response.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
     // A suspended partner's users still get access tokens. With a token, a user can withdraw a pending key that someone

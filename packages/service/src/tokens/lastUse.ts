@@ -3,19 +3,19 @@ import type { Database } from "../database/database.ts";
 import type { serverTokens, userTokens } from "./tables.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Time in ms for which uses are collected before one statement stores them. */
+/** Time in ms for which uses of tokens are collected before a statement stores the uses. */
 const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
 /**
- * Stores the hour in which each refresh token of a table was last used. Requests do not wait for this. Once per second,
- * one statement stores the uses of many tokens. It stores at most one use per token and hour. A replica that is killed
- * loses the uses of its last second.
+ * Stores the hour in which each refresh token of a table was last used. Requests do not wait until a use is stored.
+ * Once per second, one statement stores the uses of many tokens. At most one use per token and hour is stored. If a
+ * replica is killed, the uses of the last second are lost.
  */
 export class LastUse {
   readonly #database: Database;
   readonly #table: typeof serverTokens | typeof userTokens;
-  /** The hour of the last use for each token with a use that is not stored yet. */
+  /** The hour of the last use of each token. Contains only tokens with a use that is not stored yet. */
   #noted = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
@@ -59,8 +59,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Skips locked rows. Waiting for them could cause a deadlock, because another replica may lock the same tokens in a
-    // different order. An update by physical place takes half the time of an update by id.
+    // The statement skips locked rows. Waiting for locked rows could cause a deadlock, because another replica may lock
+    // the same tokens in a different order. An update by physical place takes half the time of an update by id.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

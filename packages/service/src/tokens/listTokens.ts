@@ -3,7 +3,7 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Database, Databases } from "../database/database.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 
-/** A refresh token in a list, without its secret value. */
+/** A refresh token in a list, without the token's secret value. */
 interface TokenInfo {
   tokenID: string;
   /** Creation time in milliseconds since 1970. */
@@ -36,7 +36,7 @@ export interface Page<Token> {
   next: string | null;
 }
 
-/** Lists one page of a partner's server tokens. @returns undefined if the partner has no token `after` */
+/** Lists one page of a partner's server tokens. @returns undefined if the partner has no token with the id `after` */
 export function listServerTokens(
   databases: Databases,
   bizID: string,
@@ -45,7 +45,7 @@ export function listServerTokens(
   return listTokens(databases.home, serverTokens, eq(serverTokens.bizID, bizID), options);
 }
 
-/** Lists one page of a user's tokens. @returns undefined if the user has no token `after` */
+/** Lists one page of a user's tokens. @returns undefined if the user has no token with the id `after` */
 export function listUserTokens(
   databases: Databases,
   { userID, region }: { userID: UserID; region: Region },

@@ -67,8 +67,8 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Returns the reason why a principal's tokens are rejected, or undefined if they are accepted. Revocation, suspension
-   * and deactivation also affect existing access tokens immediately.
+   * Returns the reason why a principal's access tokens are rejected. Returns undefined if the access tokens are
+   * accepted. Revocation, suspension and deactivation affect existing access tokens immediately.
    * @param now milliseconds since 1970
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
@@ -119,7 +119,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database.transaction(async (transaction) => {
-          // With this lock, concurrent requests run one after the other, so that no request exceeds the limit.
+          // The lock makes concurrent requests run one after the other, so that no request exceeds the limit.
           const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
           const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
           if ((await owner.for("no key update")).length === 0) throw userDeactivated();
@@ -137,7 +137,9 @@ export class RefreshTokenStore {
     });
   }
 
-  /** Deletes the sealed copies of tokens after the time in which their requests can be repeated. */
+  /**
+   * Deletes the encrypted copies of tokens that were created more than 24 hours ago. Older requests cannot be repeated.
+   */
   async dropSealed(now: number): Promise<void> {
     const before = now - REPEATABLE_MS;
     const { home, regions } = this.#databases;

@@ -6,14 +6,14 @@ import { ArgumentError } from "../errors.ts";
 /** The signature algorithm of access tokens (RFC 8037). */
 export const ALGORITHM = "EdDSA";
 const MAX_KEYS = 8;
-/** Maximum size of a key file in bytes. Each key needs about 250 bytes. */
+/** Maximum size of a key file in bytes. Each key takes about 250 bytes. */
 const MAX_BYTES = 2 ** 16;
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
 
 /** The keys for access tokens. One key signs, and all keys verify. */
 export interface SigningKeys {
-  /** The id of the signing key, and its private key as PEM. */
+  /** The signing key's id, and the private key in PEM format. */
   signing: { kid: string; pem: string };
   verifying: ReadonlyMap<string, Key>;
   /** The public keys as a JWK Set (RFC 7517). */
@@ -36,7 +36,7 @@ export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
 }
 
-/** Reads the file like `readSigningKeys`, and also returns the private keys as the file contains them. */
+/** Reads a key file like `readSigningKeys`. Also returns the private keys in the file's format (JWK). */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   const text = await readText(path);
   try {
@@ -74,7 +74,8 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     const publicJwk = { kty, crv, x };
     const kid = await calculateJwkThumbprint(publicJwk);
     if (verifying.has(kid)) throw new Error("it contains a key twice");
-    // `importJWK` checks that the public and private halves match. Otherwise, signatures could not be verified.
+    // `importJWK` checks that the private key belongs to the public key. Signatures of a wrong key could not be
+    // verified.
     await importJWK({ ...publicJwk, d }, ALGORITHM);
     signing ??= { kid, pem: toPem({ ...publicJwk, d }) };
     verifying.set(kid, await importJWK(publicJwk, ALGORITHM));

@@ -14,7 +14,7 @@ export interface TokenState {
 
 /** Whether a row's partner is suspended, according to the database that contains the row. */
 export function isSuspended(table: "server_tokens" | "users"): SQL<boolean> {
-  // drizzle omits the table of a column in queries of one table, so this subquery names the columns in SQL.
+  // The subquery is SQL text, because drizzle omits table names in queries of one table.
   return sql<boolean>`exists (select 1 from suspensions where suspensions.biz_id = ${sql.identifier(table)}.biz_id)`;
 }
 

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { isRegion, REGIONS, type Region } from "keyroot/identity";
 
-/** Size of a token's secret: 256 random bits, which are 43 characters in base64url. */
+/** Size of a token's secret: 256 random bits. A secret has 43 characters in base64url. */
 const SECRET_BYTES = 32;
 const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9_-]{43}$`);
 
-/** The kind of a refresh token, as its prefix shows. A user's token also shows the user's region. */
+/**
+ * The kind of a refresh token, according to the token's prefix. The prefix of a user's token also contains the user's
+ * region.
+ */
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**

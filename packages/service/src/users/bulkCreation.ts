@@ -29,7 +29,9 @@ export interface WantedUser {
   context?: string | undefined;
 }
 
-/** A user that this or an earlier request created, with any requested token. */
+/**
+ * A user that this request or an earlier request created. `token` is undefined if the request did not ask for a token.
+ */
 export interface CreatedUser {
   user: User;
   token?: string | undefined;
@@ -39,8 +41,8 @@ export interface CreatedUser {
 type UserRow = User & { erased: number | null };
 
 /**
- * Creates lists of users with one statement per table. The results are the same as for separate requests, one user
- * after the other. `operations.ts` counts the users for the rate limit.
+ * Creates lists of users with one statement per table. The results are the same as the results of separate requests for
+ * each user. `operations.ts` counts the users for the rate limit.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -54,9 +56,9 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens. Each region has one transaction, which creates all or none. After a
-   * failure, repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
-   * token in every list.
+   * Creates users and their refresh tokens. In each region, one transaction creates all users and tokens, or none.
+   * After a failure, repeating the call completes the list. With an Idempotency-Key, the same user and context get the
+   * same token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(
@@ -71,7 +73,7 @@ export class BulkCreation {
       return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
     });
     const results = new Map<WantedUser, CreatedUser | ServiceError>();
-    // A failure in one region is reported only after the other region has finished.
+    // A failure in one region is reported only after the other region's transaction has ended.
     const settled = await Promise.allSettled(
       REGIONS.map(async (region) => {
         const here = wanted.filter((user, i) => user.region === region && refusals[i] === undefined);
@@ -105,7 +107,7 @@ export class BulkCreation {
     return found;
   }
 
-  /** Creates users with claimed ids, and their tokens, in one transaction. */
+  /** Creates users with claimed ids, and the users' tokens, in one transaction. */
   async #createInRegion(
     bizID: string,
     region: Region,
@@ -234,7 +236,7 @@ function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<U
     .returning();
 }
 
-/** Locks and returns existing users, so that concurrent requests for them run one after the other. */
+/** Locks and returns existing users. Concurrent requests for the same users then run one after the other. */
 function lockUsers(transaction: Database, ids: readonly UserID[]): Promise<UserRow[]> {
   return transaction
     .select()

@@ -13,7 +13,7 @@ export interface Claim {
 
 /** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
-  // PostgreSQL plans a statement of this form only once, even if the length of the arrays changes.
+  // PostgreSQL plans a statement of this form only once, even if the arrays' lengths change.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
   const columns = sql`${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")}`;
   const rows = sql`${claimsFrom(columns)} where ${isOfUnlimitedPartner("claim")}`;
@@ -39,7 +39,7 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
 }
 
-/** Prepares the query for the claim of one id. Its placeholder is `userID`. */
+/** Prepares the query for one id's claim. The query's placeholder is `userID`. */
 export function prepareGetClaim(home: Database) {
   return home
     .select()
@@ -48,13 +48,13 @@ export function prepareGetClaim(home: Database) {
     .prepare("get_claim");
 }
 
-/** Returns the claims of these ids. Ids without a claim are omitted. */
+/** Returns the claims of ids. Ids without a claim are omitted. */
 export function findClaims(home: Database, ids: readonly UserID[]): Promise<Claim[]> {
   return home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));
 }
 
 /**
- * Inserts a claim for each id that has none, and returns the new claims.
+ * Inserts claims for the ids without a claim, and returns the new claims.
  * @param rows a query that returns the columns of claims
  */
 export function insertClaims(home: Database, rows: SQL) {
@@ -72,7 +72,7 @@ function claimsFrom(columns: SQL): SQL {
   return sql`select * from unnest(${columns}) as claim(user_id, biz_id, region)`;
 }
 
-/** Compares rows by user id. All replicas lock in this order, so that concurrent statements cannot deadlock. */
+/** Compares rows by user id. All replicas lock rows in this order, so that concurrent statements cannot deadlock. */
 export function byUserID(a: { userID: string }, b: { userID: string }): number {
   return a.userID < b.userID ? -1 : 1;
 }

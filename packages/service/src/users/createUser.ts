@@ -10,7 +10,7 @@ import { newUser, type User, type UserNaming } from "./newUser.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 import { prepareGetUser } from "./users.ts";
 
-/** Creates single users. Calls at the same time share their statements. */
+/** Creates single users. Concurrent calls share SQL statements. */
 export class UserCreation {
   readonly #databases: Databases;
   readonly #naming: UserNaming;
@@ -26,7 +26,8 @@ export class UserCreation {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // A batch may contain the same id for two partners. The returned row shows which partner's claim was inserted.
+      // Two partners' claims in a batch may have the same id. The inserted row contains the partner whose claim was
+      // inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
@@ -42,9 +43,9 @@ export class UserCreation {
   }
 
   /**
-   * Creates a user, or returns the user that the same partner created earlier in the same region. In the home database,
-   * one statement claims the id and inserts the user. In another database, the id is claimed first. After a crash
-   * between the two inserts, the partner's next call inserts the user.
+   * Creates a user, or returns the user that the same partner created earlier in the same region. If the region uses
+   * the home database, one statement claims the id and inserts the user. Otherwise, a statement in the home database
+   * first claims the id. After a crash between the two statements, the partner's next call inserts the user.
    * @param created milliseconds since 1970
    * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
    * USER_ERASED
@@ -77,7 +78,7 @@ export class UserCreation {
   }
 }
 
-/** The error for an id of another partner or region. The message does not show which of the two. */
+/** The error for an id of another partner or another region. The message is the same for both cases. */
 export function userIDTaken(): ServiceError {
   return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use. Choose another one.");
 }

@@ -12,15 +12,16 @@ export interface ErasedUser {
   userID: UserID;
   /** Time of the erasure in milliseconds since 1970. */
   erased: number;
-  /** Whether the user's public key remains, because it is on the chain or is being published. */
+  /** Whether the user's public key remains. A key remains if the key is on the chain or a publisher took the key. */
   keyRemains: boolean;
 }
 
 /**
- * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history, and the key if it is
- * not submitted. The row remains, so that the id cannot be used again. Repeating the call has no effect.
+ * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history. Also deletes the
+ * user's key, unless a publisher took the key. The user's row remains, so that the id cannot be used again. Repeating
+ * the call has no effect.
  * @param database the database of the user's region
- * @returns undefined if there is no such user
+ * @returns undefined if the user does not exist
  */
 export function eraseUser(
   database: Database,
@@ -44,7 +45,7 @@ export function eraseUser(
 }
 
 /**
- * Locks an active user until the transaction ends. During this time, the user cannot be deactivated or erased.
+ * Locks an active user until the transaction ends. A locked user cannot be deactivated or erased.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {

@@ -39,8 +39,8 @@ export function creationOf({ created, bizID, userID, region }: NewUser): Change 
 }
 
 /**
- * Returns the name of a user's storage container: `<prefix>-<stage>-<region>-<user_id>`. The user id makes it unique.
- * It is a valid S3 bucket name, because `config.ts` limits the prefix and the stage.
+ * Returns the name of a user's storage container: `<prefix>-<stage>-<region>-<user_id>`. The user id makes the name
+ * unique. The name is a valid S3 bucket name, because `config.ts` limits the prefix and the stage.
  */
 function bucketName(prefix: string, stage: string, region: Region, userID: UserID): string {
   return `${prefix}-${stage}-${region}-${userID}`;

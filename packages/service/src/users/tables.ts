@@ -14,9 +14,9 @@ export const userIDs = pgTable(
 );
 
 /**
- * The number of each partner's rows in `user_ids`, in the home database. Each partner has several rows here, so that
- * concurrent inserts rarely wait for each other. A trigger of `user_ids` updates a row in the transaction of the
- * insert.
+ * The number of each partner's user ids, in the home database. Each partner has several rows in this table, so that
+ * concurrent inserts rarely wait for each other. When an id is inserted, a trigger of `user_ids` updates one row in the
+ * same transaction.
  */
 export const userCounts = pgTable(
   "user_counts",
@@ -29,8 +29,8 @@ export const userCounts = pgTable(
 );
 
 /**
- * Shadow users, in the user's region. Tokens of a deactivated user are rejected. An erased user is also deactivated.
- * Its row remains only to prevent reuse of the id.
+ * Shadow users, in the users' regions. The service rejects the tokens of a deactivated user. An erased user is also
+ * deactivated. An erased user's row remains only to prevent reuse of the id.
  */
 export const users = pgTable("users", {
   userID: text("user_id").primaryKey(),

@@ -9,7 +9,8 @@ import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 
 /**
- * Reads and changes shadow users. The home database stores each id's owner. The user's region stores everything else.
+ * Reads and changes shadow users. The home database stores each user id's owner. The user's region stores all other
+ * data of the user.
  */
 export class UserStore {
   readonly #databases: Databases;
@@ -28,7 +29,10 @@ export class UserStore {
     return claim?.bizID === bizID ? this.getIn(claim.region, userID) : undefined;
   }
 
-  /** Reads a user in a known region without querying the home database. @returns undefined if there is no such user */
+  /**
+   * Reads a user in a known region without querying the home database.
+   * @returns undefined if the user does not exist
+   */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
     const [user] = await this.#getUser[region].execute({ userID });
     return user?.erased === null ? user : undefined;
@@ -76,7 +80,7 @@ export class UserStore {
   }
 }
 
-/** Prepares the query for the user with one id, erased or not. Its placeholder is `userID`. */
+/** Prepares the query for a user by id. The query also returns erased users. The query's placeholder is `userID`. */
 export function prepareGetUser(database: Database) {
   return database
     .select()
@@ -85,7 +89,7 @@ export function prepareGetUser(database: Database) {
     .prepare("get_user");
 }
 
-/** Lists a partner's next user ids with their regions, in order. */
+/** Lists a partner's next user ids in ascending order, with the users' regions. */
 export function listUserIDs(
   home: Database,
   bizID: string,

@@ -6,7 +6,7 @@ const DNS_TIMEOUT_MS = 3_000;
 const DNS_TRIES = 2;
 /** The network of public IPv6 addresses (RFC 4291, section 2.4). All other addresses are reserved. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
-/** The network for documentation (RFC 9637), which ipaddr.js does not list. */
+/** The IPv6 network for documentation (RFC 9637). ipaddr.js does not list this network. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
 
 export type ResolveHost = (hostname: string) => Promise<string[]>;
@@ -17,7 +17,7 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Whether an IP address is public. These addresses are not public:
+ * Whether an IP address is public. The following addresses are not public:
  * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses
  * - IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo)
  */
@@ -29,8 +29,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process.
- * Name servers that do not respond would then delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because the system's resolver blocks threads
+ * of the process. A name server that does not respond would then delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
@@ -43,14 +43,15 @@ export async function resolvePublicHost(hostname: string, servers?: readonly str
   return found;
 }
 
-/** Resolves a host name with the system's resolver, which also finds names of this machine. */
+/** Resolves a host name with the system's resolver. The system's resolver also finds the names of this machine. */
 export async function resolveAnyHost(hostname: string): Promise<string[]> {
   return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
 }
 
 /**
- * Makes a `lookup` function for connections. It resolves the host name, and returns the addresses only if all are
- * allowed. The connection then uses one of these addresses, so later changes of the name have no effect.
+ * Makes a `lookup` function for connections. The function resolves the host name, and returns the addresses only if all
+ * addresses are allowed. The connection then uses one of the returned addresses, so later changes of the DNS name have
+ * no effect.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -14,13 +14,13 @@ const CONCURRENCY = 8;
 /** Number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
 /**
- * Time in ms after which another replica may send a taken delivery. By then, all deliveries that were taken together
- * have timed out.
+ * Time in ms after which another replica may send a taken delivery. All deliveries that were taken together time out
+ * within this time.
  */
 const VISIBILITY_MS = 90_000;
 /** Maximum number of endpoints to which a replica sends concurrently. */
 const MAX_LANES = 250;
-/** The HTTP status with which an endpoint unsubscribes (Standard Webhooks, "Delivery success"). */
+/** The HTTP status by which an endpoint unsubscribes from events (Standard Webhooks, "Delivery success"). */
 const GONE = 410;
 
 export interface DeliveryWorkerOptions {
@@ -30,14 +30,14 @@ export interface DeliveryWorkerOptions {
   logger?: FastifyBaseLogger | undefined;
   /** Returns the current time in milliseconds since 1970. */
   now: () => number;
-  /** Receives the outcome of each attempt and its duration in seconds. */
+  /** Receives the outcome of each attempt, and the attempt's duration in seconds. */
   onAttempt?: ((outcome: DeliveryState, seconds: number) => void) | undefined;
 }
 
 /**
- * Creates deliveries for events and sends them. Each replica runs one worker. Each endpoint has its own lane, so a slow
- * endpoint delays only its own deliveries. Each delivery is sent at least once. If the process ends before it stores a
- * result, another process sends the delivery again with the same id.
+ * Creates deliveries for events, and sends the deliveries. Each replica runs one worker. The worker sends to each
+ * endpoint separately, so a slow endpoint does not delay other endpoints' deliveries. Each delivery is sent at least
+ * once. If a process ends before the result is stored, another process sends the delivery again with the same id.
  */
 export class DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;
@@ -111,7 +111,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Sends due deliveries to one endpoint until none are left. */
+  /** Sends due deliveries to one endpoint until no delivery is due. */
   async #deliverTo(database: Database, endpoint: WebhookEndpoint): Promise<void> {
     const { deliveries, endpoints, now } = this.#options;
     const { endpointID, bizID } = endpoint;

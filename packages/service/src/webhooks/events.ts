@@ -7,7 +7,7 @@ import { type Database, type Databases, distinctDatabases, type Place, PLACES, r
 import { events } from "./tables.ts";
 
 interface StoredEvent {
-  /** The event's id, a UUID by which receivers recognize duplicates. */
+  /** The event's id, a UUID. Receivers can recognize duplicates by the id. */
   id: string;
   type: EventType;
   userID: UserID | null;
@@ -35,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the time in ms since 1970 when the partner had last read all events.
- * For a partner that has never read all events, it is the time when the partner began to read.
+ * A partner's position in the events. `seen` is the last time, in ms since 1970, at which the partner had read all
+ * events. If the partner has never read all events, `seen` is the time when the partner began to read.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -59,12 +59,12 @@ export class EventStore {
 
   /**
    * Lists a partner's events after a cursor, oldest first. The events of each database are in the order of
-   * transactions, and then of insertion. An event is listed when all earlier transactions in its database have ended.
-   * So no event of a late commit is skipped.
+   * transactions, and then of insertion. An event is listed only after all earlier transactions in the event's database
+   * have ended. Therefore, no event of a late commit is skipped.
    * @param cursor the position after which the list begins. Undefined lists all stored events
    * @param limit maximum number of events
    * @param now milliseconds since 1970
-   * @returns the events, and the cursor after them
+   * @returns the events, and the cursor after the last event
    * @throws ServiceError CURSOR_UNKNOWN
    */
   async list(
@@ -106,7 +106,8 @@ export class EventStore {
       );
       if (state["is_past"] !== true) throw cursorUnknown();
       if (state["is_stored"] === true) return;
-      // The cursor's event is missing although it is too new to be deleted.
+      // Older events are still stored, so the cursor's event was not deleted because of its age. The database was
+      // restored to an earlier state.
       if (state["has_older"] === true) throw cursorUnknown();
     }
     if (seen < now - this.#keptMs + TOLERANCE_MS) throw cursorUnknown();
@@ -115,7 +116,7 @@ export class EventStore {
 
 function cursorUnknown(): ServiceError {
   const message =
-    "The service no longer has the events at this cursor. The cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore events that you already processed.";
+    "The service cannot continue from this cursor. Either the cursor is too old, or a database was restored to an earlier state. Read the events again without `after`, and ignore events that you already processed.";
   return new ServiceError(404, "CURSOR_UNKNOWN", message);
 }
 
@@ -130,7 +131,7 @@ function readPage(database: Database, bizID: string, anchor: Anchor | undefined,
     .limit(limit);
 }
 
-/** Merges the pages of all databases by the times of events, and keeps the order within each page. */
+/** Merges the pages of all databases by the events' times. The order within each page remains. */
 function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before: EventCursor["read"], limit: number) {
   const read = { ...before };
   const heads = pages.map(({ place, rows }) => ({ place, rows, next: 0 }));

@@ -10,7 +10,9 @@ import { eventCursorSchema, toMessage } from "./events.ts";
 import type { DeliveryInfo } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
 
-/** Timeout of a test delivery in ms. It is shorter than other timeouts, because a caller waits for the result. */
+/**
+ * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
+ */
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
@@ -317,7 +319,9 @@ function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint
   return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
 }
 
-/** Converts the event types of a request. An empty list means all types, which are stored as null. */
+/**
+ * Converts the event types of a request. An empty list means all event types, and null is stored for all event types.
+ */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
 }

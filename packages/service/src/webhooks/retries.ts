@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** Delays in ms after each failed attempt. They allow ten attempts over three days. */
+/** Delays in ms after each failed attempt. The delays allow 10 attempts within about 3 days. */
 const DELAYS_MS = [
   5 * SECOND,
   5 * MINUTE,
@@ -14,14 +14,17 @@ const DELAYS_MS = [
 ];
 /** Maximum time between the first and the last attempt, in ms. */
 const LAST_MS = 80 * HOUR;
-/** Maximum part by which a delay is extended at random. Failed deliveries are then not all sent again at once. */
+/**
+ * Maximum random extension of a delay, relative to the delay. With random extensions, failed deliveries are not all
+ * sent again at the same time.
+ */
 const JITTER = 0.1;
 /** Maximum wait in ms that an endpoint may request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
 /** Values that determine the time of the next attempt. Times are in ms since 1970. */
 export interface FailedAttempt {
-  /** Number of failed attempts, including this one. */
+  /** Number of failed attempts, including the last attempt. */
   attempts: number;
   firstAttempt: number;
   now: number;

@@ -38,13 +38,14 @@ export interface WebhookResponse {
   status: number | null;
   /** The reason for the failure. Null if the status is 2xx. */
   error: string | null;
-  /** Retry-After in ms. Undefined if the response has no such header. */
+  /** The response's Retry-After in ms. Undefined if the response has no such header. */
   retryAfterMs?: number | undefined;
 }
 
 /**
- * Sends events as Standard Webhooks (standardwebhooks.com). Requests go only to public addresses, unless
- * `allowPrivate` is set. They do not follow redirects. Their time and size are limited.
+ * Sends events as Standard Webhooks (standardwebhooks.com). Requests are sent only to public addresses, unless
+ * `allowPrivate` is set. The sender does not follow redirects. The duration of each request and the size of each
+ * response are limited.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;
@@ -70,7 +71,7 @@ export class WebhookSender implements Disposable {
    * @param secrets each secret adds a signature
    * @param now milliseconds since 1970
    * @param timeoutMs the time limit
-   * @returns the response, or the reason why there is none
+   * @returns the response, or the reason why the sender received no response
    */
   async send(
     url: string,

@@ -16,7 +16,7 @@ import { timestampMs } from "../database/columns.ts";
 import { requestColumns } from "../database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
 
-/** PostgreSQL's 64-bit transaction id, which is never reused, in decimal digits. */
+/** PostgreSQL's 64-bit transaction id in decimal digits. PostgreSQL never reuses these ids. */
 const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
 
 /**
@@ -60,8 +60,8 @@ export const webhookEndpoints = pgTable(
 );
 
 /**
- * Secrets that sign an endpoint's deliveries, in the home database. They are encrypted with the key `key_id` of the
- * service's configuration. `until` is the time after which a replaced secret no longer signs.
+ * Secrets that sign an endpoint's deliveries, in the home database. Each secret is encrypted with the configured
+ * webhook key that has the id `key_id`. `until` is the time after which a replaced secret no longer signs.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -80,10 +80,10 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Deliveries, in the database of their events. `position` also identifies the event. `due` is the time at which a
- * pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time when
- * another replica may take over. A result that arrives after this time changes nothing. `error` is the reason for the
- * last failure.
+ * Deliveries. Each delivery is in the database of its event. `position` is the event's position. `due` is the time at
+ * which a pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time
+ * when another replica may take over. A result that arrives after another replica took over changes nothing. `error` is
+ * the reason for the last failure.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

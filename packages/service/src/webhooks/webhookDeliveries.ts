@@ -9,7 +9,10 @@ import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.t
 const DISPATCHED_AT_ONCE = 500;
 /** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
-/** Time in ms before an endpoint's creation from which it receives events, because replicas' clocks differ. */
+/**
+ * Tolerance in ms for different clocks of replicas. An endpoint also receives events from this time before the
+ * endpoint's creation.
+ */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 export type DeliveryState = "pending" | "delivered" | "failed";
@@ -25,7 +28,7 @@ export interface ClaimedDelivery {
   event: DeliveredEvent;
 }
 
-/** A delivery after an attempt. `attempts` includes this attempt. */
+/** A delivery after an attempt. `attempts` includes the last attempt. */
 export interface FinishedDelivery extends ClaimedDelivery {
   state: DeliveryState;
   /** Time of the next attempt of a pending delivery in ms since 1970. */
@@ -53,7 +56,7 @@ export interface DeliveryInfo {
   error: string | null;
 }
 
-/** Stores the deliveries of events to endpoints. Each delivery is in the database of its event. */
+/** Stores the deliveries of events to endpoints. Each delivery is stored in the event's database. */
 export class WebhookDeliveryStore {
   /** The home and regional databases, each database once. */
   readonly databases: readonly Database[];
@@ -65,9 +68,9 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none yet. Endpoints of suspended partners also receive events.
-   * Two replicas can do this at the same time.
-   * @returns whether there may be more such events
+   * Stores deliveries for the oldest events without deliveries. Endpoints of suspended partners also receive events.
+   * Two replicas can store deliveries at the same time.
+   * @returns whether more events without deliveries may exist
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
     const waiting = await database
@@ -102,8 +105,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists endpoints that have a due delivery. The query reads one index entry per endpoint. So its time does not depend
-   * on the number of due deliveries.
+   * Lists the endpoints that have a due delivery. The query's time does not depend on the number of due deliveries,
+   * because the query reads a few index entries per endpoint.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
@@ -121,7 +124,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Takes due deliveries of an endpoint. No other process takes them before `now + visibilityMs`.
+   * Takes due deliveries of an endpoint. No other process takes the same deliveries before `now + visibilityMs`.
    * @param limit maximum number of deliveries
    */
   async claim(
@@ -167,7 +170,7 @@ export class WebhookDeliveryStore {
         and delivery.claim = result.claim and delivery.state = 'pending'`);
   }
 
-  /** Returns unsent deliveries to the queue. They are due immediately. */
+  /** Makes claimed but unsent deliveries due immediately, so that any replica can send them. */
   async release(database: Database, claimed: readonly ClaimedDelivery[], now: number): Promise<void> {
     for (const { position, endpointID, claim } of claimed)
       await database
@@ -267,7 +270,7 @@ export class WebhookDeliveryStore {
         select position from webhook_deliveries where endpoint_id = ${endpointID} limit ${DELETED_AT_ONCE})`);
   }
 
-  /** Deletes events older than `before`, oldest first, with their deliveries. */
+  /** Deletes events older than `before` and the events' deliveries, oldest first. */
   async dropEvents(before: number): Promise<void> {
     for (const database of this.databases) {
       let deleted: unknown[];
@@ -277,7 +280,8 @@ export class WebhookDeliveryStore {
           sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
         );
         deleted = rowsOf(result);
-        // Fewer rows are deleted if one of the oldest rows is newer, because replicas' clocks differ.
+        // Replicas' clocks differ, so one of the rows with the lowest positions may be newer than `before`. A statement
+        // may therefore delete fewer rows than its limit.
       } while (deleted.length > 0);
     }
   }
@@ -286,7 +290,7 @@ export class WebhookDeliveryStore {
     const restarted = await readAll(this.databases, (database) =>
       database
         .update(webhookDeliveries)
-        // The new claim prevents a process that is sending the delivery from changing it.
+        // The new claim number prevents a process that is sending the delivery from changing this row.
         .set({
           state: "pending",
           due: now,

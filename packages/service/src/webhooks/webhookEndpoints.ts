@@ -38,10 +38,10 @@ export interface WebhookEndpoint {
   paused: number | null;
 }
 
-/** A new secret with its value, which can be read later only by repeating the request. */
+/** A new secret. Only a repeated request with the same Idempotency-Key returns the secret's value again. */
 export interface NewSecret {
   secret: string;
-  /** Time when the earlier secrets end, in ms since 1970. Null if there are none. */
+  /** Time after which the earlier secrets no longer sign, in ms since 1970. Null if there are no earlier secrets. */
   previousUntil: number | null;
 }
 
@@ -58,7 +58,7 @@ interface RequestOptions {
   repeatable: RepeatableRequest | undefined;
 }
 
-/** Stores partners' endpoints and the secrets of these endpoints in the home database. */
+/** Stores partners' endpoints and the endpoints' secrets in the home database. */
 export class WebhookEndpointStore {
   readonly #home: Database;
   readonly #keys: WebhookKeys | undefined;
@@ -144,7 +144,7 @@ export class WebhookEndpointStore {
     return found;
   }
 
-  /** Finds endpoints by their ids or by the ids of their partners. */
+  /** Finds endpoints by endpoint ids or by partner ids. */
   async find(by: "endpointID" | "bizID", ids: readonly string[]): Promise<WebhookEndpoint[]> {
     if (ids.length === 0) return [];
     return this.#home.select().from(webhookEndpoints).where(isAnyOf(webhookEndpoints[by], ids));
@@ -197,7 +197,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. For 24 hours, the earlier secrets also sign.
+   * Replaces an endpoint's secret. For 24 hours, the service also signs with the earlier secrets.
    * @returns undefined if the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */

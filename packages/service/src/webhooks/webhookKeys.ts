@@ -16,8 +16,8 @@ export interface SealedSecret {
 }
 
 /**
- * The keys that encrypt the secrets of webhook endpoints. The first key encrypts, and all keys decrypt. A secret is
- * bound to its endpoint and cannot be decrypted for another endpoint.
+ * The keys that encrypt the secrets of webhook endpoints. The first key encrypts, and all keys decrypt. Each encrypted
+ * secret is bound to one endpoint and cannot be decrypted for another endpoint.
  */
 export class WebhookKeys {
   readonly #keys = new Map<string, Uint8Array>();
@@ -39,7 +39,7 @@ export class WebhookKeys {
   }
 
   /**
-   * Reads a file with one key per line, in base64, as `openssl rand -base64 32` prints it.
+   * Reads a key file. Each line is a key in base64, such as the output of `openssl rand -base64 32`.
    * @throws ArgumentError FILE_PERMISSIONS, FILE_UNREADABLE, CONFIGURATION_INVALID. The message never contains the
    * file's content
    */
@@ -82,7 +82,7 @@ function keyOf(line: string): Uint8Array {
   try {
     return base64ToBytes(line);
   } catch {
-    // Omit the original error, because it may quote the key.
+    // Omit the original error, because the original error may quote the key.
     throw new Error("a line of it is not base64");
   }
 }
