@@ -27,7 +27,7 @@ import { UsersPage } from "./users/usersPage.tsx";
 import { WebhookPage } from "./webhooks/webhookPage.tsx";
 import { WebhooksPage } from "./webhooks/webhooksPage.tsx";
 
-/** The titles of a partner's pages, by their names in the address. The first page is the start page. */
+/** The titles of a partner's pages, by the pages' names in the address. The first page is the start page. */
 const PARTNER_PAGES = {
   overview: "Overview",
   users: "Users",
@@ -45,7 +45,7 @@ const OPERATOR_PAGES = {
   people: "People",
 };
 
-/** The dashboard. It shows the sign-in page or the page of the current address. */
+/** The dashboard: the sign-in page, or the page of the current address. */
 export function App() {
   const [section, item] = useRoute();
   const token = takeInvitation();

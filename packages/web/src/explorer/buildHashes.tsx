@@ -1,4 +1,4 @@
-/** The hashes of all scripts and stylesheets, which visitors can compare with their own build. */
+/** The hashes of all scripts and stylesheets. Visitors can compare the hashes with their own build. */
 export function BuildHashes() {
   const elements = [...document.querySelectorAll("script[integrity], link[integrity]")];
   const pinned = [

@@ -4,7 +4,7 @@ import { narrowPolicy } from "./shared/narrowPolicy.ts";
 import { startWorker } from "./worker/callWorker.ts";
 
 narrowPolicy();
-// The worker loads while the page is rendered. If loading fails, the first call to the worker reports it.
+// The worker loads while the page is rendered. If loading fails, the first call to the worker reports the failure.
 startWorker("basic").catch(() => undefined);
 // Render in a separate task, because the current task already includes the first layout.
 setTimeout(() => {

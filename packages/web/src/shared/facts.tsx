@@ -12,7 +12,7 @@ interface FactProps {
   children: ComponentChildren;
 }
 
-/** A name and its value in `Facts`. */
+/** A name and a value in `Facts`. */
 export function Fact({ name, isWide = false, children }: FactProps) {
   return (
     <div class={isWide ? "fact-wide" : undefined}>

@@ -4,12 +4,15 @@ import { useId, useRef, useState } from "preact/hooks";
 interface FormProps {
   class?: string;
   role?: "search";
-  /** Submits the form. It must set field errors before it returns, or before its promise resolves. */
+  /**
+   * Submits the form. The function must set field errors before the function returns or before the returned promise
+   * resolves.
+   */
   onSubmit: () => unknown;
   children: ComponentChildren;
 }
 
-/** A form. After it is submitted, the first field with an error gets the focus and keeps its text. */
+/** A form. After the form is submitted, the first field with an error gets the focus and keeps its text. */
 export function Form({ onSubmit, children, ...attributes }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const submit = async () => {
@@ -32,7 +35,7 @@ export function Form({ onSubmit, children, ...attributes }: FormProps) {
   );
 }
 
-/** Attributes that connect an input with its label, hint and error. */
+/** Attributes that connect an input with the input's label, hint and error. */
 interface FieldAttributes {
   id: string;
   "aria-describedby": string | undefined;
@@ -89,11 +92,11 @@ interface TextFieldProps extends Omit<FieldProps, "children"> {
 interface EnteredText {
   text: string;
   setError: (error: string | undefined) => void;
-  /** The properties of its `TextField`. */
+  /** The properties of the `TextField`. */
   field: Pick<TextFieldProps, "value" | "error" | "onInput">;
 }
 
-/** Keeps the text of a `TextField`, and its error until the next input. */
+/** Keeps the text of a `TextField`. Keeps the field's error until the next input. */
 export function useText(initial = "", initialError?: string): EnteredText {
   const [text, setText] = useState(initial);
   const [error, setError] = useState(initialError);

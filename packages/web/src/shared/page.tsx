@@ -21,7 +21,7 @@ export function usePage(title: string, place: string): RefObject<HTMLElement | n
   return main;
 }
 
-/** A link to the content for keyboard users. It is visible only while it has the focus. */
+/** A link to the content for keyboard users. The link is visible only while it has the focus. */
 export function SkipLink({ main }: { main: RefObject<HTMLElement | null> }) {
   return (
     <a

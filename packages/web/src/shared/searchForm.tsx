@@ -7,7 +7,7 @@ import { go } from "./router.ts";
 import { useWindowEvent } from "./useWindowEvent.ts";
 
 interface SearchFormProps {
-  /** The user id in the address. If it is invalid, the form shows the error immediately. */
+  /** The user id in the address. If the user id is invalid, the form shows the error immediately. */
   initial?: string;
   /** The name of the page to open, such as `verify`. */
   page: string;

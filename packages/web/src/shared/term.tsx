@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 
-/** Terms that readers may not know, with their definitions from docs/glossary.md. */
+/** Terms that readers may not know. The definitions are from docs/glossary.md. */
 const DEFINITIONS = {
   chain: "A public record that many computers keep. Nobody can change what is stored on it.",
   block: "A part of the chain: the transactions of a few seconds.",
@@ -42,12 +42,12 @@ const DEFINITIONS = {
 export type TermName = keyof typeof DEFINITIONS;
 
 /**
- * A term whose definition opens on demand. Each page explains a term once, at its first use.
- * @param props `children` is the displayed text if it differs from the term, such as its plural
+ * A term with a definition that opens on demand. Each page explains a term once, at the term's first use.
+ * @param props `children` is the displayed text if the text differs from the term, such as the term's plural
  */
 export function Term({ of, children = of }: { of: TermName; children?: ComponentChildren }) {
   const id = useId();
-  // While it is closed, the definition must not be part of the heading or label around it.
+  // While the definition is closed, it must not be part of the surrounding heading or label.
   const [isOpen, setOpen] = useState(false);
   return (
     <>

@@ -4,7 +4,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Makes each format once, at its first use, because making a format takes 10 ms. */
+/** Makes each format once, at the format's first use, because making a format takes 10 ms. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.DateTimeFormat("en", options);
@@ -35,7 +35,7 @@ function Moment({ ms, text }: { ms: number; text: string }) {
 function dayOf(ms: number): string {
   const [day, today] = [startOfDay(ms), startOfDay(Date.now())];
   if (day === today) return "today";
-  // Use noon of the day before, because days on which clocks change have 23 or 25 hours.
+  // Use noon of the previous day. If the clocks change, a day has 23 or 25 hours.
   return day === startOfDay(today - 12 * HOUR_MS) ? "yesterday" : formatOf(DATE).format(ms);
 }
 

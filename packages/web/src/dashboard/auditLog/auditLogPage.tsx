@@ -32,10 +32,10 @@ const ACTORS: Readonly<Record<string, string>> = {
   service: "the service itself",
 };
 
-/** The words for a partner's people, who read only their own company's entries. */
+/** The words for a partner's people. They can read only the entries of their own company. */
 const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
-/** The list of changes with their times and authors. @param path the operation that lists the entries */
+/** The list of changes, with the changes' times and authors. @param path the operation that lists the entries */
 export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
   const [filter, setFilter] = useState<AuditFilter>({});
   const entries = usePages(path, "entries", filter);

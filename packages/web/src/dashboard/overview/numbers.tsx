@@ -11,7 +11,7 @@ interface NumberItem {
   isBad?: boolean;
 }
 
-/** A row of numbers. Each number links to the list that it counts. */
+/** A row of numbers. Each number links to the list of the counted items. */
 export function Numbers({ items }: { items: readonly NumberItem[] }) {
   return (
     <ul class="numbers">
@@ -27,7 +27,7 @@ export function Numbers({ items }: { items: readonly NumberItem[] }) {
   );
 }
 
-/** A list of tasks, each with a link to its page. */
+/** A list of tasks. Each task has a link to a page. */
 export function ToDo({ items }: { items: readonly { text: string; page: string }[] }) {
   if (items.length === 0) {
     return (

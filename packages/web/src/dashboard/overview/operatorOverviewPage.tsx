@@ -6,7 +6,7 @@ import { Numbers, ToDo } from "./numbers.tsx";
 
 type Status = AnswerOf<"/v1/dashboard/status/get">;
 
-/** The operator's start page: failures, and numbers that link to their pages. */
+/** The operator's start page: failures, and numbers with links to pages. */
 export function OperatorOverviewPage() {
   const { data, error, reload } = useLoaded("/v1/dashboard/status/get", {});
   return (

@@ -10,7 +10,7 @@ import { Numbers, ToDo } from "./numbers.tsx";
 
 type Overview = AnswerOf<"/v1/dashboard/overview/get">;
 
-/** The partner's start page: tasks, and numbers that link to their lists. */
+/** The partner's start page: tasks, and numbers with links to lists. */
 export function OverviewPage({ me }: { me: Me }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/overview/get", {});
   return (

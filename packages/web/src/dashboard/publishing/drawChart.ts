@@ -1,11 +1,14 @@
 import uPlot from "uplot";
 
-/** The numbers in the chart. Each list has one entry per day. */
+/**
+ * The numbers in the chart. Each list has one entry per day. `users` is the total number of users at the end of each
+ * day.
+ */
 export interface ChartData {
-  /** The days, as seconds since 1970. */
+  /** The start of each day, in seconds since 1970. */
   days: number[];
   users: number[];
-  /** The cost of each day, in ETH. */
+  /** The total cost at the end of each day, in ETH. */
   cost: number[];
 }
 
@@ -20,7 +23,7 @@ const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digi
 const ROOM = { users: 1.1, cost: 1.35 };
 
 /**
- * Draws the number of users and the cost per day. The chart fills the width of `parent`.
+ * Draws the total number of users and the total cost over time. The chart fills the width of `parent`.
  * @param colorOf returns the color of a part of the chart
  * @returns a function that removes the chart
  */

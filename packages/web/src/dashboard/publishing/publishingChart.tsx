@@ -73,7 +73,10 @@ function totalsOf(days: readonly PublishedDay[]): Totals[] {
   });
 }
 
-/** Draws the chart. Its code is loaded on demand. If loading fails, the page still shows the table. */
+/**
+ * Draws the chart. The chart's code is loaded on demand. If loading fails, the page still shows the table of the same
+ * numbers.
+ */
 function Drawing({ rows }: { rows: readonly Totals[] }) {
   const parent = useRef<HTMLDivElement>(null);
   const isDark = useMedia("(prefers-color-scheme: dark)");

@@ -9,7 +9,7 @@ import { isSettled, type Pages, useHasHeld, useLoaded, usePages } from "../share
 import { KeyStateBadge } from "../users/keyStateBadge.tsx";
 import { DaysTable, PublishingChart } from "./publishingChart.tsx";
 
-/** The partner's published keys with their cost, and its pending keys. */
+/** The partner's published keys with their cost, and the partner's pending keys. */
 export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/publishing/get", {});
   const keys = usePages("/v1/dashboard/publishing/listPending", "keys");

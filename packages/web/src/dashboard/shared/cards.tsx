@@ -5,10 +5,10 @@ import type { CallError } from "./send.ts";
 import type { Pages } from "./useCall.ts";
 
 interface CardHeadProps {
-  /** The id of the heading, to which `aria-labelledby` refers. */
+  /** The heading's id, for `aria-labelledby`. */
   id: string;
   title: ComponentChildren;
-  /** The button's text. If undefined, there is no button. */
+  /** The button's text. If undefined, the card has no button. */
   action?: string | undefined;
   onAction: () => void;
 }
@@ -27,7 +27,7 @@ export function CardHead({ id, title, action, onAction }: CardHeadProps) {
   );
 }
 
-/** The reason why a call failed, with a button that repeats it. */
+/** The reason why a call failed, with a button that repeats the call. */
 export function Failure({ error, retry }: { error: CallError | undefined; retry?: () => void }) {
   return (
     <div role="alert">
@@ -59,7 +59,10 @@ export function Unloaded({ error, reload, children = "Loading…" }: UnloadedPro
   return error ? <Failure error={error} retry={reload} /> : <p role="status">{children}</p>;
 }
 
-/** A badge that shows whether a token or an endpoint is active. @param props `ended`: the badge's text if it is not active */
+/**
+ * A badge that shows whether a token or an endpoint is active.
+ * @param props `ended`: the text for an inactive token or endpoint
+ */
 export function ActiveBadge({ isActive, ended }: { isActive: boolean; ended: string }) {
   return <span class={isActive ? "badge badge-good" : "badge badge-off"}>{isActive ? "active" : ended}</span>;
 }

@@ -14,7 +14,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog, which is open while it is rendered. */
+/** A modal dialog. The dialog is open while the component is rendered. */
 function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -107,7 +107,7 @@ interface SecretProps {
   onDone: () => void;
 }
 
-/** Shows a secret until the person clicks Done or leaves the page. The Back button does not show it again. */
+/** Shows a secret until the person clicks Done or leaves the page. The Back button does not show the secret again. */
 export function Secret({ title, name, value, children, onDone }: SecretProps) {
   useWindowEvent("pagehide", onDone);
   return (
@@ -138,12 +138,12 @@ export interface TextDialogProps {
   optional?: boolean;
   note?: string;
   action: string;
-  /** @param text the text without spaces at its start and end. Undefined if it is empty */
+  /** @param text the text without spaces at the start and the end. Undefined for an empty text */
   onSubmit: (text: string | undefined) => Promise<void>;
   onCancel: () => void;
 }
 
-/** A dialog that asks for one text. It shows errors beside the field, which keeps the text. */
+/** A dialog that asks for one text. The dialog shows errors beside the field, and the field keeps the text. */
 export function TextDialog(props: TextDialogProps) {
   const {
     title,

@@ -8,7 +8,7 @@ import { useAction } from "./useCall.ts";
 interface HeaderProps {
   /** The signed-in person. Undefined or null before the person has signed in. */
   me: Me | null | undefined;
-  /** The titles of the pages, by their names in the address. Undefined for a header without links to pages. */
+  /** The titles of the pages, by the pages' names in the address. Undefined for a header without links to pages. */
   pages: Readonly<Record<string, string>> | undefined;
   /** The current page's name in the address. */
   page: string;

@@ -7,7 +7,7 @@ import { useAction } from "../shared/useCall.ts";
 
 interface InviteDialogProps {
   title: string;
-  /** The hint below the input for the name. */
+  /** The hint under the name field. */
   hint?: string;
   initialRole: Role;
   invite: (person: { name: string; role: Role }) => Promise<Invitation>;

@@ -190,7 +190,7 @@ function RunResult({ run: { started, batches, error }, blockExplorer }: RunResul
   );
 }
 
-/** The published roots that the last checks could not confirm. The card is hidden if there are none. */
+/** The published roots that the last checks could not confirm. The card is hidden if the checks confirmed all roots. */
 function DifferencesCard({ differences }: { differences: Publishing["differences"] }) {
   if (differences.length === 0) return null;
   return (
@@ -222,7 +222,7 @@ interface ChainCardProps {
   blockExplorer: string | null;
 }
 
-/** The state of the chain, as the service's own endpoint reports it. */
+/** The state of the chain, according to the service's own endpoint. */
 function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer }: ChainCardProps) {
   const addressUrl = (address: string) => (blockExplorer === null ? undefined : `${blockExplorer}/address/${address}`);
   return (

@@ -112,7 +112,7 @@ interface TokenListProps<Item extends Token> {
   onRevoke: ((token: Item) => void) | undefined;
 }
 
-/** A list of tokens without their secret values. */
+/** A list of tokens without the tokens' secret values. */
 function TokenList<Item extends Token>({ tokens, nameOf, onRevoke }: TokenListProps<Item>) {
   return (
     <ul class="rows">

@@ -18,7 +18,7 @@ interface KeyCardProps {
   reload: () => void;
 }
 
-/** A user's public key with its state and conflicting keys. Lets the partner approve or discard it. */
+/** A user's public key, with the key's state and conflicting keys. Lets the partner approve or discard the key. */
 export function KeyCard(props: KeyCardProps) {
   const { user, userIDHex, registered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
   const { state, key_id = "", possession, root, transaction, conflicting_keys } = registered;

@@ -17,7 +17,7 @@ import { KEY_STATES, KeyStateBadge } from "./keyStateBadge.tsx";
 type ListedUser = AnswerOf<"/v1/dashboard/users/list">["users"][number];
 type Filter = Omit<BodyOf<"/v1/dashboard/users/list">, "limit" | "after">;
 
-/** The partner's users and the states of their keys. The address contains the filter: `#/users?state=waiting`. */
+/** The partner's users and the states of the users' keys. The address contains the filter: `#/users?state=waiting`. */
 export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
   const filter = readFilter(useFields());
   const users = usePages("/v1/dashboard/users/list", "users", filter);

@@ -13,7 +13,7 @@ const STATES = {
   failed: ["badge badge-bad", "failed"],
 } as const;
 
-/** The deliveries to an endpoint, with buttons that send them again. */
+/** The deliveries to an endpoint, with buttons that send deliveries again. */
 export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; canChange: boolean }) {
   const [state, setState] = useState<Delivery["state"] | "">("");
   const ofEndpoint = { endpoint_id: endpointID };

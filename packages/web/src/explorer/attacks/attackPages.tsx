@@ -35,7 +35,7 @@ export function AttacksPage() {
   );
 }
 
-/** The page of one attack, which shows the step at which the attack fails. */
+/** The page of one attack. The page shows the step at which the attack fails. */
 export function AttackPage({ name }: { name: string }) {
   const [attempt, setAttempt] = useState(0);
   const attack = config.attacks?.find((candidate) => candidate.name === name);

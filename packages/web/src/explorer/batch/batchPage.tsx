@@ -20,11 +20,11 @@ interface BatchPageProps {
   root: string;
   /** The user whose record is selected. Empty for no selection. */
   userID: string;
-  /** The content of a file that the visitor dropped. Undefined if the page fetches the file from its host. */
+  /** The content of a file that the visitor dropped. Undefined if the page fetches the file from the file host. */
   file: Uint8Array | undefined;
 }
 
-/** The page of one batch, which shows the file's whole tree. */
+/** The page of one batch. The page shows the file's whole tree. */
 export function BatchPage({ root, userID, file }: BatchPageProps) {
   const [state, retry] = useWorkerCall(
     async (signal): Promise<Opened> => {
@@ -163,7 +163,7 @@ interface SelectionProps {
   select: (node: NodeRef) => void;
 }
 
-/** Shows the selected node and its neighbors in the tree as text. */
+/** Shows the selected node and the node's neighbors in the tree as text. */
 function Selection({ tree, selected, select }: SelectionProps) {
   if (selected === undefined) {
     return (

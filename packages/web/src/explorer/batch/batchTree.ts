@@ -43,7 +43,7 @@ export class BatchTree {
     return hex;
   }
 
-  /** The range of leaves below a node, with an exclusive end. */
+  /** Returns the range of leaves under a node. The end is exclusive. */
   span({ level, index }: NodeRef): [number, number] {
     return [index * 2 ** level, Math.min((index + 1) * 2 ** level, this.leafCount)];
   }

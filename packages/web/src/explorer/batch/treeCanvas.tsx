@@ -196,7 +196,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   );
 }
 
-/** The stylesheet's colors, which differ in light and dark mode. */
+/** The stylesheet's colors. The colors differ in light and dark mode. */
 function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(`--tree-${name}`);

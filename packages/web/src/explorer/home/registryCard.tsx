@@ -10,7 +10,7 @@ import { callWorker } from "../worker/callWorker.ts";
 import type { RegistryFacts, RootAdded } from "../worker/messages.ts";
 import { useWorkerCall } from "../worker/useWorkerCall.ts";
 
-/** The explorer's registry: chain, contract, owner, users and batches, each with its evidence. */
+/** The explorer's registry: chain, contract, owner, users and batches. Each value has its evidence. */
 export function RegistryCard() {
   const [result, retry] = useWorkerCall((signal) => {
     const { contract, codeHash, allowHttp } = config;

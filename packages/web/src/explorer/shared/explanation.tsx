@@ -1,9 +1,12 @@
 import type { Failure } from "../worker/messages.ts";
 
-/** The rows of docs/errors.md. The build replaces each ERROR_TABLE with the whole table, so only this line uses it. */
+/**
+ * The rows of docs/errors.md. The build replaces each ERROR_TABLE with the whole table, so only this line uses
+ * ERROR_TABLE.
+ */
 const errorTable = ERROR_TABLE;
 
-/** Explains an error in the words of docs/errors.md, and shows its message. */
+/** Explains an error in the words of docs/errors.md, and shows the error's message. */
 export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
   return (
     <>

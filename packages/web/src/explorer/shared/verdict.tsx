@@ -22,14 +22,14 @@ interface VerdictProps {
 
 const VERDICT = "verdict";
 
-/** Scrolls to the verdict and focuses it. Used by forms that are below the verdict. */
+/** Scrolls to the verdict and focuses the verdict, for forms under the verdict. */
 export function goToVerdict(): void {
   const verdict = document.getElementById(VERDICT);
   verdict?.focus({ preventScroll: true });
   verdict?.scrollIntoView({ block: "center" });
 }
 
-/** Shows a result in one sentence, with the evidence for it. */
+/** Shows a result in one sentence, with the result's evidence. */
 export function Verdict({ tone, title, isTall = false, children }: VerdictProps) {
   const icon = ICONS[tone];
   return (

@@ -100,7 +100,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   );
 }
 
-/** Adds an endpoint for the visitor. Reloads the page, so that its policy allows the endpoint. */
+/** Adds an endpoint for the visitor. Reloads the page, so that the page's policy allows the endpoint. */
 function AddEndpoint() {
   const { text, setError, field } = useText();
   const submit = () => {

@@ -8,13 +8,16 @@ import { callWorker } from "../worker/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
 import { toBase64Key } from "./pastedKey.ts";
 
-/** A result with its input. If the input changes, the result is hidden. */
+/** A result with the result's input. If the input changes, the result is hidden. */
 interface Computed {
   of: string;
   result: WorkerCalls["safetyCode"]["result"] | { defect: string };
 }
 
-/** Computes the safety code of the visitor and the verified user. Compares it with the code in the other app. */
+/**
+ * Computes the safety code of the visitor and the verified user. Compares the safety code with the code in the other
+ * app.
+ */
 export function SafetyCodeForm({ record }: { record: KeyRecord }) {
   const [id, setID] = useState("");
   const [key, setKey] = useState("");

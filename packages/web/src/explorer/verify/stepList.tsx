@@ -24,7 +24,7 @@ interface StepListProps {
   verification: Pick<Verification, "source" | "options" | "progress" | "outcome">;
 }
 
-/** The steps of a verification, each with its check and the sources on which it relies. */
+/** The steps of a verification. Each step has a check and the sources on which the check relies. */
 export function StepList({ states, verification }: StepListProps) {
   const { outcome } = verification;
   const failure = outcome && "failure" in outcome ? outcome.failure : undefined;

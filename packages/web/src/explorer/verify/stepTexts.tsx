@@ -66,7 +66,7 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
 };
 
-/** Texts that differ for a bundle, which is verified without servers. */
+/** Texts that differ for a bundle. A bundle is verified without servers. */
 const BUNDLE_TEXTS: Readonly<Partial<Record<VerificationStep, { title: string; term: ComponentChildren }>>> = {
   anchor: {
     title: "Block",

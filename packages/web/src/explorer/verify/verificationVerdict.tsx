@@ -63,7 +63,7 @@ interface FailureVerdictProps {
   retry: (() => void) | undefined;
 }
 
-/** Explains a failure and its remedy. The failed step shows the values. */
+/** Explains a failure and the failure's remedy. The failed step shows the values. */
 function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   const { name, code = "", advice, evidence } = failure;
   if (name !== "VerificationError" || advice === "developer") {

@@ -17,7 +17,7 @@ const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) =>
 const started = new Map<WorkerName, Promise<Worker>>();
 let lastID = 0;
 
-/** Returns a worker. Starts the worker if it is not running. */
+/** Returns a worker. Starts the worker if necessary. */
 export function startWorker(name: WorkerName): Promise<Worker> {
   const worker = started.get(name) ?? fetchWorker(name);
   started.set(name, worker);
@@ -60,8 +60,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code and starts the worker. The browser checks the code's hash. The worker starts from a blob, so
- * it inherits the page's policy and can connect only to the page's allowed hosts.
+ * Fetches a worker's code and starts the worker. The browser checks the code's hash. The worker starts from a blob and
+ * therefore inherits the page's policy. The worker can connect only to the page's allowed hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[name];

@@ -5,7 +5,10 @@ import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import type { RegistryFacts, RootAdded } from "./messages.ts";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
-/** Number of blocks in the first search for events. The range grows until there are enough events, or `MAX_BLOCKS`. */
+/**
+ * Number of blocks in the first search for events. The range grows until enough events are found or `MAX_BLOCKS` blocks
+ * are searched.
+ */
 const FIRST_BLOCKS = 2_000;
 const MAX_BLOCKS = 200_000;
 const RECENT = 10;
