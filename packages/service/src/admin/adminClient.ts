@@ -77,8 +77,8 @@ export interface InviteOptions extends CallOptions {
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
   /**
-   * Text to find: any part of a partner's name in upper or lower case, or the start of its `biz_id`. Default: all
-   * partners.
+   * Text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`. Default:
+   * all partners.
    */
   search?: string | undefined;
 }

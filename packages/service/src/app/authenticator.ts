@@ -6,7 +6,7 @@ import { type Refusal, userDeactivated } from "../tokens/tokenState.ts";
 import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";
 import { hashSecret } from "../database/secrets.ts";
 
-/** Identifies the caller of a request by its bearer token. */
+/** Identifies the caller of a request by the request's bearer token. */
 export class Authenticator {
   readonly #accessTokens: AccessTokens;
   readonly #refreshTokens: RefreshTokenStore;
@@ -20,7 +20,7 @@ export class Authenticator {
   }
 
   /**
-   * Returns the principal of the request's access token, which must be of the required kind.
+   * Returns the principal of the request's access token. The principal must be of the required kind.
    * @param now milliseconds since 1970
    * @param suspendedToo whether tokens of suspended partners are accepted
    * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and the codes

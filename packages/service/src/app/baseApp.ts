@@ -15,7 +15,7 @@ export interface BaseAppOptions {
   /** IP addresses and networks of proxies. The app ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
   /**
-   * Counts a request for its client's address, before any other work for the request.
+   * Counts a request for the client's address, before any other work for the request.
    * @throws ServiceError RATE_LIMITED
    */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;

@@ -44,7 +44,7 @@ export interface ContextOptions {
   explorerUrl?: string | undefined;
   /** The URL of a block explorer, for the dashboard's links to transactions. Default: none. */
   blockExplorerUrl?: string | undefined;
-  /** The registry in which the service publishes keys. Undefined if the service does not publish. */
+  /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry?: RegistryID | undefined;
   /** Whether registration requires proof of possession. Default: `required`. */
   possession?: PossessionPolicy | undefined;

@@ -64,7 +64,7 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
 /** Removes parameter values from the error of a failed query. The statement and the cause remain. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
-  // An `instanceof` check would fail if drizzle-orm were loaded in both of its module formats.
+  // An `instanceof` check would fail if both module formats of drizzle-orm were loaded.
   if ("query" in error && "params" in error) return new Error(`A query failed: ${String(error.query)}`, { cause });
   if (!(cause instanceof Error)) return error;
   return Object.assign(new Error(error.message, { cause: withoutParameters(cause) }), { stack: error.stack });

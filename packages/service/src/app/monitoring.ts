@@ -29,7 +29,7 @@ export interface MonitoringOptions {
   overdueAfter?: number;
 }
 
-/** The endpoints for load balancers and monitoring, with functions that connect them to the API. */
+/** The endpoints for load balancers and monitoring, with functions that connect the endpoints to the API. */
 export interface Monitoring {
   /** Serves /healthz, /readyz and /metrics. The app does not listen yet. */
   app: App;

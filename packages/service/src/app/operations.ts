@@ -32,7 +32,7 @@ export type OperationPath = Table["path"];
 
 type OperationAt<Path extends OperationPath> = Extract<Table, { path: Path }>;
 
-/** The request body of an operation, as its caller sends it. */
+/** The request body of an operation, before default values are added. */
 export type BodyOf<Path extends OperationPath> = z.input<OperationAt<Path>["body"]>;
 
 /** The response body of an operation. */

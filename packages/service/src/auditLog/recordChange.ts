@@ -116,7 +116,7 @@ export interface Change {
   data?: ChangeData;
 }
 
-/** A row of the common table expression `change`, from which the statements in `RECORDING` insert. */
+/** A row of the common table expression `change`. The statements in `RECORDING` read these rows. */
 type ChangeRow = Record<string, unknown>;
 
 const CHANGE_ROW = sql.raw(

@@ -3,7 +3,10 @@ import { type RunningService, startService } from "../startService.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { print, untilStopped } from "@keyroot/operator/commands";
 
-/** The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure it. */
+/**
+ * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure the
+ * service.
+ */
 export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {
   const stopped = untilStopped();
   const config = readConfig(process.env);

@@ -83,7 +83,7 @@ export interface ServiceConfig {
   webhookKeys?: string | undefined;
   /** Whether webhooks may use plain http and private addresses, for local use. Default: false. */
   webhooksPrivate?: boolean | undefined;
-  /** Number of days for which events and their deliveries are kept. Default: 30. */
+  /** Number of days for which events and deliveries are kept. Default: 30. */
   eventDays?: number | undefined;
   /** Number of days for which audit log entries are kept. 0 keeps all entries. Default: 365. */
   auditDays?: number | undefined;

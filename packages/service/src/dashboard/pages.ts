@@ -11,8 +11,8 @@ interface Site {
 }
 
 /**
- * Serves the built dashboard page and its assets under /dashboard/. The app reads the dashboard's files at the first
- * request.
+ * Serves the built dashboard page and the page's assets under /dashboard/. The app reads the dashboard's files at the
+ * first request.
  */
 export function dashboardPages(app: App): void {
   let site: Promise<Site> | undefined;

@@ -34,7 +34,7 @@ async function imagePath(): Promise<string> {
   return fileURLToPath(new URL(`../../../.cache/keyroot/pglite-${version}.tar.gz`, program));
 }
 
-/** Reads an image, and checks gzip's checksum. @returns undefined if there is no complete image */
+/** Reads an image, and checks gzip's checksum. @returns undefined if the image is missing or incomplete */
 async function readImage(path: string): Promise<Blob | undefined> {
   try {
     return new Blob([await unzip(await readFile(path))], { type: "application/x-tar" });

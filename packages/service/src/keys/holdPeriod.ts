@@ -1,4 +1,7 @@
-/** A pending key may be published after its hold period, unless its partner must first decide about another key. */
+/**
+ * A pending key may be published after the key's hold period, unless the partner must first decide about a conflicting
+ * key.
+ */
 import { and, isNotNull, isNull, not, type SQL, sql } from "../database/drizzle.ts";
 import { DATABASE_NOW } from "../database/columns.ts";
 import { publicKeys } from "./tables.ts";

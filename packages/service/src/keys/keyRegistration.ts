@@ -74,7 +74,7 @@ export class KeyRegistration implements AsyncDisposable {
 
   /**
    * Registers a user's only key. Repeating the call has no effect.
-   * @param answer the response to a challenge for this key. Undefined if the client sent none
+   * @param answer the response to a challenge for this key. Undefined if the client sent no response
    * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError
    * KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
    */
@@ -93,7 +93,7 @@ export class KeyRegistration implements AsyncDisposable {
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
-    // Read the key even after a rejected response, because a concurrent request may have registered it.
+    // Read the key even after a rejected response, because a concurrent request may have registered the key.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
     return stored;

@@ -45,7 +45,7 @@ export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.roo
 
 /**
  * Conflicting keys, in the user's region. A conflicting key was withdrawn, or was offered for a user with another key.
- * `decided` is the time when the partner discarded or approved the user's key. It is null before the decision.
+ * `decided` is the time when the partner discarded or approved the user's key. `decided` is null before the decision.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",

@@ -48,7 +48,7 @@ export function withdrawOrDiscardKey(
 async function whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
   const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
   if (current !== undefined) {
-    // If a key with this id is pending now, the user registered it after the deletion.
+    // If a key with this id is pending now, the user registered the key after the deletion.
     const isSubmitted = current.submitted !== null || current.root !== null;
     return current.keyID === keyID && isSubmitted ? "submitted" : "unknown";
   }

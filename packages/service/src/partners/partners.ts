@@ -45,7 +45,7 @@ export class PartnerStore {
   readonly #home: Database;
   readonly #holdPeriodMs: number;
 
-  /** @param holdPeriodMs the hold period of keys, which restarts when a suspension ends */
+  /** @param holdPeriodMs the hold period of keys. The hold period restarts when a suspension ends */
   constructor(databases: Databases, holdPeriodMs: number) {
     this.#databases = databases;
     this.#holdPeriodMs = holdPeriodMs;

@@ -106,8 +106,8 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds these batches and their keys
- * by indexes, so the number of other keys does not affect the query's time.
+ * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds the batches and the batches'
+ * keys by indexes. The query's time does not depend on the number of other keys.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;

@@ -65,7 +65,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request for its client's address. Sends no query.
+   * Counts a request for the client's address. Sends no query.
    * @param isKnown whether the caller is known without a check. Requests of known callers are accepted even if too many
    * requests from the same address were rejected
    * @throws ServiceError RATE_LIMITED

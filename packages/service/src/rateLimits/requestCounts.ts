@@ -50,7 +50,7 @@ export class RequestCounts {
     return found ?? { requests: 0, endsInMs: WINDOW_SECONDS * 1000 };
   }
 
-  /** Deletes each count one minute after its counting period ends. */
+  /** Deletes each count one minute after the counted minute ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
     // Skips rows that a request has locked. The request may wait for other rows, so a wait here could cause a deadlock.

@@ -1,6 +1,6 @@
 import type { Definition } from "@keyroot/operator/definition";
 
-/** The `--port` option of the `stack` command. */
+/** The `--port` option of the `stack` and `demo` commands. */
 const port = {
   kind: "integer",
   value: "port",

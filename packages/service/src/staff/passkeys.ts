@@ -15,7 +15,7 @@ export interface Passkey {
   credentialID: string;
   /** The public key as a COSE key in base64url. */
   publicKey: string;
-  /** The authenticator's signature counter. 0 if the authenticator has none. */
+  /** The authenticator's signature counter. 0 if the authenticator has no counter. */
   counter: number;
   /** The authenticator's WebAuthn transports, such as "internal". */
   transports: string[];

@@ -14,7 +14,7 @@ export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_IDLE_MS = 12 * 60 * 60 * 1000;
 /** Precision of the stored time of the last request, in ms. */
 const IDLE_STEP_MS = 60 * 1000;
-/** Maximum time between a passkey verification and the change that requires it, in ms. */
+/** Maximum time between a passkey verification and the change that requires the verification, in ms. */
 const FRESH_MS = 60 * 1000;
 /** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
@@ -136,7 +136,7 @@ export class SessionStore {
   }
 
   /**
-   * Uses a recent verification, so that it cannot be used again.
+   * Uses a recent verification. A verification can be used only once.
    * @returns whether the session had a recent verification
    */
   async useVerification(sessionHash: string, now: number): Promise<boolean> {

@@ -35,7 +35,9 @@ interface VerifiedToken {
   isAccepted: boolean;
 }
 
-/** Issues and verifies access tokens, which are JWTs (RFC 9068). Each kind of principal has its own audience. */
+/**
+ * Issues and verifies access tokens. Access tokens are JWTs (RFC 9068). Each kind of principal has a separate audience.
+ */
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: string;

@@ -29,7 +29,7 @@ export interface CreateTokenOptions {
   author: Author;
   /** The current time in milliseconds since 1970. */
   now: number;
-  /** The request, if it has an Idempotency-Key. */
+  /** The request, if the request has an Idempotency-Key. */
   repeatable: RepeatableRequest | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface WebhookSenderOptions {
   ca?: string | undefined;
 }
 
-/** The response to a delivery, or the reason why there was none. */
+/** The response to a delivery, or the reason why no response was received. */
 export interface WebhookResponse {
   /** The HTTP status. Null if there was no response. */
   status: number | null;

@@ -80,10 +80,10 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Deliveries. Each delivery is in the database of its event. `position` is the event's position. `due` is the time at
- * which a pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time
- * when another replica may take over. A result that arrives after another replica took over changes nothing. `error` is
- * the reason for the last failure.
+ * Deliveries, in the databases of the delivered events. `position` is the event's position. `due` is the time at which
+ * a pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time when
+ * another replica may take over. A result that arrives after another replica took over changes nothing. `error` is the
+ * reason for the last failure.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

@@ -54,7 +54,7 @@ interface RequestOptions {
   /** The current time in milliseconds since 1970. */
   now: number;
   author: Author;
-  /** The request, if it has an Idempotency-Key. */
+  /** The request, if the request has an Idempotency-Key. */
   repeatable: RepeatableRequest | undefined;
 }
 

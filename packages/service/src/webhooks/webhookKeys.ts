@@ -9,7 +9,7 @@ const MAX_KEYS = 8;
 const MAX_FILE_BYTES = 1024;
 const PURPOSE = "keyroot webhook secret";
 
-/** An encrypted secret, and the id of the key that decrypts it. */
+/** An encrypted secret, and the id of the key that decrypts the secret. */
 export interface SealedSecret {
   keyID: string;
   sealed: string;
