@@ -27,7 +27,7 @@ export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
 }
 
 /**
- * Makes each error code in a page's text a link to the code's row.
+ * Links each error code in a page's text to the code's row in the table of codes.
  * @param url the relative URL of the page with the rows. Empty if the rows are on this page
  */
 export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {

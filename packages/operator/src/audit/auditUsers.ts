@@ -24,7 +24,7 @@ export interface AllUsers {
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
-/** The temporary table of the users of all files, by pass. `file` is the index of the file's root. */
+/** The temporary table with all files' users. A row contains a file's users of one pass. `file` is the index of the file's root. */
 const DIVIDED = stateFormat({
   applicationId: 0,
   version: 1,

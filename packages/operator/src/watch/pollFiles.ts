@@ -100,7 +100,7 @@ class PolledFiles {
     return this.#files.size;
   }
 
-  /** Returns a file that this poll has read. @param isUnavailable true to count an unread file as unavailable */
+  /** Returns a file if this poll has read the file. @param isUnavailable true to count the file as unavailable otherwise */
   known(root: string, isUnavailable: boolean): FileAudit | undefined {
     if (isUnavailable && !this.#files.has(root)) {
       const message = "It was not requested in this poll, because other files took too long.";

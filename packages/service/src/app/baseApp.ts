@@ -146,7 +146,7 @@ export function refuseReuse(app: App): void {
   ENDING.add(app);
 }
 
-/** Whether a content type is `application/json`, without a charset or with UTF-8 (RFC 8259, section 8.1). */
+/** True for the content type `application/json`. If it has a charset, the charset must be UTF-8 (RFC 8259, section 8.1). */
 function isJson(type: string | undefined): boolean {
   return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
 }

@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes possible tokens from a path that matches no operation. Only segments of at most 24 letters, or of at most 8
- * characters of any kind, remain.
+ * Removes segments that may contain a token from the path of an unknown operation. Segments of at most 24 letters remain,
+ * and segments of at most 8 characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
