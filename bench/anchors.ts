@@ -1,8 +1,9 @@
 /**
  * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. For
  * comparison, the benchmark measures one finality update, and a single BLS verification as the least work of any light
- * client. The benchmark also measures the time and bytes until the first verified key. It compares the results with
- * other light clients from npm: Lodestar's time on the same data, and the sizes of Lodestar, Helios and Colibri.
+ * client. The benchmark also measures the time and bytes until the first verified key. For comparison with other light
+ * clients from npm, the results contain Lodestar's time on the same data, and the sizes of Lodestar, Helios and
+ * Colibri.
  */
 import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/beacon/protocol";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";

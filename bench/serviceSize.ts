@@ -60,7 +60,7 @@ const sizes: Record<number, Relation[]> = {};
 const urls: string[] = [];
 const operations: Record<number, Record<string, Operation>> = {};
 for (const users of SIZES) operations[users] = await prepare(users);
-// Read the indexes after all databases are filled, because filling a database displaces the others from memory.
+// Read the indexes after all databases are filled. Filling one database displaces the other databases from memory.
 for (const url of urls) await readIntoMemory(url);
 
 const rounds: Record<string, Record<number, number>[]> = {};

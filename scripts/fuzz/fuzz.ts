@@ -104,7 +104,7 @@ export function smallest(target: Target, documents: readonly Uint8Array[]): Foun
   return kept;
 }
 
-/** Parses one document. @throws Error with the document as its message, for an error that is a defect */
+/** Parses one document. @throws Error if an error is a defect. The message contains the document */
 function outcomeOrDefect(target: Target, document: Uint8Array): string {
   try {
     return outcomeOf(target, document);
@@ -113,7 +113,7 @@ function outcomeOrDefect(target: Target, document: Uint8Array): string {
   }
 }
 
-/** Parses documents. @returns their results, and the code that ran */
+/** Parses documents. @returns the documents' results, and the code that ran */
 function resultsOf(target: Target, documents: readonly Uint8Array[]) {
   const coverage = new Coverage();
   const outcomes = new Set(documents.map((document) => outcomeOf(target, document)));

@@ -14,7 +14,7 @@ const FORMAT: ts.TypeFormatFlags =
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
 /** A union of many codes, which docs/errors.md and docs/auditing.md list. */
 const MANY_CODES = /("[A-Z\d_]+")(?: \| "[A-Z\d_]+"){8,}/g;
-/** The maximum length of a type. Longer types are cut after their first members. */
+/** The maximum length of a type. The summary contains only the first members of longer types. */
 const MAX_TYPE = 400;
 
 const HEAD = `# Keyroot: API summary

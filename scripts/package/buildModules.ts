@@ -7,7 +7,7 @@ export interface BuildOptions {
    * because the modules also run in browsers.
    */
   platform: "node" | "neutral";
-  /** The oldest version of ECMAScript or Node whose syntax the modules use. */
+  /** The oldest version of ECMAScript or Node that supports the modules' syntax. */
   target: string;
   /**
    * Modules that no export names, such as workers. The keys are the modules' names in `dist`. The values are the
@@ -29,12 +29,12 @@ export interface BuildOptions {
 }
 
 /**
- * Builds ES modules with source maps and declarations from TypeScript. Dependencies remain imports. devDependencies that the
- * sources import become part of the modules (tsdown's rule).
+ * Builds ES modules with source maps and declarations from TypeScript. Dependencies remain imports. devDependencies
+ * that the sources import become part of the modules (tsdown's rule).
  * @param root the folder of the project
  * @param folder the folder of the package
  * @param entries each name in `outDir`, with its TypeScript file in the package's folder
- * @returns the packages whose code is in the modules, with their versions
+ * @returns the names and versions of the packages with code in the modules
  */
 export async function buildModules(
   root: string,

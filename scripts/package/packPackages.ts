@@ -1,7 +1,7 @@
 /**
- * Builds the packages as people install them. For each package, `build/<name>` gets the files of its tarball, and
- * `build/<name>-<version>.tgz` is that tarball. `npm publish build/<name>` would publish it. `build/<name>.cdx.json`
- * lists the packages that the package needs or contains.
+ * Builds the packages as people install them. For each package, `build/<name>` gets the files of the tarball, and
+ * `build/<name>-<version>.tgz` is the tarball. `npm publish build/<name>` would publish the package.
+ * `build/<name>.cdx.json` lists the packages that the package needs or contains.
  *
  *     node scripts/package/packPackages.ts                      all packages
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR

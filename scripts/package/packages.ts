@@ -41,8 +41,9 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         parseAnyFile: "src/merkle/parseAnyFile.ts",
         beaconSource: "src/blocks/beacon/source.ts",
       },
-      // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits
-      // code by file. Therefore, code that is loaded on demand must not be in the file that every verification needs.
+      // Each chunk also contains the imports of its sources, unless an earlier chunk contains these imports. An app's
+      // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
+      // verification needs.
       chunks: {
         core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         anyFile: /src\/merkle\/parseAnyFile\b/,

@@ -32,7 +32,7 @@ function inStep(step, check) {
 
 const sha256 = (data) => createHash("sha256").update(data).digest();
 
-// ---- JSON, whose objects become maps and whose whole numbers become bigints ----
+// ---- JSON: objects become maps, and whole numbers become bigints ----
 
 const STRUCTURE = '{}[]:,"0123456789 \t\r\n';
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -158,7 +158,7 @@ function readBase64(text, length, wrongLength) {
   return bytes;
 }
 
-// ---- Keys, which are points of x² + y² = 1 + 3617·x²·y² modulo p ----
+// ---- Keys: points of x² + y² = 1 + 3617·x²·y² modulo p ----
 
 const p = 2n ** 414n - 17n;
 

@@ -87,9 +87,10 @@ export function verdictOf({
 /**
  * Audits a registry at one block. The audit compares the whole history with all Merkle-tree files, in both directions.
  *
- * It checks that no event is missing, and that each root has a valid file. Every user in a file must have a root, and
- * every user with a root must be in the root's file. No user may have two keys. The report's `findings` contain the
- * results. docs/auditing.md explains each finding's code. The function throws only if it cannot complete the audit.
+ * The audit checks that no event is missing, and that each root has a valid file. Every user in a file must have a
+ * root, and every user with a root must be in the root's file. No user may have two keys. The report's `findings`
+ * contain the results. docs/auditing.md explains each finding's code. The function throws only if it cannot complete
+ * the audit.
  *
  * @example
  * ```ts
@@ -108,7 +109,7 @@ export function verdictOf({
  * ```
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
  * CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH, PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR,
- * RPC_ANSWER_INVALID and the others of `call`, FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
+ * RPC_ANSWER_INVALID and the other errors of `call`, FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);

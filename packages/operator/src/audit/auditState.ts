@@ -105,7 +105,7 @@ export class AuditState implements SavedHistory, Disposable {
   readonly target: AuditTarget;
   cursor: BlockCursor | undefined;
 
-  /** Reads a state from its database. @param expected the required contract and chain, or undefined to accept any */
+  /** Reads a state from the database. @param expected the required contract and chain, or undefined to accept any */
   private constructor(database: StateDatabase, expected?: AuditTarget) {
     this.#database = database;
     this.target = this.#load(expected);

@@ -116,7 +116,7 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
 /**
  * Reports a user who is in a root's file but has a different root. The finding is a notice if the other root's file
  * also contains the user.
- * @param isAudited returns whether a root's file is valid, so that its users are known
+ * @param isAudited returns true if a root's file is valid. The file's users are then in `users`
  */
 function auditOtherRoot(
   root: string,

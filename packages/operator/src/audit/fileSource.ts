@@ -31,7 +31,7 @@ export function describeFileSource(source: FileSource): string {
 }
 
 /**
- * Reads a root's file without checking its content.
+ * Reads a root's file without a check of the content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
  * `fetchMerkleFile`

@@ -105,8 +105,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files whose names belong to no root on the chain. A file that waits for publication is only a notice. Such a
-   * file matches the root in the file's name, and the file's users have no root yet.
+   * Audits files with names that belong to no root on the chain. A file that waits for publication is only a notice.
+   * Such a file matches the root in the file's name, and the file's users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;

@@ -7,8 +7,8 @@ import { createFolders, syncFolder } from "./folder.ts";
 
 /**
  * The time in ms after which an unchanged draft counts as abandoned. A draft is a temporary file in the folder of the
- * final file. A process writes its draft without a pause, so an older draft belongs to a killed process. If a suspended
- * process continues after this time, its write fails with FILE_UNWRITABLE.
+ * final file. A process writes its draft without a pause, so an older draft belongs to a killed process. If a process
+ * was suspended for a longer time, the process's write fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
@@ -57,7 +57,7 @@ const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Deletes drafts that `kill -9` or a power failure left in a folder.
- * @param isOurs selects drafts by the names of their final files
+ * @param isOurs selects drafts by the names of the final files
  * @param before a time in ms since 1970. The function keeps drafts that changed after this time. By default, the
  * function keeps no draft. Use the default only with a lock that excludes other writers
  */

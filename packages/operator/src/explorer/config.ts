@@ -17,7 +17,8 @@ export interface ExplorerConfig {
    */
   beacon?: Omit<BeaconOptions, "store"> | undefined;
   /**
-   * The auditors whose statements the page accepts. Without `beacon`, the auditors are the default source of the block.
+   * The auditors. The page accepts these auditors' statements. Without `beacon`, the auditors are the default source of
+   * the block.
    */
   auditors?: AuditorsOption | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */

@@ -24,7 +24,7 @@ export class WorkerPool<Request, Result> implements AsyncDisposable {
       worker.on("message", (answer: PoolAnswer<Result>) => {
         this.#resolve(answer);
       });
-      // A thread that fails loses its requests, and lost requests never end. End all requests with an error.
+      // A failed thread loses its requests, and lost requests never end. Therefore, end all requests with an error.
       worker.on("error", (error) => {
         this.#failure ??= { error };
         for (const { reject } of this.#waiting.values()) reject(error);

@@ -67,7 +67,7 @@ export class StatementFolder {
   /**
    * Signs the result of an audit, and writes the statement. The function never signs a statement that contradicts a
    * statement in the folder.
-   * @param found the statement without its tree
+   * @param found the statement without a tree
    * @param roots all roots, in the chain's order
    * @param time in seconds since 1970
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE

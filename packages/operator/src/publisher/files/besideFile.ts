@@ -11,7 +11,7 @@ export interface BesideFileOptions {
    * Stores leaf chunks `<root>/<number>.bin` for short proofs. A file of 700 users has 32 chunks of 1 kB each. Default: false.
    */
   proofs?: boolean | undefined;
-  /** Stores a Brotli-compressed copy `<root>.json.br`, which has a third of the file's size. Default: false. */
+  /** Stores a Brotli-compressed copy `<root>.json.br`, which has about 1/3 of the file's size. Default: false. */
   brotli?: boolean | undefined;
 }
 

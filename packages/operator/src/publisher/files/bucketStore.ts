@@ -45,7 +45,7 @@ const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 type ObjectState = "missing" | "same" | "other";
 
 /**
- * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep objects
  * forever.
  *
  * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and

@@ -7,7 +7,7 @@ import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 /**
  * Stores a new file, and checks that the file host serves the stored bytes. Then verifies the whole tree in these bytes
  * and one record per user, as clients do.
- * @param file a file whose keys have already been checked
+ * @param file a file with keys that have already been checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
  * errors of `store.put`
  */

@@ -10,7 +10,8 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 /** Options of `makePlan`. */
 export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPublished"> {
   /**
-   * The maximum number of users per file and transaction, 1 to 1,000,000. The plan uses fewer users if the chain requires it.
+   * The maximum number of users per file and transaction, 1 to 1,000,000. The plan uses fewer users if the chain's
+   * limits require a smaller number.
    */
   usersPerFile: number;
   /** Receives the number of users that a stage has finished. */

@@ -36,7 +36,7 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 /**
  * Parses a serialized plan. The function checks the format, that the plan is complete, and that user ids are unique and
  * sorted. The function does not check that each root matches the batch's users, because this check needs the files.
- * @param source the bytes of the plan, or its lines without line feeds
+ * @param source the bytes of the plan, or the plan's lines without line feeds
  * @throws VerificationError PLAN_INVALID, and the errors of `parseJson` for the step "file"
  */
 export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {

@@ -20,12 +20,12 @@ const TOLERANCE = 1 / 50;
 
 /**
  * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
- * block must have room for it. Chains and forks have different limits and prices, so only the node's estimates count.
- * The estimates use the most expensive user ids (without zero bytes), so any real batch with this number of users fits.
- * Gas grows by the same amount per user, so a few estimates are enough.
+ * block must have room for the transaction. Chains and forks have different limits and prices, so only the node's
+ * estimates count. The estimates use the most expensive user ids (without zero bytes), so any real batch with this
+ * number of users fits. Gas grows by the same amount per user, so a few estimates are enough.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
- * @throws TransportError the node's error if it rejects even a single user
+ * @throws TransportError the node's error if the node rejects even a single user
  */
 export async function usersPerTransaction(registry: Registry, max: number): Promise<number> {
   const { gasLimit } = await registry.chain.block("latest");

@@ -56,9 +56,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Makes a function that signs the owner's transactions and broadcasts them through the chain's endpoint. The function
- * computes the returned hash from the signed bytes, and does not use the endpoint's response. The same request gives
- * the same transaction.
+ * Makes a function that signs the owner's transactions and broadcasts the signed transactions through the chain's
+ * endpoint. The function computes the returned hash from the signed bytes, and does not use the endpoint's response.
+ * The same request gives the same transaction.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner

@@ -35,8 +35,8 @@ export interface AddRootsContext {
 
 /**
  * Adds the roots of batches with one transaction per batch. Several transactions can be pending at the same time.
- * Returns when every nonce is used and every batch has a receipt. The caller must then check that all users have their
- * root.
+ * Returns when every nonce is used and every batch has a receipt. The caller must then check that all users have the
+ * root of their batch.
  *
  * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if the transaction is stuck,
  * a node dropped the transaction, or the response was lost. The chain includes at most one transaction per nonce.
