@@ -75,7 +75,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--files", out()]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(
-        /^RECORDS_INVALID .* 2 bad rows among 4 rows\. Nothing was written\. .*\n {2}line 3: .*\n {2}line 4: .*\n$/,
+        /^RECORDS_INVALID: .* 2 bad rows among 4 rows\. Nothing was written\. .*\n {2}line 3: .*\n {2}line 4: .*\n$/,
       );
       const { json } = await build(path);
       const rows = json.error?.["actual"] as { line: number; code: string }[];
@@ -120,7 +120,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       const invalid = await keyroot.run(args, { input: `nonsense\n${records}` });
       expect([invalid.code, invalid.stdout]).to.deep.equal([1, ""]);
       expect(invalid.stderr).to.match(
-        /^RECORDS_INVALID .*: Standard input has 1 bad row among 4 rows\. Nothing was written\. .*\n {2}line 1: /,
+        /^RECORDS_INVALID: Standard input has 1 bad row among 4 rows\. Nothing was written\. .*\n {2}line 1: /,
       );
       const { json: empty } = await keyroot.json(args, { input: "" });
       expect(empty.error).to.include({ code: "NO_RECORDS" });
