@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { KeyPublisher } from "../../packages/service/src/publishing/keyPublisher.ts";
 import { makeLogger } from "../../packages/service/src/app/logger.ts";
-import { every, inTurn, type RepeatedTask } from "../../packages/service/src/repeatedTasks.ts";
+import { every, inTurn, publisherTasks, type RepeatedTask } from "../../packages/service/src/repeatedTasks.ts";
 
 const LOGGER = makeLogger("silent");
 
@@ -59,5 +60,26 @@ describe("tasks in turn", () => {
     await stopped;
     await nextTurn();
     expect(started).to.have.lengthOf(1);
+  });
+});
+
+describe("the publisher's tasks", () => {
+  it("never compare roots and publish keys at the same time", async () => {
+    const steps: string[] = [];
+    const step = async <Result>(name: string, result: Result) => {
+      steps.push(`${name} starts`);
+      await sleep(5);
+      steps.push(`${name} ends`);
+      return result;
+    };
+    const publisher = {
+      recheck: () => step("comparing", { differences: [] }),
+      countPublishable: () => Promise.resolve(1),
+      publish: () => step("publishing", []),
+    } as unknown as KeyPublisher;
+    const tasks = publisherTasks(publisher, { every: 3600, atLeast: 1 }, LOGGER);
+    const { signal } = new AbortController();
+    await Promise.all(tasks.map(({ run }) => run(signal)));
+    expect(steps).to.deep.equal(["comparing starts", "comparing ends", "publishing starts", "publishing ends"]);
   });
 });

@@ -46,8 +46,21 @@ export function dropTasks(
   return tasks.map(([name, intervalMs, run]) => ({ name, intervalMs, run }));
 }
 
+/**
+ * Returns the tasks that compare published roots and publish keys. They run in turn.
+ * @param schedule undefined if the service does not publish on a schedule
+ */
+export function publisherTasks(
+  publisher: KeyPublisher,
+  schedule: Schedule | undefined,
+  logger: FastifyBaseLogger,
+): RepeatedTask[] {
+  const scheduled = schedule === undefined ? [] : [publishTask(publisher, schedule, logger)];
+  return inTurn([recheckTask(publisher, logger), ...scheduled]);
+}
+
 /** Returns the task that publishes the publishable keys if at least `atLeast` keys are publishable. */
-export function publishTask(
+function publishTask(
   publisher: KeyPublisher,
   { every: seconds, atLeast }: Schedule,
   logger: FastifyBaseLogger,
@@ -60,7 +73,7 @@ export function publishTask(
 }
 
 /** The task that compares the published roots that are due, unless a replica is publishing. */
-export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): RepeatedTask {
+function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): RepeatedTask {
   const run = async () => {
     for (const difference of (await publisher.recheck()).differences)
       logger.error(difference, "a published root differs from the chain or its file");

@@ -19,7 +19,7 @@ import { checkMigrations, openDatabases } from "./database/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
-import { dropTasks, every, inTurn, publishTask, recheckTask } from "./repeatedTasks.ts";
+import { dropTasks, every, publisherTasks } from "./repeatedTasks.ts";
 import { DeliveryWorker } from "./webhooks/deliveryWorker.ts";
 
 /** Assumed interval of publications by the operator's command, in seconds. */
@@ -101,10 +101,8 @@ export async function startService(options: StartServiceOptions = readConfig(pro
         logger.error({ ...difference, err }, "a published root is not confirmed");
       },
     });
-  if (publisher !== undefined) {
-    const scheduled = schedule === undefined ? [] : [publishTask(publisher, schedule, logger)];
-    for (const task of inTurn([recheckTask(publisher, logger), ...scheduled])) starting.defer(every(task, logger));
-  }
+  if (publisher !== undefined)
+    for (const task of publisherTasks(publisher, schedule, logger)) starting.defer(every(task, logger));
 
   const context = makeContext({
     databases,
