@@ -19,7 +19,7 @@ const EXPLORER_PORT = 3;
 
 type Print = (text: string) => void;
 
-/** `keyroot demo`: the demo on a new local stack, which `--keep-running` keeps until Ctrl-C. */
+/** `npm start` and `npm run demo`: the demo on a new local stack. With `--keep-running`, the stack stays up until Ctrl-C. */
 export default async function demo(
   { keepRunning, port, json }: DemoArgs,
   { hre }: HardhatHost,

@@ -58,7 +58,7 @@ describe("README.md", () => {
   const printedAfter = (word: string) => new RegExp(`^ +${word} +(\\S+)`, "m").exec(printed)?.[1] ?? "";
 
   it("counts the attacks of the demo", () => {
-    const [, count] = /tries (\d+) ways/.exec(readme.replace(/\s+/g, " ")) ?? [];
+    const [, count] = /of (\d+) simulated attacks/.exec(readme.replace(/\s+/g, " ")) ?? [];
     expect(Number(count)).to.equal(ATTACKS.length + BEACON_ATTACKS.length);
   });
 

@@ -41,7 +41,7 @@ describe("the administration commands", () => {
       const { stdout } = await new CommandLine("keyroot", [node, installed]).run(create, {
         env: { ...env, npm_command },
       });
-      return /^To create a token for its server: (.*) create-server-token /m.exec(stdout)?.[1];
+      return /^To create a token for the partner's server: (.*) create-server-token /m.exec(stdout)?.[1];
     };
     expect(await hint(undefined)).to.equal(installed);
     expect(await hint("exec")).to.equal("npx keyroot");

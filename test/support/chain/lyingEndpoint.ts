@@ -14,7 +14,7 @@ export const lieAt =
     return called === method ? answer(forward, params) : forward();
   };
 
-/** An endpoint in front of a chain. It forwards calls while `lie` is undefined. */
+/** An endpoint in front of a chain. It forwards calls while `lie` is undefined. `fiveEndpoints.ts` has lies about blocks. */
 export interface Endpoint {
   readonly url: string;
   lie: Lie | undefined;

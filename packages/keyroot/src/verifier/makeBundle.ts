@@ -9,7 +9,7 @@ import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
 import { parseEvidencePolicy } from "./evidencePolicy.ts";
 import { type Endpoint, parseKeyQuery, parseRegistryReference, type VerifyOptions } from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
-import { parseSources, type VerifierSources, withSources } from "./sources.ts";
+import { parseServers, type VerifierServers, withServers } from "./servers.ts";
 import { verifyRoot } from "./verdict.ts";
 
 /**
@@ -63,10 +63,10 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const policy = parseEvidencePolicy({ ...options, storageProof: true });
   const { anchor, usersSlot } = policy;
   const answers = new Map<string, unknown>();
-  const make = async (sources: VerifierSources) => {
-    const reading = await readRootAtBlock(query, policy, sources, Date.now);
+  const make = async (servers: VerifierServers) => {
+    const reading = await readRootAtBlock(query, policy, servers, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
-    const file = parseMerkleFile(await sources.fetchFile(root), root);
+    const file = parseMerkleFile(await servers.fetchFile(root), root);
     const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",
@@ -83,7 +83,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const trusted = auditors === undefined ? { pinned: reading.evidence.block?.hash } : { auditors };
     return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, trusted) };
   };
-  return withSources(parseSources(options), make, {
+  return withServers(parseServers(options), make, {
     signal: options.signal,
     wrap: (call) => recordAnswers(call, answers),
   });

@@ -3,23 +3,23 @@ import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { RootQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { callContract, readRootByCall } from "./rootByCall.ts";
-import type { VerifierSources } from "./sources.ts";
+import type { VerifierServers } from "./servers.ts";
 
 /**
  * Reads a user's root with the evidence that the policy requires.
- * @param sources the endpoints and the options of other requests. Only a quorum has more than one endpoint.
+ * @param servers the endpoints and the options of other requests. Only a quorum has more than one endpoint.
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */
 export async function readRoot(
   query: RootQuery,
   policy: EvidencePolicy,
-  sources: Pick<VerifierSources, "calls" | "http">,
+  servers: Pick<VerifierServers, "calls" | "http">,
   now = Date.now,
 ): Promise<RootReading> {
-  if (acceptsLatestAnswer(policy)) return readLatestRoot(query, sources.calls);
+  if (acceptsLatestAnswer(policy)) return readLatestRoot(query, servers.calls);
   // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
-  return readRootAtBlock(query, policy, sources, now);
+  return readRootAtBlock(query, policy, servers, now);
 }
 
 /** Checks whether the policy accepts a single endpoint's latest answer. The specification accepts such an answer. */

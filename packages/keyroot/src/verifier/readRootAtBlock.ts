@@ -13,7 +13,7 @@ import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { RootQuery } from "./options.ts";
 import { callContract, readRootByCall, type RootAnswers } from "./rootByCall.ts";
 import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.ts";
-import type { VerifierSources } from "./sources.ts";
+import type { VerifierServers } from "./servers.ts";
 import { verifyChainId } from "./verdict.ts";
 
 /** The answers about a user's root, with their evidence. */
@@ -34,7 +34,7 @@ export interface RootReading {
  * Reads a user's root at a block. The policy's source finds the block. For every source, the function then checks the
  * header's hash and the block's age. The function reads the contract's answer at this block, with a storage proof if
  * the policy requires a proof.
- * @param sources the endpoints and the options of other requests. Only a quorum has more than one endpoint.
+ * @param servers the endpoints and the options of other requests. Only a quorum has more than one endpoint.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
  * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few endpoints respond and no response is false
@@ -42,7 +42,7 @@ export interface RootReading {
 export async function readRootAtBlock(
   query: RootQuery,
   policy: EvidencePolicy,
-  { calls, http }: Pick<VerifierSources, "calls" | "http">,
+  { calls, http }: Pick<VerifierServers, "calls" | "http">,
   now: () => number,
 ): Promise<RootReading> {
   const { anchor, storageProof, tag, usersSlot } = policy;

@@ -2,7 +2,7 @@ import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import { checkBoolean, checkFunction, checkInteger, optional } from "../input/options.ts";
 import { type EvidencePolicy, parseEvidencePolicy } from "./evidencePolicy.ts";
 import { parseRegistryReference, type RegistryReference, type VerifyOptions } from "./options.ts";
-import { parseSources, type SourceConfig } from "./sources.ts";
+import { parseServers, type ServerConfig } from "./servers.ts";
 
 /** The default of `publicationMs`: one day for the default hold period, and one day until the next publication. */
 const PUBLICATION_MS = 172_800_000;
@@ -11,7 +11,7 @@ const PUBLICATION_MS = 172_800_000;
 export interface VerifierConfig {
   registry: RegistryReference;
   policy: EvidencePolicy;
-  sources: SourceConfig;
+  servers: ServerConfig;
   sha256: Sha256 | undefined;
   /** Returns the current time in ms since 1970. */
   now: () => number;
@@ -35,7 +35,7 @@ export function parseVerifierOptions(
   const { publicationMs = PUBLICATION_MS, verifiedBefore = false } = options;
   checkInteger("The publicationMs option", publicationMs, 0);
   checkBoolean("The verifiedBefore option", verifiedBefore);
-  return { registry, policy, sources: parseSources(options), sha256, now, publicationMs, verifiedBefore };
+  return { registry, policy, servers: parseServers(options), sha256, now, publicationMs, verifiedBefore };
 }
 
 /** The registries for which this process has verified a key. The options for these registries are correct. */

@@ -15,7 +15,7 @@ import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
-import { type VerifierSources, withSources } from "./sources.ts";
+import { type VerifierServers, withServers } from "./servers.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
@@ -64,7 +64,7 @@ export async function verifyContacts(
   contacts: readonly Contact[],
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
-  const { registry, policy, sources, sha256, now } = config;
+  const { registry, policy, servers, sha256, now } = config;
   const cache = optional(checkStore, "The cache option", uncheckedCache);
   checkInteger("The recheckMs option", recheckMs, 0);
 
@@ -82,11 +82,11 @@ export async function verifyContacts(
 
   const proveKey = async (
     query: KeyQuery,
-    sources: VerifierSources,
+    servers: VerifierServers,
     cached: CachedKey | undefined,
   ): Promise<ContactOutcome | undefined> => {
     // If there is no short proof, the caller reads the whole file.
-    const proven = await policy.proveKey?.(query, sources, now);
+    const proven = await policy.proveKey?.(query, servers, now);
     if (proven === undefined) return undefined;
     const { userID, contract, chainId } = query;
     const verified = { ...proven, contract, chainId };
@@ -97,7 +97,7 @@ export async function verifyContacts(
 
   const findContact = async (
     { userID, expectedPublicKey }: Contact,
-    sources: VerifierSources,
+    servers: VerifierServers,
     names: readonly string[],
   ): Promise<FoundRoot | ContactOutcome> => {
     try {
@@ -106,9 +106,9 @@ export async function verifyContacts(
       const isEnough = cached && (await meetsPolicy(cached, policy, names, recheckMs, now()));
       const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
-      const proven = await proveKey(query, sources, cached);
+      const proven = await proveKey(query, servers, cached);
       if (proven) return proven;
-      const reading = await readRoot(query, policy, sources, now);
+      const reading = await readRoot(query, policy, servers, now);
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);
         const comparison = await compareWithCache(query, cached, root, reading);
@@ -123,9 +123,9 @@ export async function verifyContacts(
     }
   };
 
-  const verifyUsersOfFile = async (sources: VerifierSources, root: string, users: readonly FoundRoot[]) => {
+  const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
     const userIDs = users.map(({ query }) => query.userID);
-    const file = sources.fetchFile(root).then((bytes) => parseFile(bytes, root, sha256, userIDs));
+    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root, sha256, userIDs));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { query, cached, contradicts } = user;
@@ -141,9 +141,9 @@ export async function verifyContacts(
     return outcomes;
   };
 
-  const verifyAll = async (sources: VerifierSources) => {
-    const names = cache ? sources.endpoints.map(sourceOf) : [];
-    const found = await Promise.all(contacts.map((contact) => findContact(contact, sources, names)));
+  const verifyAll = async (servers: VerifierServers) => {
+    const names = cache ? servers.endpoints.map(sourceOf) : [];
+    const found = await Promise.all(contacts.map((contact) => findContact(contact, servers, names)));
     const byRoot = groupBy(
       found.filter((contact) => "root" in contact),
       ({ root }) => root,
@@ -153,7 +153,7 @@ export async function verifyContacts(
     const files = byRoot.entries();
     const work = async () => {
       for (const [root, users] of files)
-        for (const [user, outcome] of await verifyUsersOfFile(sources, root, users)) outcomeOf.set(user, outcome);
+        for (const [user, outcome] of await verifyUsersOfFile(servers, root, users)) outcomeOf.set(user, outcome);
     };
     await Promise.all([work(), work(), work(), work()]);
     const outcomes = found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
@@ -162,7 +162,7 @@ export async function verifyContacts(
       if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
     return outcomes;
   };
-  return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
+  return withServers(servers, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
 /**

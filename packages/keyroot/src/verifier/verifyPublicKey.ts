@@ -6,7 +6,7 @@ import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts"
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import { noteSuccess, parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
-import { type VerifierSources, withSources } from "./sources.ts";
+import { type VerifierServers, withServers } from "./servers.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
 /** A verified public key, the contract in which the key is published, and the evidence. */
@@ -36,7 +36,7 @@ export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" 
  * evidence is an unproven answer of one endpoint. Choose an endpoint with a different operator than the key's server
  * and the file host.
  *
- * This function runs the steps one after another: options → sources → evidence → verdict. A step never calls another
+ * This function runs the steps one after another: options → servers → evidence → verdict. A step never calls another
  * step.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
@@ -65,23 +65,23 @@ export async function verifyKey(
   userID: UserID,
   { expectedPublicKey, knownSince, signal }: KeyOptions,
 ): Promise<VerifiedKey> {
-  const { registry, policy, sources, sha256, now } = config;
+  const { registry, policy, servers, sha256, now } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
-  const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
+  const verify = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
     // If there is no short proof, the whole file is read.
-    const proven = await policy.proveKey?.(query, sources, now);
+    const proven = await policy.proveKey?.(query, servers, now);
     if (proven) return { ...proven, contract, chainId };
-    const reading = await readRoot(query, policy, sources, now);
+    const reading = await readRoot(query, policy, servers, now);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, blockNumber] = await Promise.all([sources.fetchFile(root), readBlockOfRoot(root, reading)]);
+    const [bytes, blockNumber] = await Promise.all([servers.fetchFile(root), readBlockOfRoot(root, reading)]);
     const verified = await verifyFile(query, root, bytes, sha256);
     evidence.uniqueness = "checked";
     return { ...verified, root, blockNumber, contract, chainId, evidence };
   };
   try {
-    const verified = await withSources(sources, verify, { signal });
+    const verified = await withServers(servers, verify, { signal });
     noteSuccess(config);
     return verified;
   } catch (error) {

@@ -8,7 +8,7 @@ import { parseFile } from "../verifier/parseFile.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
-import { type VerifierSources, withSources } from "../verifier/sources.ts";
+import { type VerifierServers, withServers } from "../verifier/servers.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
@@ -45,10 +45,10 @@ export async function checkUsers(
     }
   };
   const answered: UserToCheck[] = [];
-  const check = async (sources: VerifierSources) => {
+  const check = async (servers: VerifierServers) => {
     const readAnswer = async ([userID, user]: UserToCheck) => {
       const query = { ...config.registry, userID };
-      const { answers, evidence } = await readRoot(query, { ...config.policy, tag: "finalized" }, sources, config.now);
+      const { answers, evidence } = await readRoot(query, { ...config.policy, tag: "finalized" }, servers, config.now);
       applyAnswer(user, verifyAnswers(query, answers), evidence, time);
       answered.push([userID, user]);
     };
@@ -58,7 +58,7 @@ export async function checkUsers(
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const userIDs = readers.map(([userID]) => userID);
       const readFile = async () => {
-        const file = await parseFile(await sources.fetchFile(root), root, config.sha256, userIDs);
+        const file = await parseFile(await servers.fetchFile(root), root, config.sha256, userIDs);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
           applyFile(user, keyIn(file, root, query), time);
@@ -69,7 +69,7 @@ export async function checkUsers(
       });
     }
   };
-  await attempt(() => withSources(config.sources, check, { signal, wrap: shareEqualCalls }));
+  await attempt(() => withServers(config.servers, check, { signal, wrap: shareEqualCalls }));
   return answered.length;
 }
 

@@ -27,14 +27,14 @@ export async function makeAlarm(
 
 /** Makes a user's bundle at a block. Returns undefined if a key, a file or a proof is missing. */
 async function makeEvidence(
-  { registry, policy, sources }: VerifierConfig,
+  { registry, policy, servers }: VerifierConfig,
   pinned: string | undefined,
   makeBundle: (options: MakeBundleOptions) => Promise<{ bundle: Bundle }>,
 ): Promise<Bundle | undefined> {
   const { usersSlot } = policy;
-  for (const rpc of sources.endpoints) {
+  for (const rpc of servers.endpoints) {
     try {
-      return (await makeBundle({ ...registry, usersSlot, ...sources.network, pinned, rpc })).bundle;
+      return (await makeBundle({ ...registry, usersSlot, ...servers.network, pinned, rpc })).bundle;
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
     }

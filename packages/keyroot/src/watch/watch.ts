@@ -18,7 +18,7 @@ import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
 import { parseKeyQuery } from "../verifier/options.ts";
-import { checkContract } from "../verifier/sources.ts";
+import { checkContract } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
@@ -143,7 +143,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;
     try {
-      const { timeoutMs } = config.sources.network.limits;
+      const { timeoutMs } = config.servers.network.limits;
       const list = await withTimeout("The function contacts", timeoutMs, signal, async (signal) =>
         contacts?.({ signal }),
       );

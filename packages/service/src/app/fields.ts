@@ -51,7 +51,7 @@ export const text = (content: string) =>
     .max(MAX_TEXT)
     // Rejects control characters and unpaired surrogates. PostgreSQL cannot store NUL, and UTF-8 cannot encode unpaired
     // surrogates.
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters or unpaired surrogates")
     .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
 export const name = text("A human-friendly name");
 export const tokenContext = text("The device or purpose of a user's refresh token");

@@ -10,7 +10,7 @@ import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts"
 import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
 
 /** The endpoints and the file host of a verification, and the limits of the requests. */
-export interface VerifierSources {
+export interface VerifierServers {
   endpoints: readonly Endpoint[];
   calls: readonly RpcCall[];
   /** The options of requests to other hosts, such as the timeout. */
@@ -19,7 +19,7 @@ export interface VerifierSources {
   fetchFile: (root: string) => Promise<Uint8Array>;
 }
 
-export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
+export interface ServerConfig extends Pick<VerifyOptions, "quorum"> {
   endpoints: readonly Endpoint[];
   contract: string;
   network: Pick<VerifyOptions, "merkleUrl" | "allowHttp" | "fetch"> & { limits: Limits };
@@ -42,9 +42,9 @@ interface CallSettings extends Pick<VerifyOptions, "signal"> {
   wrap?: (call: RpcCall) => RpcCall;
 }
 
-export function parseSources(
+export function parseServers(
   options: Pick<VerifyOptions, "rpc" | "quorum" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
-): SourceConfig {
+): ServerConfig {
   const limits = parseLimits(options.limits);
   const allowHttp = optional(checkBoolean, "The allowHttp option", options.allowHttp);
   const fetch = optional(checkFunction, "The fetch option", options.fetch);
@@ -57,13 +57,13 @@ export function parseSources(
 }
 
 /**
- * Runs `work` with the sources, for at most `limits.timeoutMs`. At the end, aborts all open requests.
+ * Runs `work` with the servers, for at most `limits.timeoutMs`. At the end, aborts all open requests.
  * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and the
  * errors of `work`
  */
-export async function withSources<T>(
-  { endpoints, quorum, contract, network }: SourceConfig,
-  work: (sources: VerifierSources) => Promise<T>,
+export async function withServers<T>(
+  { endpoints, quorum, contract, network }: ServerConfig,
+  work: (servers: VerifierServers) => Promise<T>,
   { signal: callersSignal, batchSize = 1, wrap = (call) => call }: CallSettings = {},
 ): Promise<T> {
   checkBuiltins();
