@@ -181,6 +181,11 @@ describe("verifyPublicKey", () => {
       const details = { expected: first.tree.root, actual: forged.tree.root };
       expect(await failure(verify())).to.include(verificationError("tree", "ROOT_MISMATCH", details));
     });
+
+    it("throws TREE_MISMATCH for a file with a changed tree", async () => {
+      answerFiles = (_, response) => response.end(textOf(first).replace('"level":0', '"level":1'));
+      expect(await failure(verify())).to.include(verificationError("tree", "TREE_MISMATCH"));
+    });
   });
 
   describe("with a broken host or network", () => {
