@@ -23,7 +23,7 @@ describe("docs/formats.md and docs/errors.md", () => {
     const sets = await Promise.all(names.map((name) => readPage(`test/vectors/${name}`)));
     const counts = sets.map((text) => (JSON.parse(text) as { vectors: unknown[] }).vectors.length);
     const total = counts.reduce((sum, count) => sum + count);
-    expect(await readPage("docs/formats.md")).to.include(`: ${total} documents`);
+    expect(await readPage("docs/formats.md")).to.include(`the ${total} [test vectors]`);
     const rows = (await readPage("test/vectors/README.md")).matchAll(/^\| `(\S+\.json)`\s*\| (\d+)/gm);
     expect(Object.fromEntries(Array.from(rows, ([, name, count]) => [name, Number(count)]))).to.deep.equal(
       Object.fromEntries(names.map((name, i) => [name, counts[i]])),
