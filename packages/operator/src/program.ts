@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { type Command as KeyrootCommand, describeOption, optionName } from "./commands/defineCommand.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
+import { shellCommand } from "./commands/output.ts";
 import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandHandlers.ts";
 
 const words = () => process.argv.slice(2);
@@ -42,7 +43,7 @@ export async function runProgram(): Promise<void> {
 /** Returns the environment of commands in this program. */
 function hostOf(showStackTraces: boolean): Host {
   return {
-    program: PROGRAM.join(" "),
+    program: shellCommand(PROGRAM),
     invocation: [...PROGRAM, ...words()],
     root: process.cwd(),
     environment: process.env,

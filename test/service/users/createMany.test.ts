@@ -198,7 +198,7 @@ describeOnEachDatabase("users/createMany", (service) => {
       expect(codes(await create([a, b], key))).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
     });
 
-    it("stores tokens only in hashed or encrypted form", async () => {
+    it("stores no plain token and no plain idempotency key", async () => {
       const key = randomHex();
       const results = await create(inTurns(3, "A phone"), key);
       const secrets = [key, ...results.map(({ token }) => String(token).slice(-43))];

@@ -196,7 +196,7 @@ export const DEFINITIONS = {
       finalized: flag("Wait until the blocks of the roots are finalized", { excludes: ["confirmations"] }),
       timeout: integer(
         "seconds",
-        "Maximum number of seconds to wait without progress; not used with --safe-transactions",
+        "Maximum number of seconds to wait without progress. The wait for a Safe has no limit",
         { min: 1, default: 600 },
       ),
       ...chain,

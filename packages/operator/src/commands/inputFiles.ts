@@ -10,10 +10,11 @@ const LISTED = 20;
 
 /**
  * Reads the records of `--records`. A bad row is an error unless `--skip-bad` is set.
+ * @param skipBad undefined if the command has no `--skip-bad` option
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
-  { records: path, skipBad }: { records: string; skipBad: boolean },
+  { records: path, skipBad }: { records: string; skipBad?: boolean },
   progress: Progress,
 ): Promise<RecordsRead> {
   const isStandardInput = path === "-";
@@ -26,7 +27,9 @@ export async function loadRecords(
     const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
     const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";
     const total = plural(bad.length + records.length, "row");
-    const message = `${name} has ${plural(bad.length, "bad row")} among ${total}. Nothing was written. Correct them, or set --skip-bad.${rows.join("")}${more}`;
+    const remedy =
+      skipBad === undefined ? "Correct the rows." : "Nothing was written. Correct the rows, or set --skip-bad.";
+    const message = `${name} has ${plural(bad.length, "bad row")} among ${total}. ${remedy}${rows.join("")}${more}`;
     throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
   }
   if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${name} has no records to publish.`);

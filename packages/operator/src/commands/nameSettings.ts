@@ -18,14 +18,21 @@ export function nameSettings(
 ): unknown {
   if (!(error instanceof TransportError && CODES.includes(error.code))) return error;
   const words = error.message.split(/\s+/).map((word) => word.replace(/[.:,]+$/, ""));
-  const given = Object.keys(options).map((name) => [optionName(name), raw[rawName(name)]] as const);
-  const variables = Object.entries(environment).filter(([name]) => name.startsWith("KEYROOT_"));
-  const names = [...given, ...variables].flatMap(([name, value]) =>
+  // A variable has an effect only if its option is not given.
+  const settings = Object.entries(options).map(([name, { variable }]) => {
+    const given = raw[rawName(name)];
+    return given === undefined && variable !== undefined
+      ? ([variable, environment[variable]] as const)
+      : ([optionName(name), given] as const);
+  });
+  const names = settings.flatMap(([name, value]) =>
     hostsOf(value).some((host) => words.includes(host)) ? [name] : [],
   );
   if (names.length === 0) return error;
   const text = `${error.message} Check the URL in ${names.join(" and ")}, and check that a server responds there.`;
-  return new TransportError(error.code as "UNREACHABLE" | "TIMEOUT", text, { cause: error });
+  return new TransportError(error.code as "UNREACHABLE" | "TIMEOUT", text, {
+    ...{ cause: error, expected: error.expected, actual: error.actual },
+  });
 }
 
 /** Returns the hosts, with ports, of a comma-separated list of URLs. */

@@ -116,7 +116,7 @@ async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void>
 async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUser[]> {
   if (records !== undefined) {
     using progress = new Progress();
-    return [...(await loadRecords({ records, skipBad: false }, progress)).records];
+    return [...(await loadRecords({ records }, progress)).records];
   }
   if (userID === undefined || publicKey === undefined) {
     const message =

@@ -253,7 +253,7 @@ export class AdminClient {
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
-    const body = { biz_id: checkBizID("The bizID argument", bizID), name: checkText("The argument name", name) };
+    const body = { biz_id: checkBizID("The bizID argument", bizID), name: checkText("The name argument", name) };
     await this.#operations.call("/v1/admin/staff/remove", body, nothing, options);
   }
 

@@ -1,8 +1,10 @@
+import { URL_VARIABLES } from "../database/urlVariables.ts";
+
 /** The environment variable for each configuration field. */
 export const VARIABLES = {
-  databaseUrl: "DATABASE_URL",
-  "regionUrls.us-west-2": "DATABASE_URL_US_WEST_2",
-  "regionUrls.eu-west-1": "DATABASE_URL_EU_WEST_1",
+  databaseUrl: URL_VARIABLES.home,
+  "regionUrls.us-west-2": URL_VARIABLES["us-west-2"],
+  "regionUrls.eu-west-1": URL_VARIABLES["eu-west-1"],
   host: "KEYROOT_HOST",
   port: "KEYROOT_PORT",
   monitoringHost: "KEYROOT_MONITORING_HOST",

@@ -21,8 +21,8 @@ import { ArgumentError } from "../errors.ts";
 import { DATABASE_NOW } from "./columns.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { schemaRequirements } from "./tables.ts";
-import { VARIABLES } from "../config/variables.ts";
 import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
+import { URL_VARIABLES } from "./urlVariables.ts";
 
 /** A connection to PostgreSQL or PGlite. The tables and queries are the same for both. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -188,12 +188,11 @@ async function incompatibility(database: Database, applied: readonly string[]): 
 
 /**
  * Waits for the first query of a database.
- * @throws ArgumentError CONFIGURATION_INVALID, TransportError UNREACHABLE; both name the variable of the database's URL
+ * @throws TransportError UNREACHABLE if there is no connection. The message names the variable with the database's URL.
  */
 function connected<T>(query: Promise<T>, place: Place): Promise<T> {
-  const variable = place === "home" ? VARIABLES.databaseUrl : VARIABLES[`regionUrls.${place}`];
   return query.catch((error: unknown) => {
-    throw toConnectionError(error, variable);
+    throw toConnectionError(error, URL_VARIABLES[place]);
   });
 }
 

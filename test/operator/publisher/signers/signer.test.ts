@@ -196,15 +196,6 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("names the variable of a missing file in the error", async () => {
-    const key = await write("key.json", KEY_FILE);
-    const missing = join(folder.path, "none");
-    const noKey = await errorOf(openKeyFile(missing, { passphrase: PASSPHRASE }));
-    const noPassphrase = await errorOf(openKeyFile(key, { file: missing }));
-    expect(noKey.message).to.include(missing).and.include("Check KEYROOT_KEY_FILE.");
-    expect(noPassphrase.message).to.include(missing).and.include("Check KEYROOT_PASSPHRASE_FILE.");
-  });
-
   it("does not show the key when the signer is printed", async () => {
     const signer = await openOnce(await write("key.json", KEY_FILE));
     expect(inspect(signer, { depth: 10, showHidden: true }) + JSON.stringify(signer)).not.to.include("ac0974be");
@@ -226,6 +217,16 @@ describe("openKeyFile", () => {
 
 describe("openSigner", () => {
   const folder = temporaryFolder();
+
+  it("names the variable of a missing file in the error", async () => {
+    const key = join(folder.path, "key.json");
+    await writeFile(key, KEY_FILE, { mode: 0o600 });
+    const missing = join(folder.path, "none");
+    const noKey = await errorOf(openSigner({ KEYROOT_KEY_FILE: missing, KEYROOT_PASSPHRASE: PASSPHRASE }));
+    const noPassphrase = await errorOf(openSigner({ KEYROOT_KEY_FILE: key, KEYROOT_PASSPHRASE_FILE: missing }));
+    expect(noKey.message).to.include(missing).and.include("Check KEYROOT_KEY_FILE.");
+    expect(noPassphrase.message).to.include(missing).and.include("Check KEYROOT_PASSPHRASE_FILE.");
+  });
 
   it("opens the signer that the environment variables select", async () => {
     const path = join(folder.path, "key.json");

@@ -476,15 +476,23 @@ describeOnBoth("addRoots", (startChain) => {
       expect(await failure(run(batches(1), { via }))).to.have.property("message", "over quota");
     });
 
-    it("names the owner and the remedy if the owner has too little ETH", async () => {
-      const via = at("eth_sendTransaction", () => {
-        throw new TransportError("RPC_ERROR", "insufficient funds for gas * price + value");
+    for (const text of [
+      "insufficient funds for gas * price + value", // Geth
+      "Sender doesn't have enough funds to send tx.", // Hardhat
+      "InsufficientFunds, Account balance: 0", // Nethermind
+      "Upfront cost exceeds account balance", // Besu
+    ])
+      it(`names the owner and the remedy if the owner has too little ETH: ${text}`, async () => {
+        const via = at("eth_sendTransaction", () => {
+          throw new TransportError("RPC_ERROR", text);
+        });
+        const error = await failure(run(batches(1), { via }));
+        expect(error).to.include({ code: "RPC_ERROR" });
+        const { message } = error as Error;
+        expect(message)
+          .to.match(new RegExp(`${fresh.owner}.*Send ETH to this account`))
+          .and.include(text.replace(/\.$/, ""));
       });
-      expect(await failure(run(batches(1), { via })))
-        .to.include({ code: "RPC_ERROR" })
-        .and.have.property("message")
-        .that.matches(new RegExp(`${fresh.owner}.*Send ETH to this account.*insufficient funds`));
-    });
   });
 
   describe("after a reorganization", () => {

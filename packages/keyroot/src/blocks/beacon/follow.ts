@@ -163,7 +163,7 @@ class BeaconEndpoint {
     const maxBytes = items * ITEM_BYTES;
     const { status, headers, bytes } = await fetchBytes(url, init, { ...this.http, maxBytes });
     if (status !== 200) {
-      const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${path.replace(/[/?].*/, "")}.${status === 404 ? " Check the URL and the checkpoint." : ""}`;
+      const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${path.replace(/[/?].*/, "")}.${status === 404 && path.startsWith("bootstrap") ? " Check the URL and the checkpoint." : ""}`;
       throw new TransportError("BEACON_ERROR", message, { actual: status });
     }
     this.note(headers.get("Eth-Consensus-Version"));

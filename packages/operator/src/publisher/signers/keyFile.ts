@@ -16,6 +16,7 @@ const MAX_BYTES = 2 ** 16;
 /**
  * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format.
  * With some parameters, decryption takes a few seconds.
+ * @param variables the environment variables that contain the paths, for error messages
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. Errors contain no key
  * and no passphrase
  * @example
@@ -23,10 +24,14 @@ const MAX_BYTES = 2 ** 16;
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
  * ```
  */
-export async function openKeyFile(path: string, source: PassphraseSource): Promise<Signer> {
-  const json = await readSecretFile(path, MAX_BYTES, "KEYROOT_KEY_FILE");
+export async function openKeyFile(
+  path: string,
+  source: PassphraseSource,
+  variables?: { keyFile: string; passphraseFile: string },
+): Promise<Signer> {
+  const json = await readSecretFile(path, MAX_BYTES, variables?.keyFile);
   checkKeyDerivation(path, json);
-  const passphrase = await readPassphrase(path, source);
+  const passphrase = await readPassphrase(path, source, variables?.passphraseFile);
   // Load this module on demand, so that commands without a key file start sooner.
   const { Wallet } = await import("ethers/wallet");
   try {
@@ -76,7 +81,7 @@ export function passphraseSourceOf(environment: NodeJS.ProcessEnv): PassphraseSo
 }
 
 /** Reads a passphrase, and removes the line end that editors append. */
-export async function readPassphrase(keyFile: string, source: PassphraseSource): Promise<string> {
+export async function readPassphrase(keyFile: string, source: PassphraseSource, variable?: string): Promise<string> {
   if ("passphrase" in source) {
     if (source.passphrase !== "") return source.passphrase;
     const message =
@@ -84,7 +89,7 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
       "it, or set KEYROOT_PASSPHRASE.";
     throw new ArgumentError("PASSPHRASE_MISSING", message);
   }
-  const passphrase = (await readSecretFile(source.file, MAX_BYTES, "KEYROOT_PASSPHRASE_FILE")).replace(/\r?\n$/, "");
+  const passphrase = (await readSecretFile(source.file, MAX_BYTES, variable)).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
   const message = `The passphrase file ${source.file} is empty. Write the passphrase of the key file ${keyFile} into it.`;
   throw new ArgumentError("PASSPHRASE_MISSING", message);

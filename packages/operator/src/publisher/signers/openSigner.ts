@@ -30,7 +30,10 @@ export async function openSigner(
   }
   if (keyFile !== undefined) {
     if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty. Set it to the path of a key file, or unset it.");
-    return openKeyFile(keyFile, passphraseSourceOf(environment));
+    return openKeyFile(keyFile, passphraseSourceOf(environment), {
+      keyFile: "KEYROOT_KEY_FILE",
+      passphraseFile: "KEYROOT_PASSPHRASE_FILE",
+    });
   }
   if (url === undefined) return undefined;
   if (address === undefined || !isAddress(address)) {

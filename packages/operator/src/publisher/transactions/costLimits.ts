@@ -42,7 +42,7 @@ const MAX_GAS_PER_USER = 250_000;
 /** Requires limits unless the chain is a development chain. @throws ArgumentError ARGUMENT_INVALID */
 export function checkLimits(limits: CostLimits | "local" | undefined, chainId: number): void {
   if (limits === "local" && isLocalChainId(chainId)) return;
-  if (typeof limits === "object") checkOptions("The option limits' fields", limits, LIMITS);
+  if (typeof limits === "object") checkOptions("The limits option's fields", limits, LIMITS);
   if (limits === undefined || limits === "local" || typeof limits.maxFeePerGas !== "bigint") {
     const message =
       `Publishing on the chain ${chainId} needs limits on its cost. Set \`limits\` to at least { maxFeePerGas }, in wei. ` +

@@ -8,8 +8,8 @@ const ALREADY_KNOWN =
   /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
 /** Error messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
-/** Messages of nodes if the sender cannot pay for the transaction. */
-const TOO_POOR = /insufficient (?:funds|balance)|enough (?:funds|balance)/i;
+/** Messages of nodes (Geth, Anvil, Hardhat, Nethermind, Besu) if the sender cannot pay for the transaction. */
+const TOO_POOR = /insufficient ?(?:funds|balance)|enough (?:funds|balance)|exceeds account balance/i;
 
 /** A node's response to a transaction. */
 export interface SendResult {
