@@ -73,7 +73,9 @@ describe("call data of the registry", () => {
     it("throws NO_CONTRACT for the result 0x", () => {
       expect(() => decodeMerkleTreeRoot("0x"))
         .to.throw(VerificationError)
-        .and.include({ step: "root", code: "NO_CONTRACT", actual: "0x" });
+        .and.include({ step: "root", code: "NO_CONTRACT", actual: "0x" })
+        .and.property("message")
+        .to.include("Check the contract's address.");
     });
 
     rejectsInvalid(decodeMerkleTreeRoot, [ROOT, `0x${ROOT.slice(1)}`, `0x${ROOT}0`, `0x${ROOT}${ROOT}`]);

@@ -109,7 +109,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     [
       "a beacon endpoint without a checkpoint",
       ["--rpc", RPC, "--beacon", "https://beacon.example"],
-      "--checkpoint must be",
+      "Set --checkpoint to the root of a beacon block",
     ],
     [
       "a beacon endpoint that is not a URL",

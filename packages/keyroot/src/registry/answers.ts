@@ -53,6 +53,7 @@ function decodeWord(answer: unknown): string {
  */
 function checkContractExists(answer: unknown): void {
   if (answer !== "0x") return;
-  const message = "The result is 0x. The address has no code, or the code of another contract.";
+  const message =
+    "The result is 0x. The address has no code, or the code of another contract. Check the contract's address.";
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
 }

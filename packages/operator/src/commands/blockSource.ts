@@ -63,7 +63,11 @@ export function lightClientOptionsOf({
 /** Checks and returns the value of --checkpoint. @throws ArgumentError ARGUMENT_INVALID */
 function checkCheckpoint(checkpoint: string | undefined): string {
   if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
-  const message = `--checkpoint must be the root of a beacon block: 0x and 64 lowercase hex digits, not ${describeValue(checkpoint)}.`;
+  const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
+  const message =
+    checkpoint === undefined
+      ? `The checkpoint is missing. Set --checkpoint to ${form}.`
+      : `--checkpoint must be ${form}, not ${describeValue(checkpoint)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

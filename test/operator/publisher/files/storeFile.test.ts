@@ -27,6 +27,13 @@ describe("storeFile", () => {
     expect(error).to.be.instanceOf(VerificationError).with.property("code", "FILE_CONFLICT");
   });
 
+  it("names the file host in the error if the host does not serve the stored file", async () => {
+    const missing = () => Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", "The host has no file."));
+    const error = (await failure(storeFile(file, storing(textOf(file)), missing))) as Error;
+    expect(error).to.be.instanceOf(VerificationError).with.property("code", "FILE_NOT_FOUND");
+    expect(error.message).to.match(/^The host has no file\. .* check that the file host serves the store\.$/);
+  });
+
   it("rejects stored bytes that clients reject", async () => {
     for (const [text, code] of [
       [textOf(makeMerkleFile(sampleRecords(3, 2))), "ROOT_MISMATCH"],

@@ -32,7 +32,7 @@ export async function findStored(root: string, store: MerkleFileStore): Promise<
 
 /**
  * Fetches a file as clients do.
- * @throws VerificationError FILE_CONFLICT if the fetched bytes differ from the stored bytes
+ * @throws VerificationError FILE_CONFLICT if the fetched bytes differ from the stored bytes, FILE_NOT_FOUND
  */
 export async function fetchServedBytes(
   root: string,
@@ -43,6 +43,10 @@ export async function fetchServedBytes(
     const served = await fetchFile(root, bytes);
     if (sha256Hex(served) === sha256) return served;
   } catch (error) {
+    if (error instanceof VerificationError && error.code === "FILE_NOT_FOUND") {
+      const message = `${error.message} The publisher stored the file, so check that the file host serves the store.`;
+      throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, cause: error });
+    }
     // A file that is too large differs from the stored file.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
