@@ -75,7 +75,7 @@ describe("call data of the registry", () => {
         .to.throw(VerificationError)
         .and.include({ step: "root", code: "NO_CONTRACT", actual: "0x" })
         .and.property("message")
-        .to.include("Check the contract's address and the block.");
+        .to.include("Check the address and the block.");
     });
 
     rejectsInvalid(decodeMerkleTreeRoot, [ROOT, `0x${ROOT.slice(1)}`, `0x${ROOT}0`, `0x${ROOT}${ROOT}`]);

@@ -53,7 +53,6 @@ function decodeWord(answer: unknown): string {
  */
 function checkContractExists(answer: unknown): void {
   if (answer !== "0x") return;
-  const message =
-    "The result is 0x. In this block, the address has no code, or the code of another contract. Check the contract's address and the block.";
+  const message = "The result is 0x. The address has no registry in this block. Check the address and the block.";
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
 }
