@@ -21,6 +21,7 @@ import { runAt } from "../../support/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 import { freshDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
+import { testAll } from "../../support/testSize.ts";
 
 const project = join(import.meta.dirname, "../../..");
 const DATABASE = "packages/service/src/database";
@@ -287,7 +288,8 @@ describe("the service's databases", () => {
   });
 
   describe("PGlite's image", () => {
-    it("is created by the first database and opens later ones", async () => {
+    // Creating a database without an image takes 5 s of processor time.
+    (testAll ? it : it.skip)("is created by the first database and opens later ones", async () => {
       const path = join(folder.path, "cache", "image");
       const images: (Blob | File | undefined)[] = [];
       const create = (options: PGliteOptions) => {

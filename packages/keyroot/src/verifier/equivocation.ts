@@ -41,7 +41,7 @@ export function contradicts(
  * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
  * - 1: the unproven answer of a quorum;
- * - 2: several auditors' statement about the root, or a storage proof at a block that a single endpoint cannot choose.
+ * - 2: a statement with several auditors' signatures, or a storage proof at a block that no single endpoint chose.
  */
 export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
   // A quorum of 1 or a single auditor is no stronger than one endpoint.

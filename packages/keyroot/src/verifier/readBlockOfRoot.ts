@@ -4,7 +4,7 @@ import type { RootReading } from "./readRootAtBlock.ts";
 
 /**
  * Reads the number of the block in which a root was added. The number must not be higher than the number of the
- * evidence's block.
+ * evidence's block. No proof confirms the number.
  * @throws TransportError RPC_ANSWER_INVALID if the number is too high; and the errors of the call
  */
 export async function readBlockOfRoot(

@@ -6,7 +6,7 @@ import { callContract, readRootByCall } from "./rootByCall.ts";
 import type { VerifierServers } from "./servers.ts";
 
 /**
- * Reads a user's root with the evidence that the policy requires.
+ * Reads a user's root with the evidence that the policy requires. There is no fallback to weaker evidence.
  * @param servers the endpoints and the options of other requests. Only a quorum has more than one endpoint.
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */

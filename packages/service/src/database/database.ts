@@ -118,7 +118,7 @@ export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Data
   return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
 }
 
-/** Returns each database once, under the first place of the database. */
+/** Maps the first place of each database to the database. Several places can share a database. */
 export function distinctDatabases(databases: Databases): ReadonlyMap<Place, Database> {
   return new Map([...placesByDatabase(databases)].map(([database, [place = "home"]]) => [place, database]));
 }

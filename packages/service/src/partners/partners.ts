@@ -196,7 +196,7 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts the partners' public keys in all regions. The number of published keys is the sum of the daily counts. */
+  /** Counts the partners' public keys in all regions. For published keys, adds the counts of all days. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;
