@@ -1,11 +1,10 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../support/browser/chromium.ts";
+import { everything } from "../support/everything.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { OPERATIONS } from "../support/service/operations.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
-
-const everything = process.env["TEST_EVERYTHING"] === "1";
 
 const PAGES = [
   { path: "/docs", title: "Keyroot partner API", tags: ["public", "partner", "user"] },

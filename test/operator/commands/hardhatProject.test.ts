@@ -10,7 +10,7 @@ import { serializeKeyRecord } from "keyroot/identity";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { OWNER_KEY } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { testAll } from "../../support/testSize.ts";
+import { everything } from "../../support/everything.ts";
 import { environment, hardhat, npxHardhat, outcomeOf, stackFoldersIn } from "../../support/processes/commandLine.ts";
 import { never } from "../../support/support.ts";
 
@@ -54,7 +54,7 @@ describe("an app's tests", function () {
 });
 `;
 
-for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
+for (const template of everything ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
   describe(`the Hardhat plugin in a project from the template ${template}`, () => {
     let folder: string;
     let env: NodeJS.ProcessEnv;
