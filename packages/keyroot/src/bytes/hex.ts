@@ -2,10 +2,13 @@ import { builtinModule } from "./builtinModule.ts";
 
 const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
 
+/** The two hex digits of each byte. */
+const DIGITS = Array.from({ length: 256 }, (_, byte) => (256 + byte).toString(16).slice(1));
+
 /** Encodes bytes as lowercase hex in plain JavaScript. */
 export const portableBytesToHex = (bytes: Uint8Array): string => {
   let hex = "";
-  for (const byte of bytes) hex += (256 + byte).toString(16).slice(1);
+  for (let i = 0; i < bytes.length; i++) hex += DIGITS[bytes[i] ?? 0];
   return hex;
 };
 
