@@ -8,7 +8,7 @@ const DIGITS = Array.from({ length: 256 }, (_, byte) => (256 + byte).toString(16
 /** Encodes bytes as lowercase hex in plain JavaScript. */
 export const portableBytesToHex = (bytes: Uint8Array): string => {
   let hex = "";
-  for (let i = 0; i < bytes.length; i++) hex += DIGITS[bytes[i] ?? 0];
+  for (const byte of bytes) hex += DIGITS[byte] ?? "";
   return hex;
 };
 

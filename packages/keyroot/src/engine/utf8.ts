@@ -50,7 +50,7 @@ export function portableDecodeUtf8(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const chunk = bytes.subarray(start, start + CHUNK);
-    for (let i = 0; i < chunk.length; i++) if ((chunk[i] ?? 0) >= 128) return decodeAnyBytes(bytes);
+    for (const byte of chunk) if (byte >= 128) return decodeAnyBytes(bytes);
     text += String.fromCharCode.apply(undefined, chunk as unknown as number[]);
   }
   return text;
