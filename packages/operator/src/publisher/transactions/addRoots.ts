@@ -13,15 +13,13 @@ import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { trySend } from "./trySend.ts";
 import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
-import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
+import { RESEND_UNCONFIRMED_MS, type SendOptions, type TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
 /** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
 const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
-/** The time in ms after which a transaction is sent again if no node has confirmed the transaction. */
-const RESEND_UNCONFIRMED_MS = 2_000;
 
 export interface AddRootsContext {
   registry: Registry;

@@ -1,13 +1,7 @@
 /** The search for nonces that other transactions of the registry's owner have used. */
 import type { AddedRootEvent, Registry } from "../chain/registry.ts";
 import type { PendingTransaction } from "./pendingTransaction.ts";
-import { findSignedTransaction } from "./signedTransaction.ts";
-
-/**
- * The number of checks without a receipt before the search for another transaction. A node may count a transaction's
- * nonce before the node returns the transaction's receipt.
- */
-const MAX_MISSING_RECEIPTS = 3;
+import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
  * The transaction that used a nonce: the batch's transaction, with its event if there is one, or a foreign transaction.
@@ -32,8 +26,7 @@ export async function findNonceUser(
   if (checks < MAX_MISSING_RECEIPTS) return undefined;
   const roots = await registry.getMerkleTreeRoots(userIDs);
   if (!roots.includes(undefined)) return { by: "batch", added: undefined };
-  // The search takes many requests, so the search runs only after 3, 6, 12, … checks.
-  if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
+  if (!isSearchDue(checks)) return undefined;
   const found = await findSignedTransaction(registry, attempt.nonce);
   if (found === undefined) return undefined;
   const { contract } = registry;

@@ -31,6 +31,9 @@ export const DEFAULT_SEND_OPTIONS: SendOptions = {
   pollMs: 250,
 };
 
+/** The time in ms after which a transaction is sent again if no node has confirmed it. */
+export const RESEND_UNCONFIRMED_MS = 2_000;
+
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
   /**
