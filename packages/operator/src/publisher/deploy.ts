@@ -85,8 +85,7 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
     ...options,
     earlier: await earlierOf(chain, recorded, from, options),
     reservedNonces: new Set(records.filter((one) => isReserved(one, from, options)).map((one) => one.nonce)),
-    record: (sent) =>
-      recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, ...sent }),
+    record: (sent) => recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, ...sent }),
   });
   return registryAt(chain, contractOf(nonce), owner, !isSent, end);
 }
