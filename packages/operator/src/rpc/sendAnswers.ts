@@ -30,8 +30,8 @@ export const SEND_ANSWERS: readonly NodeAnswer[] = [
     reaction: "end",
     means: "no funds",
     message:
-      /insufficient ?(?:funds|balance)|InsufficientFunds|enough (?:funds|balance|ether)|exceeds account balance|would cause overdraft|Insufficient balance/i,
-    source: `Geth, Anvil, Hardhat, Nethermind (NethermindEth/nethermind#4829), Besu, Arbitrum: ${POOL}`,
+      /insufficient ?(?:funds|balance)|enough (?:funds|balance|ether)|exceeds .{0,30}account balance|sender balance|lack of funds|out of fund|inability to pay|would cause overdraft/i,
+    source: `Geth, Anvil, Hardhat, Nethermind (NethermindEth/nethermind#4829), Besu, Reth, Arbitrum, Aurora, Frontier: ${POOL}`,
   },
   {
     reaction: "end",
@@ -54,7 +54,8 @@ export const SEND_ANSWERS: readonly NodeAnswer[] = [
     means: "fee too low",
     message:
       /tip cap|priority fee|minimum needed|gas price below|below (?:configured )?minimum|minimal gas price|price minimum|EffectivePriorityFeePerGas/i,
-    remedy: "The node requires a higher tip for each unit of gas.",
+    remedy:
+      "The node requires a higher tip per unit of gas. Raise --max-priority-fee, which is by default a quarter of --max-fee.",
     source: `Geth and Polygon ("transaction underpriced: gas tip cap …, minimum needed …"), Besu, Celo, Nethermind: ${POOL}`,
   },
   {

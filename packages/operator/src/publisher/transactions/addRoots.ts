@@ -12,13 +12,20 @@ import { type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { trySend } from "./trySend.ts";
-import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
+import {
+  asSentence,
+  costLimitReached,
+  describeBlockage,
+  describeGasPrice,
+  feeTooHigh,
+  noReceipt,
+} from "./sendErrors.ts";
 import { RESEND_UNCONFIRMED_MS, type SendOptions, type TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
 /** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
-const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
+const PRIORITY_FEE_SETTING = "--max-priority-fee, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
 
 export interface AddRootsContext {
@@ -181,8 +188,9 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent.
-    if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
+    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent, and those
+    // that a node has rejected.
+    if (pending.some(({ sentAt, isRejected }) => sentAt === undefined || isRejected)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
     if (fees === undefined) {
@@ -210,6 +218,7 @@ class RootAdder {
       const transaction = { ...newTransaction(batch, attempt), call };
       this.#transactions.set(attempt.nonce, transaction);
       await this.#recordAndSend(transaction, attempt, block, "sent");
+      if (transaction.isRejected) break;
     }
     return true;
   }
@@ -245,6 +254,7 @@ class RootAdder {
     attempt: Attempt,
     block: number,
     event: "sent" | "replaced",
+    limitation?: string,
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
     // The journal may contain higher fees, from an earlier run with other limits or from an attacker.
@@ -263,12 +273,15 @@ class RootAdder {
     await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash, problem } = await trySend(this.#send, request);
+    const hasPending = this.#pending().some((other) => other !== transaction && other.accepted);
+    const result = await trySend(this.#send, request, hasPending);
+    const { accepted, hash, problem = limitation, isRejected = false, isUnderpriced = false } = result;
     if (hash !== undefined) {
       transaction.hashes.push(hash);
       await this.#journal.recordAttempt({ ...recorded, hash });
     }
-    Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
+    const sentAt = performance.now();
+    Object.assign(transaction, { attempt, accepted, isRejected, isUnderpriced, sentAt, sentAtBlock: block });
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
     if (problem === undefined) this.#lastReason = undefined;
     else this.#reportWaiting(problem);
@@ -282,7 +295,7 @@ class RootAdder {
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
     if (first === undefined) return;
-    const { attempt, accepted, sentAt, sentAtBlock } = first;
+    const { attempt, accepted, isUnderpriced, sentAt, sentAtBlock } = first;
     const { stuckAfterMs } = this.#options;
     const resendAfterMs = accepted ? stuckAfterMs : Math.min(stuckAfterMs, RESEND_UNCONFIRMED_MS);
     if (sentAt !== undefined && performance.now() - sentAt < resendAfterMs) return;
@@ -290,11 +303,12 @@ class RootAdder {
     const prices = await this.#fetchPrices();
     // Raise the fees only if blocks were made without the transaction.
     const isIgnored = accepted && prices.block > sentAtBlock;
-    const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
-    if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`);
+    const reason = isUnderpriced ? "underpriced" : isIgnored ? "ignored" : undefined;
+    const { fees, isLimited } = replacementFees(attempt, reason, prices, this.#budget);
+    const limitation = `a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`;
     const dataFee = await this.#registry.fetchDataFee(this.#callOf(first.batch), attempt.gas, fees);
     const replacement = { ...attempt, fees, dataFee: worstDataFeeOf(dataFee) };
-    await this.#recordAndSend(first, replacement, prices.block, "replaced");
+    await this.#recordAndSend(first, replacement, prices.block, "replaced", isLimited ? limitation : undefined);
   }
 
   /**
@@ -323,18 +337,7 @@ class RootAdder {
     const { nonce } = first.attempt;
     const transaction = { hash: first.hashes.at(-1), nonce, from: this.#registry.owner };
     const problem = `is in no block, and nothing has changed for ${timeoutMs / 1000} s`;
-    return noReceipt(transaction, problem, "publish again", describeBlockage(nonce, this.#usedNonces));
+    const blockage = describeBlockage(nonce, this.#usedNonces);
+    return noReceipt(transaction, problem, "publish again", blockage ?? asSentence(this.#lastReason));
   }
-}
-
-/** Describes why no block can include a transaction with this nonce. Returns undefined for the lowest unused nonce. */
-function describeBlockage(nonce: number, usedNonces: number): string | undefined {
-  if (nonce > usedNonces)
-    return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
-  if (nonce === usedNonces) return undefined;
-  return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not return the transaction that used it. Before this is ` +
-    "known, nothing is sent with another nonce. Use another endpoint. For an old transaction, it needs the state of old blocks. If " +
-    "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
-  );
 }

@@ -1,6 +1,14 @@
 /** The fees with which stuck transactions are sent again, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
-import { type FeeData, type Fees, feesOf, gasPriceOf, isWithinLimits, maxGasPriceOf } from "../chain/fees.ts";
+import {
+  type FeeData,
+  type Fees,
+  feesOf,
+  gasPriceOf,
+  isWithinLimits,
+  maxGasPriceOf,
+  priorityFeeOf,
+} from "../chain/fees.ts";
 import type { CostBudget } from "./costLimits.ts";
 
 /** Current prices, and the limits of a run, in wei per unit of gas. */
@@ -15,19 +23,23 @@ export interface Prices {
 /**
  * Returns the fees for sending a stuck transaction again. The fees are higher if the transaction offers too little and
  * the limits allow higher fees.
- * @param isIgnored true if blocks were made without the transaction
+ * @param reason `ignored` if blocks were made without the transaction, and `underpriced` if a node rejected it because it
+ * offers too little
  * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
   attempt: Attempt,
-  isIgnored: boolean,
-  { feeData, maxFee, maxPriorityFee }: Prices,
+  reason: "ignored" | "underpriced" | undefined,
+  prices: Prices,
   budget: CostBudget | undefined,
 ): { fees: Fees; isLimited: boolean } {
   const { fees } = attempt;
-  const offersTooLittle = isIgnored || maxGasPriceOf(fees) < gasPriceOf(feeData);
+  const { feeData, maxFee, maxPriorityFee } = prices;
+  const offersTooLittle = reason !== undefined || maxGasPriceOf(fees) < gasPriceOf(feeData);
   if (offersTooLittle) {
-    const bumped = bumpFees(fees, feeData, maxFee, maxPriorityFee);
+    const bumped =
+      bumpFees(fees, feeData, maxFee, maxPriorityFee) ??
+      (reason === "underpriced" ? raiseFees(fees, prices) : undefined);
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
@@ -62,10 +74,28 @@ export function bumpFees(
   return maxGasPriceOf(bumped) > maxFee ? undefined : bumped;
 }
 
+/**
+ * Raises the fees of a transaction that no node has, up to the limits. It replaces nothing, so they may rise by less than an
+ * eighth.
+ * @returns undefined if no fee can rise
+ */
+function raiseFees(fees: Fees, { maxFee, maxPriorityFee }: Prices): Fees | undefined {
+  if (!isWithinLimits(fees, maxFee, maxPriorityFee)) return undefined;
+  const price = min(plusAnEighth(maxGasPriceOf(fees)), maxFee);
+  if ("gasPrice" in fees) return price > fees.gasPrice ? { gasPrice: price } : undefined;
+  const tip = min(plusAnEighth(fees.maxPriorityFeePerGas), min(maxPriorityFee, price));
+  const canRise = price > fees.maxFeePerGas || tip > fees.maxPriorityFeePerGas;
+  return canRise ? { maxFeePerGas: price, maxPriorityFeePerGas: tip } : undefined;
+}
+
 function plusAnEighth(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
 }
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

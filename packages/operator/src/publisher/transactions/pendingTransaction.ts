@@ -10,6 +10,10 @@ export interface PendingTransaction {
   hashes: string[];
   /** True if a node's response has confirmed that the node has the transaction. */
   accepted: boolean;
+  /** True if the last response rejected the transaction for now. */
+  isRejected: boolean;
+  /** True if the last response rejected the transaction because it offers too little. */
+  isUnderpriced: boolean;
   /**
    * The time at which this run last sent the transaction. Undefined if the transaction must be sent now, because
    * possibly no node has the transaction.
@@ -30,6 +34,8 @@ export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTrans
     attempt,
     hashes: [],
     accepted: false,
+    isRejected: false,
+    isUnderpriced: false,
     sentAt: undefined,
     sentAtBlock: -1,
     included: false,

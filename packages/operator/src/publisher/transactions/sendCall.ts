@@ -194,9 +194,9 @@ class CallSender {
     if (transaction.sent === undefined) await this.#record(transaction);
     this.#isSent = true;
     const request = { ...this.#call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash, problem } = await trySend(this.#send, request);
-    Object.assign(transaction, { sent: { gas, fees, block, at: performance.now() }, accepted });
-    this.#reportReason(problem ?? limited);
+    const { accepted, hash, problem, isUnderpriced = false } = await trySend(this.#send, request);
+    Object.assign(transaction, { sent: { gas, fees, block, at: performance.now() }, accepted, isUnderpriced });
+    this.#reportReason(problem === undefined ? limited : `${problem}.`);
     const known = hash?.toLowerCase();
     if (known === undefined || hashes.includes(known)) return;
     hashes.push(known);
@@ -232,11 +232,12 @@ class CallSender {
       const price = gasPriceOf(feeData);
       throw feeTooHigh(`Gas costs ${describeGasPrice(price)}`, maxFee, price);
     }
-    const isIgnored = isUnderpriced || (accepted && sent !== undefined && block > sent.block);
+    const isIgnored = accepted && sent !== undefined && block > sent.block;
+    const reason = isUnderpriced ? "underpriced" : isIgnored ? "ignored" : undefined;
     const { fees, isLimited } =
       sent === undefined
         ? { fees: current, isLimited: false }
-        : replacementFees({ nonce, root: "", ...sent }, isIgnored, prices, undefined);
+        : replacementFees({ nonce, root: "", ...sent }, reason, prices, undefined);
     const estimated = await chain.request("eth_estimateGas", [this.#call], parseSafeQuantity);
     const dataFee = await new DataFees(chain).fetch(this.#call, estimated, fees);
     // The gas for bytes may double before the transaction is in a block.
