@@ -15,17 +15,17 @@ export interface Prices {
 /**
  * Returns the fees for sending a stuck transaction again. The fees are higher if the transaction offers too little and
  * the limits allow higher fees.
- * @param isIgnored true if blocks were made without the transaction
+ * @param mustReplace true if blocks were made without the transaction, or if its gas limit is too low
  * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
   attempt: Attempt,
-  isIgnored: boolean,
+  mustReplace: boolean,
   { feeData, maxFee, maxPriorityFee }: Prices,
   budget: CostBudget | undefined,
 ): { fees: Fees; isLimited: boolean } {
   const { fees } = attempt;
-  const offersTooLittle = isIgnored || maxGasPriceOf(fees) < gasPriceOf(feeData);
+  const offersTooLittle = mustReplace || maxGasPriceOf(fees) < gasPriceOf(feeData);
   if (offersTooLittle) {
     const bumped = bumpFees(fees, feeData, maxFee, maxPriorityFee);
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
