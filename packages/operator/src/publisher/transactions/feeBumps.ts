@@ -5,11 +5,15 @@ import {
   type Fees,
   feesOf,
   gasPriceOf,
+  limitPriorityFee,
   isWithinLimits,
   maxGasPriceOf,
-  priorityFeeOf,
 } from "../chain/fees.ts";
+import type { Chain } from "../chain/chain.ts";
 import type { CostBudget } from "./costLimits.ts";
+
+/** The default fee limit, as a multiple of the current gas price. */
+const MAX_FEE_FACTOR = 10n;
 
 /** Current prices, and the limits of a run, in wei per unit of gas. */
 export interface Prices {
@@ -20,16 +24,32 @@ export interface Prices {
   maxPriorityFee: bigint;
 }
 
+/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
+export interface FeeLimits {
+  maxFeePerGas: bigint | undefined;
+  maxPriorityFeePerGas: bigint | undefined;
+}
+
+/** Reads the current prices. Without a limit, the limit is ten times the current price. */
+export async function fetchPrices(chain: Chain, limits: FeeLimits): Promise<Prices> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = limits;
+  const block = await chain.block("latest");
+  const fees = await chain.fetchFeeData(block);
+  const feeData = limitPriorityFee(fees, maxPriorityFeePerGas ?? maxFeePerGas ?? fees.priorityFee);
+  const maxFee = maxFeePerGas ?? MAX_FEE_FACTOR * gasPriceOf(feeData);
+  return { feeData, block: block.number, maxFee, maxPriorityFee: maxPriorityFeePerGas ?? maxFee };
+}
+
 /**
  * Returns the fees for sending a stuck transaction again. The fees are higher if the transaction offers too little and
  * the limits allow higher fees.
- * @param reason `ignored` if blocks were made without the transaction, and `underpriced` if a node rejected it because it
- * offers too little
+ * @param reason `stuck` if blocks were made without the transaction, or if its gas limit is too low. `underpriced` if a node
+ * rejected it because it offers too little
  * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
   attempt: Attempt,
-  reason: "ignored" | "underpriced" | undefined,
+  reason: "stuck" | "underpriced" | undefined,
   prices: Prices,
   budget: CostBudget | undefined,
 ): { fees: Fees; isLimited: boolean } {

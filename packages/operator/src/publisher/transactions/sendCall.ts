@@ -3,19 +3,17 @@ import { parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import type { Chain, Receipt } from "../chain/chain.ts";
 import { DataFees, worstDataFeeOf } from "../chain/dataFee.ts";
-import { type Fees, feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxPriorityFeeOf } from "../chain/fees.ts";
+import { type Fees, feesOf, feesToHex, gasPriceOf, maxPriorityFeeOf } from "../chain/fees.ts";
 import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../signers/signer.ts";
 import { type CostLimits, worstCostOf } from "./costLimits.ts";
-import { type Prices, replacementFees } from "./feeBumps.ts";
+import { type FeeLimits, fetchPrices, replacementFees } from "./feeBumps.ts";
 import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import { RESEND_UNCONFIRMED_MS } from "./sendOptions.ts";
 import { isSearchDue, findSignedTransaction } from "./signedTransaction.ts";
 import { trySend } from "./trySend.ts";
 
-/** The fee limit on local chains, as a multiple of the current price. */
-const LOCAL_FEE_FACTOR = 10n;
 const POLL_MS = 250;
 /** The time in ms after which a transaction that a node has accepted is sent again, with higher fees. */
 const STUCK_AFTER_MS = 60_000;
@@ -194,7 +192,7 @@ class CallSender {
     if (transaction.sent === undefined) await this.#record(transaction);
     this.#isSent = true;
     const request = { ...this.#call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash, problem, isUnderpriced = false } = await trySend(this.#send, request);
+    const { accepted, hash, problem, isUnderpriced } = await trySend(this.#send, request);
     Object.assign(transaction, { sent: { gas, fees, block, at: performance.now() }, accepted, isUnderpriced });
     this.#reportReason(problem === undefined ? limited : `${problem}.`);
     const known = hash?.toLowerCase();
@@ -225,15 +223,15 @@ class CallSender {
   async #quote({ nonce, sent, accepted, isUnderpriced }: CallTransaction) {
     const chain = this.#chain;
     const { limits } = this.#options;
-    const prices = await fetchPrices(chain, limits);
+    const prices = await fetchPrices(chain, feeLimitsOf(limits));
     const { feeData, maxFee, block } = prices;
     const current = feesOf(feeData, maxFee);
     if (current === undefined) {
       const price = gasPriceOf(feeData);
       throw feeTooHigh(`Gas costs ${describeGasPrice(price)}`, maxFee, price);
     }
-    const isIgnored = accepted && sent !== undefined && block > sent.block;
-    const reason = isUnderpriced ? "underpriced" : isIgnored ? "ignored" : undefined;
+    const isStuck = accepted && sent !== undefined && block > sent.block;
+    const reason = isUnderpriced ? "underpriced" : isStuck ? "stuck" : undefined;
     const { fees, isLimited } =
       sent === undefined
         ? { fees: current, isLimited: false }
@@ -269,12 +267,8 @@ function newTransaction({ nonce, hashes }: SentCall, isEarlier: boolean): CallTr
   return { nonce, hashes: [...hashes], isEarlier, accepted: false, isUnderpriced: false, missingReceipts: 0 };
 }
 
-/** Returns the current prices, with the limits that apply to them. */
-async function fetchPrices(chain: Chain, limits: CostLimits | "local"): Promise<Prices> {
-  const block = await chain.block("latest");
-  const feeData = await chain.fetchFeeData(block);
-  const { maxFeePerGas: maxFee, maxPriorityFeePerGas }: CostLimits =
-    limits === "local" ? { maxFeePerGas: LOCAL_FEE_FACTOR * gasPriceOf(feeData) } : limits;
-  const maxPriorityFee = maxPriorityFeeOf(maxFee, maxPriorityFeePerGas);
-  return { feeData: limitPriorityFee(feeData, maxPriorityFee), block: block.number, maxFee, maxPriorityFee };
+function feeLimitsOf(limits: CostLimits | "local"): FeeLimits {
+  if (limits === "local") return { maxFeePerGas: undefined, maxPriorityFeePerGas: undefined };
+  const { maxFeePerGas, maxPriorityFeePerGas } = limits;
+  return { maxFeePerGas, maxPriorityFeePerGas: maxPriorityFeeOf(maxFeePerGas, maxPriorityFeePerGas) };
 }

@@ -81,15 +81,3 @@ export function noReceipt(
 export function asSentence(reason: string | undefined): string | undefined {
   return reason && `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
-
-/** Describes why no block can include a transaction with this nonce. Returns undefined for the lowest unused nonce. */
-export function describeBlockage(nonce: number, usedNonces: number): string | undefined {
-  if (nonce > usedNonces)
-    return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
-  if (nonce === usedNonces) return undefined;
-  return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not return the transaction that used it. Before this is ` +
-    "known, nothing is sent with another nonce. Use another endpoint. For an old transaction, it needs the state of old blocks. If " +
-    "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
-  );
-}

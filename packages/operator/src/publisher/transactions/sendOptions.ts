@@ -51,4 +51,6 @@ export type TransactionEvent =
    * transaction used the transaction's nonce.
    */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
+  /** The transaction was reverted. It has used its nonce, and its batch gets another one. */
+  | { event: "reverted"; root: string; nonce: number; hash: string; blockNumber: number; gasUsed: number }
   | { event: "waiting"; reason: string };

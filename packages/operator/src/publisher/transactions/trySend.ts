@@ -12,10 +12,12 @@ export interface SendResult {
   /** Why the node does not have the transaction, and what the user can do about it. The text has no period at its end. */
   problem?: string;
   /** True if the node has rejected the transaction for now. False if the node's response is unknown. */
-  isRejected?: boolean;
+  isRejected: boolean;
   /** True if the node has rejected the transaction because it offers too little. */
-  isUnderpriced?: boolean;
+  isUnderpriced: boolean;
 }
+
+const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced: false };
 
 /**
  * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the node
@@ -32,11 +34,11 @@ export async function trySend(
 ): Promise<SendResult> {
   try {
     const hash: unknown = await send(transaction);
-    return isHash(hash) ? { accepted: true, hash } : { accepted: false };
+    return isHash(hash) ? { ...ACCEPTED, hash } : { ...ACCEPTED, accepted: false };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     const { reaction, means, remedy } = nodeAnswerTo(error, "eth_sendRawTransaction");
-    if (reaction === "known") return { accepted: true };
+    if (reaction === "known") return ACCEPTED;
     const needsFunds = means === "no funds";
     const problem = withRemedy(needsFunds ? fundsRemedy(transaction.from) : remedy, error);
     if (reaction === "end" && !(needsFunds && hasPending)) {
