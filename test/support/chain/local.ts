@@ -24,15 +24,15 @@ export async function receiptOf(call: RpcCall, hash: unknown): Promise<{ contrac
   }
 }
 
-/** Deploys a registry on a test chain, as the endpoint's first account. @param record path of the deployments' record */
+/** Deploys a registry on a test chain, as the endpoint's first account. @param recordFile path of the deployments' record */
 export function deployLocally(
   chain: DeployArguments[0],
-  record: string,
+  recordFile: string,
   limits: DeployArguments[1]["limits"] = "local",
 ): ReturnType<typeof deploy> {
   const { chainId } = LOCAL;
   const options = { chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: ENDLESS_MS };
-  return deploy(chain, { ...options, record, limits });
+  return deploy(chain, { ...options, recordFile, limits });
 }
 
 /** Publishes records in the registry of a stack, and stores their files, with the objects that `beside` names. */

@@ -1,8 +1,7 @@
-import { getAddress } from "ethers/address";
-import { fetchOwner } from "keyroot/registry";
 import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";
+import { printWaiting } from "./output.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -22,10 +21,18 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   const signer = await openSigner(host.environment, allowHttp);
   // Local chains have the same chain id. Therefore, the name also contains the first digits of the genesis block's hash.
   const genesis = (await chain.genesisHash()).slice(2, 10);
-  const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
-  const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
-  const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);
-  const currentOwner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));
+  const recordFile = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
+  const options = {
+    chainId,
+    limits,
+    signer,
+    timeoutMs: timeout * 1000,
+    owner,
+    deterministic,
+    recordFile,
+    onWaiting: printWaiting,
+  };
+  const { contract, owner: currentOwner, initialOwner, codeHash, existed } = await deploy(chain, options);
   const argument = constructorArguments(initialOwner).slice(2);
   return {
     json: { contract, chainId, owner: currentOwner, codeHash, existed, constructorArguments: argument },

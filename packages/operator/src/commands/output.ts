@@ -20,6 +20,11 @@ export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Shows why a transaction is in no block yet. @param reason whole sentences */
+export function printWaiting(reason: string): void {
+  printError(`Waiting: ${reason}`);
+}
+
 /** Returns true if output to standard output has stopped. */
 export function outputIsLost(): boolean {
   return lost;

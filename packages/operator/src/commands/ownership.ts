@@ -9,6 +9,7 @@ import {
   transferOwnershipCall,
 } from "../publisher/ownership.ts";
 import { sendCall } from "../publisher/transactions/sendCall.ts";
+import { printWaiting } from "./output.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -67,8 +68,8 @@ async function send({ call, registry, chainAndFiles, args, done }: Sending, host
   const { chainId, allowHttp } = chainAndFiles;
   const limits = costLimitsOf(args, chainAndFiles) ?? "local";
   const signer = await openSigner(host.environment, allowHttp);
-  const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
-  const { transactionHash, blockNumber } = await sendCall(registry, call, options);
+  const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000, onWaiting: printWaiting };
+  const { transactionHash, blockNumber } = (await sendCall(registry, call, options)).receipt;
   return {
     json: { transaction: transactionHash, block: blockNumber },
     text: `${done}\nTransaction ${transactionHash} in block ${blockNumber}.`,

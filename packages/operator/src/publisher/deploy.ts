@@ -3,35 +3,36 @@ import { AbiCoder, encodeBytes32String, Interface } from "ethers/abi";
 import { getAddress, getCreate2Address, getCreateAddress } from "ethers/address";
 import { keccak256 } from "ethers/crypto";
 import { concat } from "ethers/utils";
-import { readFile } from "node:fs/promises";
-import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
-import { parseJson, ShapeChecker } from "keyroot/input";
-import { unreadableInput } from "../disk/fileErrors.ts";
-import { ifExists } from "../disk/ifExists.ts";
-import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
+import { fetchOwner } from "keyroot/registry";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import type { Chain } from "./chain/chain.ts";
+import { type DeploymentRecord, readDeployments, recordDeployment } from "./deploymentRecords.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
-import { sendCall, type SendCallOptions } from "./transactions/sendCall.ts";
+import { type Call, sendCall, type SendCallOptions } from "./transactions/sendCall.ts";
+import { noReceipt } from "./transactions/sendErrors.ts";
 
 /** Options of `deploy`, in addition to the options of `sendCall`. */
-export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
+export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reservedNonces" | "record" | "recordFile"> {
   /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the deploying account. */
   owner: string | undefined;
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /**
-   * The path of the file that records the deployments on this chain, one per owner. With this record, a repeated call
-   * does not deploy a second registry for the same owner.
+   * The path of the file that records the deployments on this chain. With this file, a repeated call does not deploy a
+   * second registry for the same owner.
    */
-  record: string;
+  recordFile: string;
 }
 
 /** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
 export interface DeployedRegistry {
   contract: string;
-  /** The registry's owner at deployment. The registry may have a different owner now. */
+  /** The registry's owner at deployment. */
   initialOwner: string;
+  /** The registry's owner now. */
+  owner: string;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
   /** True if the registry was deployed before this call. */
@@ -43,6 +44,8 @@ const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
 /** The salt of deterministic deployments. The salt determines the registry's address, so the salt must not change. */
 const SALT = encodeBytes32String("keyroot.PublicKeyRegistry");
+
+const POLL_MS = 250;
 
 /** Returns the ABI-encoded arguments of the constructor: 0x and 64 hex digits. @param owner 0x and 40 hex digits */
 export function constructorArguments(owner: string): string {
@@ -56,63 +59,108 @@ export function creationCodeOf(owner: string): string {
 
 /**
  * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed the registry, this call
- * sends nothing. You can stop the call at any time and repeat it.
- * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and the errors of
+ * sends nothing. You can stop the call at any time and repeat it: a recorded deployment is sent again only with its own nonce,
+ * unless the chain proves that its nonce is used and that it deployed nothing.
+ * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH, NO_CONTRACT; and the errors of
  * `sendCall`
  */
 export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
-  const { signer, chainId, deterministic } = options;
+  const { signer, chainId, deterministic, recordFile, timeoutMs } = options;
+  const end = performance.now() + timeoutMs;
   const from = signer?.address ?? (await firstAccountOf(chain));
   const owner = getAddress(options.owner ?? from);
   refuseTestAccount(owner, chainId);
-  const deployment = { chain, from, owner, options };
-  return deterministic ? deployDeterministically(deployment) : deployByNonce(deployment);
-}
-
-interface Deployment {
-  chain: Chain;
-  from: string;
-  owner: string;
-  options: DeployOptions;
-}
-
-async function deployDeterministically({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
   const initCode = creationCodeOf(owner);
   // CreateX hashes a salt that contains neither the sender nor a chain id, and uses the hash as the salt.
-  const contract = getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode));
-  if (await isRegistry(chain, contract)) return registryAt(contract, owner, true);
-  if ((await codeHashAt(chain, CREATE_X)) === EMPTY_CODE_HASH) {
-    const message = `--deterministic needs the factory CreateX, but chain ${options.chainId} has no code at ${CREATE_X}. Deploy CreateX there first (https://createx.rocks), or deploy without --deterministic.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+  const fixed = deterministic ? getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode)) : undefined;
+  const by = deterministic ? "create2" : "create";
+  const records = await readDeployments(recordFile);
+  const recorded = records.find((one) => one.owner === owner && one.by === by);
+  const known = fixed ?? recorded?.contract;
+  if (known !== undefined && (await isRegistry(chain, known))) return registryAt(chain, known, owner, true, end);
+  if (fixed !== undefined) await requireCreateX(chain, chainId);
+
+  const contractOf = (nonce: number) => fixed ?? getCreateAddress({ from, nonce });
+  const { nonce, isSent } = await sendCall({ chain, contract: fixed ?? from }, callOf(from, initCode, deterministic), {
+    ...options,
+    earlier: await earlierOf(chain, recorded, from, options),
+    reservedNonces: new Set(records.filter((one) => isReserved(one, from, options)).map((one) => one.nonce)),
+    record: (sent) => recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, ...sent }),
+  });
+  return registryAt(chain, contractOf(nonce), owner, !isSent, end);
+}
+
+/** Returns the call that deploys a registry with this creation code, either through CreateX or directly. */
+function callOf(from: string, initCode: string, deterministic: boolean): Call {
+  if (!deterministic) return { from, data: initCode };
+  return { from, to: CREATE_X, data: CREATE_X_ABI.encodeFunctionData("deployCreate2", [SALT, initCode]) };
+}
+
+async function requireCreateX(chain: Chain, chainId: number): Promise<void> {
+  if ((await codeHashAt(chain, CREATE_X)) !== EMPTY_CODE_HASH) return;
+  const message = `--deterministic needs the factory CreateX, but chain ${chainId} has no code at ${CREATE_X}. Deploy CreateX there first (https://createx.rocks), or deploy without --deterministic.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/**
+ * Returns the recorded deployment that this run continues. On a local chain, a nonce above the next one means that the chain was
+ * reset.
+ * @throws TransportError NO_RECEIPT if another account has sent a deployment for the same owner
+ */
+async function earlierOf(
+  chain: Chain,
+  recorded: DeploymentRecord | undefined,
+  from: string,
+  { limits, recordFile }: DeployOptions,
+): Promise<DeploymentRecord | undefined> {
+  if (recorded === undefined) return undefined;
+  if (recorded.from === from) {
+    const isReset = limits === "local" && recorded.nonce > (await chain.transactionCount(from, "pending"));
+    return isReset ? undefined : recorded;
   }
-  const data = CREATE_X_ABI.encodeFunctionData("deployCreate2", [SALT, initCode]);
-  await sendCall({ chain, contract }, { from, to: CREATE_X, data }, options);
-  return checkDeployed(chain, contract, owner);
+  if (recorded.hashes.length === 0) return undefined;
+  const sent = { hash: recorded.hashes.at(-1), nonce: recorded.nonce, from: recorded.from };
+  const remedy = `deploy with the key of ${recorded.from}. If its transaction can no longer be included, delete ${recordFile}`;
+  throw noReceipt(sent, "deploys a registry for the same owner, but the endpoint does not show this registry", remedy);
 }
 
-/** Deploys at an address that depends on the sender and the nonce. Records both before the transaction is sent. */
-async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
-  const records = await readRecords(options.record);
-  const recorded = records.find((one) => one.owner === owner);
-  if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
-    return registryAt(recorded.contract, owner, true);
-  const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
-  // The recorded transaction may be pending. Use the recorded nonce again, because only one transaction with this nonce
-  // can deploy a registry.
-  const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
-  const nonce = mayBePending ? recorded.nonce : next;
-  const contract = getCreateAddress({ from, nonce });
-  // A failed deployment for another owner may have recorded the same nonce, and therefore the same address.
-  const others = records.filter((one) => one.owner !== owner && one.contract !== contract);
-  await writeFileAtomic(options.record, `${JSON.stringify([...others, { owner, contract, from, nonce }])}\n`, 0o600);
-  await sendCall({ chain, contract }, { from, data: creationCodeOf(owner) }, { ...options, nonce });
-  return checkDeployed(chain, contract, owner);
+/** Returns true if a recorded nonce must not be used for another deployment, because its transaction may be pending. */
+function isReserved({ from, hashes }: DeploymentRecord, sender: string, { limits }: DeployOptions): boolean {
+  return limits !== "local" && from === sender && hashes.length > 0;
 }
 
-async function checkDeployed(chain: Chain, contract: string, owner: string): Promise<DeployedRegistry> {
-  if (await isRegistry(chain, contract)) return registryAt(contract, owner, false);
-  const message = `The deployment succeeded, but there is no code at ${contract}. Run the same command again.`;
+/**
+ * Returns the deployed registry. A node behind a load balancer may not have the registry's block yet, so the function waits until
+ * the endpoint shows the registry.
+ * @param end the time at which the wait ends, in the time of `performance.now`
+ * @throws VerificationError NO_CONTRACT
+ */
+async function registryAt(
+  chain: Chain,
+  contract: string,
+  initialOwner: string,
+  existed: boolean,
+  end: number,
+): Promise<DeployedRegistry> {
+  for (;;) {
+    const owner = await ownerOf(chain, contract);
+    if (owner !== undefined) return { contract, initialOwner, owner, codeHash: publicKeyRegistryCodeHash, existed };
+    if (performance.now() > end) break;
+    await sleep(POLL_MS);
+  }
+  const message = `The deployment succeeded, but the endpoint shows no code at ${contract}. Run the same command again.`;
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
+}
+
+/** Returns a registry's owner: 0x and 40 hex digits with checksum. Returns undefined if the address has no code yet. */
+async function ownerOf(chain: Chain, contract: string): Promise<string | undefined> {
+  if (!(await isRegistry(chain, contract))) return undefined;
+  try {
+    return getAddress(await chain.withRetry(() => fetchOwner(chain.call, contract)));
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === "NO_CONTRACT") return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -127,10 +175,6 @@ async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   throw new VerificationError("root", "CODE_HASH_MISMATCH", message, { expected, actual });
 }
 
-function registryAt(contract: string, owner: string, existed: boolean): DeployedRegistry {
-  return { contract, initialOwner: owner, codeHash: publicKeyRegistryCodeHash, existed };
-}
-
 function codeHashAt(chain: Chain, address: string): Promise<string> {
   return chain.withRetry(() => fetchCodeHash(chain.call, address, "latest"));
 }
@@ -142,30 +186,4 @@ async function firstAccountOf(chain: Chain): Promise<string> {
   const message =
     "The endpoint signs for no account. Set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL. 'make-owner-key' makes a key file.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-interface DeploymentRecord {
-  owner: string;
-  contract: string;
-  from: string;
-  nonce: number;
-}
-
-async function readRecords(path: string): Promise<DeploymentRecord[]> {
-  const text = await ifExists(readFile(path, "utf8")).catch((cause: unknown) => {
-    throw unreadableInput(path, cause);
-  });
-  if (text === undefined) return [];
-  const shape = new ShapeChecker(
-    (message) => new ArgumentError("STATE_INVALID", `${path}: ${message} Delete the file.`),
-  );
-  return shape.array("The deployments", parseJson(text, 2)).map((item) => {
-    const { owner, contract, from, nonce } = shape.object("A deployment", item, ["owner", "contract", "from", "nonce"]);
-    return {
-      owner: shape.text("owner", owner, ADDRESS),
-      contract: shape.text("contract", contract, ADDRESS),
-      from: shape.text("from", from, ADDRESS),
-      nonce: shape.count("nonce", nonce),
-    };
-  });
 }

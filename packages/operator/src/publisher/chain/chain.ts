@@ -22,7 +22,7 @@ export interface Block {
   hash: string;
   /** The block's time in seconds since 1970. */
   timestamp: number;
-  /** The gas limit of the block. */
+  /** The gas limit of the block. A chain without a limit has at most 2^53 - 1 here, although it reports 2^64 - 1. */
   gasLimit: number;
   /** The base fee in wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
@@ -34,7 +34,7 @@ export interface Receipt {
   blockNumber: number;
   succeeded: boolean;
   gasUsed: number;
-  /** The price paid per unit of gas, in wei. */
+  /** The price paid per unit of gas, in wei, or 0 if the endpoint does not return it. */
   gasPrice: bigint;
   /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
@@ -139,10 +139,23 @@ export class Chain {
   }
 
   /** Returns the receipt of a transaction, or undefined if the transaction is not in a block. */
-  receipt(transactionHash: string): Promise<Receipt | undefined> {
-    return this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
+  async receipt(transactionHash: string): Promise<Receipt | undefined> {
+    const receipt = await this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
       isPending(answer) ? undefined : parseReceipt(answer, transactionHash),
     );
+    return receipt && { ...receipt, gasPrice: receipt.gasPrice ?? (await this.#gasPriceOf(transactionHash)) };
+  }
+
+  /** Returns the price that a transaction in a block paid per unit of gas, in wei, or 0 if the endpoint does not return it. */
+  async #gasPriceOf(transactionHash: string): Promise<bigint> {
+    try {
+      return await this.request("eth_getTransactionByHash", [transactionHash], (answer) =>
+        parseQuantity(toObject(answer)["gasPrice"]),
+      );
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      return 0n;
+    }
   }
 }
 
@@ -157,7 +170,7 @@ function parseBlock(answer: unknown, tag: BlockTag): Block {
     number: parseSafeQuantity(number),
     hash: toHash(hash),
     timestamp: parseSafeQuantity(timestamp),
-    gasLimit: parseSafeQuantity(gasLimit),
+    gasLimit: Math.min(Number(parseQuantity(gasLimit)), Number.MAX_SAFE_INTEGER),
     baseFeePerGas: baseFeePerGas === null ? undefined : parsePrice(baseFeePerGas),
   };
   if (typeof tag === "number" && block.number !== tag) throw new Error("another block");
@@ -180,18 +193,22 @@ function isPending(receipt: unknown): boolean {
   return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);
 }
 
-function parseReceipt(answer: unknown, expected: string): Receipt {
+/**
+ * Parses a receipt. The field `effectiveGasPrice` came with the fork London (EIP-1559), and chains without this fork do not have
+ * it (https://github.com/ethereum/execution-apis/blob/main/src/schemas/receipt.yaml).
+ */
+function parseReceipt(answer: unknown, expected: string): Omit<Receipt, "gasPrice"> & { gasPrice: bigint | undefined } {
   const receipt = toObject(answer);
   const transactionHash = toHash(receipt["transactionHash"]);
   if (transactionHash !== expected.toLowerCase()) throw new Error("not the receipt of this transaction");
-  const { blockNumber, status, effectiveGasPrice, logs } = receipt;
+  const { blockNumber, status, effectiveGasPrice = null, logs } = receipt;
   const gasUsed = parseSafeQuantity(receipt["gasUsed"]);
   return {
     transactionHash,
     blockNumber: parseSafeQuantity(blockNumber),
     succeeded: parseSafeQuantity(status) === 1,
     gasUsed,
-    gasPrice: parseQuantity(effectiveGasPrice),
+    gasPrice: effectiveGasPrice === null ? undefined : parseQuantity(effectiveGasPrice),
     dataFee: receiptDataFee(receipt, gasUsed),
     logs: parseLogs(logs),
   };

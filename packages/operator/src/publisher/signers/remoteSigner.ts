@@ -42,7 +42,7 @@ export class RemoteSigner implements Signer {
         (field) => JSON.stringify(toText(signed[field])) !== JSON.stringify(toText(expected[field])),
       );
       const message = `The signed transaction is not the requested one. It differs in ${differing.join(", ")}. Nothing was sent.`;
-      throw new TransportError("SIGNER_MISMATCH", message);
+      throw new TransportError("SIGNER_MISMATCH", message, { actual: differing.join(", ") });
     }
     if (signed.from !== this.address) {
       const message = `The signer signed with the key of ${signed.from ?? "no account"}, not of ${this.address}. Nothing was sent. Check the signer's address.`;

@@ -1,7 +1,7 @@
 import { getAddress } from "ethers/address";
 import { Transaction } from "ethers/transaction";
 import type { RpcCall } from "keyroot/transport";
-import { ArgumentError } from "../../errors.ts";
+import { ArgumentError, TransportError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 
 /** A transaction to sign, in the format of JSON-RPC. Quantities are 0x and hex digits. Addresses are 0x and 40 hex digits. */
@@ -85,6 +85,16 @@ export function signingSender(
     await call("eth_sendRawTransaction", [raw]);
     return hash;
   };
+}
+
+/**
+ * Returns true if a signer signed a request without its access list. Some signers, such as Web3Signer, have no field for
+ * it. Without a base fee, the transaction's type then differs, too.
+ * @param error the error of `Signer.sign`
+ */
+export function omitsAccessList(error: unknown, { accessList }: TransactionRequest): boolean {
+  const isMismatch = error instanceof TransportError && error.code === "SIGNER_MISMATCH";
+  return isMismatch && accessList !== undefined && ["accessList", "type, accessList"].includes(String(error.actual));
 }
 
 /** Converts a request to an unsigned transaction. The transaction transfers no ether. */

@@ -2,26 +2,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatEther } from "ethers/utils";
 import { toQuantity } from "keyroot/ethereum";
 import type { TransportError } from "../../errors.ts";
-import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
-import { worstDataFeeOf } from "../chain/dataFee.ts";
-import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
+import { feesOf, feesToHex, maxGasPriceOf } from "../chain/fees.ts";
+import type { AddRootCall, Registry, RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
-import type { SendTransaction } from "../signers/signer.ts";
-import { type CostBudget, worstCostOf } from "./costLimits.ts";
-import { type Prices, replacementFees } from "./feeBumps.ts";
-import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
-import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
-import { trySend } from "./trySend.ts";
-import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
-import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
+import { omitsAccessList, type SendTransaction } from "../signers/signer.ts";
+import { checkRecordedFees, type CostBudget, worstCostOf } from "./costLimits.ts";
+import { fetchPrices, type Prices, replacementFees } from "./feeBumps.ts";
+import { describeBlockage, findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
+import { newTransaction, type PendingTransaction, restoreTransactions } from "./pendingTransaction.ts";
+import { quoteCall } from "./quoteCall.ts";
+import { RevertedTransactions } from "./revertedTransactions.ts";
+import { type SendResult, trySend } from "./trySend.ts";
+import { UsedNonces } from "./usedNonces.ts";
+import { asSentence, costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
+import { RESEND_UNCONFIRMED_MS, type SendOptions, type TransactionEvent } from "./sendOptions.ts";
 
-/** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
-const MAX_FEE_FACTOR = 10n;
-/** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
-const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
-/** The time in ms after which a transaction is sent again if no node has confirmed the transaction. */
-const RESEND_UNCONFIRMED_MS = 2_000;
 
 export interface AddRootsContext {
   registry: Registry;
@@ -39,7 +35,8 @@ export interface AddRootsContext {
  * root of their batch.
  *
  * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if the transaction is stuck,
- * a node dropped the transaction, or the response was lost. The chain includes at most one transaction per nonce.
+ * a node dropped the transaction, or the response was lost. The chain includes at most one transaction per nonce. A
+ * reverted transaction has used its nonce, and its batch gets another one.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED;
  * RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
  * and chain
@@ -57,13 +54,15 @@ class RootAdder {
   readonly #emit: (event: TransactionEvent) => void;
   /** Batches that wait for a nonce. */
   #queue: RootBatch[] = [];
-  readonly #transactions = new Map<number, PendingTransaction>();
-  /** The number of the owner's transactions in blocks. All lower nonces are used. */
-  #usedNonces = 0;
+  #transactions = new Map<number, PendingTransaction>();
+  readonly #used: UsedNonces;
   /** The lowest nonce for new batches. Lower nonces may belong to other transactions of the owner. */
   #nextNonce = 0;
   /** The roots that got a second nonce to fill a gap. */
   readonly #gapRoots = new Set<string>();
+  readonly #reverted = new RevertedTransactions();
+  /** False after the signer has signed a transaction without its access list. */
+  #accessList: boolean;
   #maxFee: bigint | undefined;
   #lastReason: string | undefined;
 
@@ -75,6 +74,13 @@ class RootAdder {
     this.#budget = budget;
     this.#emit = emit;
     this.#maxFee = options.maxFeePerGas;
+    this.#accessList = options.accessList;
+    this.#used = new UsedNonces(registry.chain, registry.owner);
+  }
+
+  /** The number of the owner's transactions in blocks. All lower nonces are used. */
+  get #usedNonces(): number {
+    return this.#used.count;
   }
 
   async run(batches: readonly RootBatch[]): Promise<void> {
@@ -97,23 +103,8 @@ class RootAdder {
   /** Step 1: restores the batches' nonces from the journal, and queues the batches without a recorded nonce. */
   async #restoreAttempts(batches: readonly RootBatch[]): Promise<void> {
     const { chain, owner } = this.#registry;
-    this.#usedNonces = await chain.transactionCount(owner, "latest");
-    const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
-    const current = owner.toLowerCase();
-    // For each nonce, the latest attempt counts. If the nonce is used, the latest attempt may have added the root.
-    for (const attempt of this.#journal.attempts()) {
-      const batch = byRoot.get(attempt.root);
-      // Skip attempts of an earlier owner. The nonces of these attempts belong to another account, which can no longer
-      // add roots.
-      if (batch === undefined || (attempt.sender ?? current) !== current) continue;
-      const known = this.#transactions.get(attempt.nonce);
-      const hashes = known?.batch === batch ? known.hashes : [];
-      if (attempt.hash !== undefined) hashes.push(attempt.hash);
-      const transaction = { ...newTransaction(batch, attempt), hashes };
-      // The nonce is used. Do not send this transaction before the chain shows which transaction used the nonce.
-      if (attempt.nonce < this.#usedNonces) transaction.sentAt = performance.now();
-      this.#transactions.set(attempt.nonce, transaction);
-    }
+    await this.#used.read();
+    this.#transactions = restoreTransactions(batches, this.#journal.attempts(), owner, this.#usedNonces);
     const restored = new Set(Array.from(this.#transactions.values(), ({ batch }) => batch));
     this.#queue = batches.filter((batch) => !restored.has(batch));
     this.#nextNonce = await chain.transactionCount(owner, "pending");
@@ -131,9 +122,8 @@ class RootAdder {
    */
   async #resolveNonces(): Promise<boolean> {
     if (this.#transactions.size === 0) return false;
-    const { chain, owner } = this.#registry;
     const before = this.#usedNonces;
-    this.#usedNonces = await chain.transactionCount(owner, "latest");
+    await this.#used.read();
     for (const [nonce, transaction] of this.#transactions) {
       const isUsed = nonce < this.#usedNonces;
       if (isUsed && !transaction.included) await this.#resolveNonce(nonce, transaction);
@@ -146,8 +136,8 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if the batch's transaction used the nonce. Queues the batch again if another
-   * transaction used the nonce.
+   * Records a batch as included if the batch's transaction used the nonce. Queues the batch again if this transaction was
+   * reverted, or if another transaction used the nonce.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);
@@ -155,10 +145,17 @@ class RootAdder {
     const { batch } = transaction;
     const { root } = batch;
     const others = this.#otherNoncesOf(transaction);
-    if (user.by === "foreign") {
+    if (user.by === "foreign" || "reverted" in user) {
       this.#transactions.delete(nonce);
       if (others.length === 0) this.#queue.unshift(batch);
-      this.#emit({ event: "displaced", root, nonce });
+      if (user.by === "foreign") {
+        this.#emit({ event: "displaced", root, nonce });
+        return;
+      }
+      const { reverted } = user;
+      const { transactionHash: hash, blockNumber, gasUsed } = reverted;
+      this.#emit({ event: "reverted", root, nonce, hash, blockNumber, gasUsed });
+      this.#reverted.record(root, reverted, transaction.sentGas > 0);
       return;
     }
     transaction.included = true;
@@ -183,8 +180,9 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent.
-    if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
+    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent, and those
+    // that a node has rejected.
+    if (pending.some(({ sentAt, isRejected }) => sentAt === undefined || isRejected)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
     if (fees === undefined) {
@@ -195,12 +193,10 @@ class RootAdder {
       const batch = this.#queue[0];
       if (batch === undefined) break;
       const call = this.#callOf(batch);
-      const estimated = await this.#registry.estimateGas(call);
-      const dataFee = await this.#registry.fetchDataFee(call, estimated + GAS_MARGIN, fees);
-      // On Arbitrum, the gas for bytes may double before the transaction is in a block.
-      const gas = estimated + GAS_MARGIN + dataFee.gas;
+      const estimated = await this.#estimateGas(batch, call);
+      const quote = await quoteCall(this.#registry, call, { estimated, sentGas: 0, fees });
       const nonce = this.#freeNonce();
-      const attempt = { nonce, root: batch.root, gas, fees, dataFee: worstDataFeeOf(dataFee) };
+      const attempt = { nonce, root: batch.root, fees, ...quote };
       const exceeded = this.#budget?.exceededBy(attempt);
       if (exceeded !== undefined) {
         if (this.#pending().length === 0) throw costLimitReached(worstCostOf(attempt), exceeded);
@@ -212,18 +208,16 @@ class RootAdder {
       const transaction = { ...newTransaction(batch, attempt), call };
       this.#transactions.set(attempt.nonce, transaction);
       await this.#recordAndSend(transaction, attempt, block, "sent");
+      if (transaction.isRejected) break;
     }
     return true;
   }
 
   async #fetchPrices(): Promise<Prices> {
-    const { chain } = this.#registry;
-    const { maxFeePerGas, maxPriorityFeePerGas } = this.#options;
-    const block = await chain.block("latest");
-    const fees = await chain.fetchFeeData(block);
-    const feeData = limitPriorityFee(fees, maxPriorityFeePerGas ?? maxFeePerGas ?? MAX_UINT256);
-    const maxFee = (this.#maxFee ??= MAX_FEE_FACTOR * gasPriceOf(feeData));
-    return { feeData, block: block.number, maxFee, maxPriorityFee: maxPriorityFeePerGas ?? maxFee };
+    const { maxPriorityFeePerGas } = this.#options;
+    const prices = await fetchPrices(this.#registry.chain, { maxFeePerGas: this.#maxFee, maxPriorityFeePerGas });
+    this.#maxFee ??= prices.maxFee;
+    return prices;
   }
 
   /** Reports each reason for waiting only once. */
@@ -239,7 +233,11 @@ class RootAdder {
   }
 
   #callOf(batch: RootBatch): AddRootCall {
-    return this.#registry.addRootCall(batch, this.#options.accessList);
+    return this.#registry.addRootCall(batch, this.#accessList);
+  }
+
+  #estimateGas({ root }: RootBatch, call: AddRootCall): Promise<number> {
+    return this.#reverted.explain(root, () => this.#registry.estimateGas(call));
   }
 
   async #recordAndSend(
@@ -247,17 +245,10 @@ class RootAdder {
     attempt: Attempt,
     block: number,
     event: "sent" | "replaced",
+    limitation?: string,
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
-    // The journal may contain higher fees, from an earlier run with other limits or from an attacker.
-    const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
-    const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
-    if (maxFee > maxFeePerGas)
-      throw feeTooHigh(`The plan's recorded transaction offers ${describeGasPrice(maxFee)}`, maxFeePerGas, maxFee);
-    if (priorityFee > maxPriorityFeePerGas) {
-      const problem = `The plan's recorded transaction offers a priority fee of ${describeGasPrice(priorityFee)}`;
-      throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
-    }
+    checkRecordedFees(fees, this.#options);
     const exceeded = this.#budget?.exceededBy(attempt);
     if (exceeded !== undefined) throw costLimitReached(worstCostOf(attempt), exceeded);
     this.#budget?.record(attempt);
@@ -265,15 +256,43 @@ class RootAdder {
     await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash, problem } = await trySend(this.#send, request);
+    const hasPending = this.#pending().some((other) => other !== transaction && other.accepted);
+    let sent: SendResult;
+    try {
+      sent = await trySend(this.#send, request, hasPending);
+    } catch (error) {
+      if (!omitsAccessList(error, request)) throw error;
+      this.#accessList = false;
+      return this.#requote(transaction, attempt, block, event);
+    }
+    const { hash, problem = limitation, ...result } = sent;
     if (hash !== undefined) {
       transaction.hashes.push(hash);
       await this.#journal.recordAttempt({ ...recorded, hash });
     }
-    Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
-    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
+    Object.assign(transaction, { attempt, ...result, sentAt: performance.now(), sentAtBlock: block, sentGas: gas });
+    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
     if (problem === undefined) this.#lastReason = undefined;
     else this.#reportWaiting(problem);
+  }
+
+  /**
+   * Sends a transaction with these fees after a new estimate.
+   * @param known the estimate, and the reason why the fees are not higher
+   */
+  async #requote(
+    transaction: PendingTransaction,
+    attempt: Attempt,
+    block: number,
+    event: "sent" | "replaced",
+    known: { estimated?: number; limitation?: string | undefined } = {},
+  ): Promise<void> {
+    const { batch, sentGas } = transaction;
+    const call = this.#callOf(batch);
+    const estimated = known.estimated ?? (await this.#estimateGas(batch, call));
+    const quote = await quoteCall(this.#registry, call, { estimated, sentGas, fees: attempt.fees });
+    transaction.call = call;
+    await this.#recordAndSend(transaction, { ...attempt, ...quote }, block, event, known.limitation);
   }
 
   /**
@@ -284,19 +303,22 @@ class RootAdder {
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
     if (first === undefined) return;
-    const { attempt, accepted, sentAt, sentAtBlock } = first;
+    const { attempt, accepted, isUnderpriced, hashes, sentAt, sentAtBlock } = first;
     const { stuckAfterMs } = this.#options;
     const resendAfterMs = accepted ? stuckAfterMs : Math.min(stuckAfterMs, RESEND_UNCONFIRMED_MS);
     if (sentAt !== undefined && performance.now() - sentAt < resendAfterMs) return;
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
     const prices = await this.#fetchPrices();
-    // Raise the fees only if blocks were made without the transaction.
-    const isIgnored = accepted && prices.block > sentAtBlock;
-    const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
-    if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`);
-    const dataFee = await this.#registry.fetchDataFee(this.#callOf(first.batch), attempt.gas, fees);
-    const replacement = { ...attempt, fees, dataFee: worstDataFeeOf(dataFee) };
-    await this.#recordAndSend(first, replacement, prices.block, "replaced");
+    const estimated = await this.#estimateGas(first.batch, this.#callOf(first.batch));
+    // Raise the fees only if blocks were made without the transaction, or if nodes may have it with too little gas.
+    const hasTooLittleGas = hashes.length > 0 && estimated > attempt.gas;
+    const isStuck = (accepted && prices.block > sentAtBlock) || hasTooLittleGas;
+    const reason = isUnderpriced ? "underpriced" : isStuck ? "stuck" : undefined;
+    const { fees, isLimited } = replacementFees(attempt, reason, prices, this.#budget);
+    const limitation = isLimited
+      ? `a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`
+      : undefined;
+    await this.#requote(first, { ...attempt, fees }, prices.block, "replaced", { estimated, limitation });
   }
 
   /**
@@ -314,7 +336,7 @@ class RootAdder {
     this.#gapRoots.add(root);
     this.#transactions.delete(last.attempt.nonce);
     this.#transactions.set(this.#usedNonces, last);
-    await this.#recordAndSend(last, { ...last.attempt, nonce: this.#usedNonces }, last.sentAtBlock, "replaced");
+    await this.#requote(last, { ...last.attempt, nonce: this.#usedNonces }, last.sentAtBlock, "replaced");
     return true;
   }
 
@@ -325,18 +347,7 @@ class RootAdder {
     const { nonce } = first.attempt;
     const transaction = { hash: first.hashes.at(-1), nonce, from: this.#registry.owner };
     const problem = `is in no block, and nothing has changed for ${timeoutMs / 1000} s`;
-    return noReceipt(transaction, problem, "publish again", describeBlockage(nonce, this.#usedNonces));
+    const blockage = describeBlockage(nonce, this.#usedNonces);
+    return noReceipt(transaction, problem, "publish again", blockage ?? asSentence(this.#lastReason));
   }
-}
-
-/** Describes why no block can include a transaction with this nonce. Returns undefined for the lowest unused nonce. */
-function describeBlockage(nonce: number, usedNonces: number): string | undefined {
-  if (nonce > usedNonces)
-    return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
-  if (nonce === usedNonces) return undefined;
-  return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not return the transaction that used it. Before this is ` +
-    "known, nothing is sent with another nonce. Use another endpoint. For an old transaction, it needs the state of old blocks. If " +
-    "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
-  );
 }

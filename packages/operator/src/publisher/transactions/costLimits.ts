@@ -1,9 +1,10 @@
 import { ArgumentError } from "keyroot/errors";
 import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
-import { maxGasPriceOf } from "../chain/fees.ts";
+import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
-import type { ExceededLimit } from "./sendErrors.ts";
+import type { FeeLimits } from "./feeBumps.ts";
+import { describeGasPrice, type ExceededLimit, feeTooHigh } from "./sendErrors.ts";
 
 /** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */
 export interface CostLimits {
@@ -34,6 +35,9 @@ const LIMITS: Record<keyof CostLimits, true> = {
   ...{ maxFeePerGas: true, maxPriorityFeePerGas: true },
   ...{ maxCost: true, maxCostPerDay: true },
 };
+const MAX_UINT256 = 2n ** 256n - 1n;
+/** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
+const PRIORITY_FEE_SETTING = "--max-priority-fee, by default a quarter of --max-fee";
 const GAS_PER_FILE = 150_000n;
 const MIN_GAS_PER_USER = 50_000;
 /** The maximum gas per user in the default, independent of an endpoint's estimates. */
@@ -49,6 +53,23 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
       'The value "local" is allowed only on chains with the ids 31337 and 1337.';
     throw new ArgumentError("ARGUMENT_INVALID", message, { actual: chainId });
   }
+}
+
+/**
+ * Checks the fees of a recorded transaction. The journal may contain higher fees, from an earlier run with other limits or from
+ * an attacker.
+ * @throws TransportError FEE_TOO_HIGH
+ */
+export function checkRecordedFees(
+  fees: Fees,
+  { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas }: FeeLimits,
+): void {
+  const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
+  if (maxFee > maxFeePerGas)
+    throw feeTooHigh(`The plan's recorded transaction offers ${describeGasPrice(maxFee)}`, maxFeePerGas, maxFee);
+  if (priorityFee <= maxPriorityFeePerGas) return;
+  const problem = `The plan's recorded transaction offers a priority fee of ${describeGasPrice(priorityFee)}`;
+  throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
 }
 
 /** The fields of a transaction that determine its cost. */

@@ -1,7 +1,19 @@
 /** The fees with which stuck transactions are sent again, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
-import { type FeeData, type Fees, feesOf, gasPriceOf, isWithinLimits, maxGasPriceOf } from "../chain/fees.ts";
+import {
+  type FeeData,
+  type Fees,
+  feesOf,
+  gasPriceOf,
+  limitPriorityFee,
+  isWithinLimits,
+  maxGasPriceOf,
+} from "../chain/fees.ts";
+import type { Chain } from "../chain/chain.ts";
 import type { CostBudget } from "./costLimits.ts";
+
+/** The default fee limit, as a multiple of the current gas price. */
+const MAX_FEE_FACTOR = 10n;
 
 /** Current prices, and the limits of a run, in wei per unit of gas. */
 export interface Prices {
@@ -12,22 +24,42 @@ export interface Prices {
   maxPriorityFee: bigint;
 }
 
+/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
+export interface FeeLimits {
+  maxFeePerGas: bigint | undefined;
+  maxPriorityFeePerGas: bigint | undefined;
+}
+
+/** Reads the current prices. Without a limit, the limit is ten times the current price. */
+export async function fetchPrices(chain: Chain, limits: FeeLimits): Promise<Prices> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = limits;
+  const block = await chain.block("latest");
+  const fees = await chain.fetchFeeData(block);
+  const feeData = limitPriorityFee(fees, maxPriorityFeePerGas ?? maxFeePerGas ?? fees.priorityFee);
+  const maxFee = maxFeePerGas ?? MAX_FEE_FACTOR * gasPriceOf(feeData);
+  return { feeData, block: block.number, maxFee, maxPriorityFee: maxPriorityFeePerGas ?? maxFee };
+}
+
 /**
  * Returns the fees for sending a stuck transaction again. The fees are higher if the transaction offers too little and
  * the limits allow higher fees.
- * @param isIgnored true if blocks were made without the transaction
+ * @param reason `stuck` if blocks were made without the transaction, or if its gas limit is too low. `underpriced` if a node
+ * rejected it because it offers too little
  * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
   attempt: Attempt,
-  isIgnored: boolean,
-  { feeData, maxFee, maxPriorityFee }: Prices,
+  reason: "stuck" | "underpriced" | undefined,
+  prices: Prices,
   budget: CostBudget | undefined,
 ): { fees: Fees; isLimited: boolean } {
   const { fees } = attempt;
-  const offersTooLittle = isIgnored || maxGasPriceOf(fees) < gasPriceOf(feeData);
+  const { feeData, maxFee, maxPriorityFee } = prices;
+  const offersTooLittle = reason !== undefined || maxGasPriceOf(fees) < gasPriceOf(feeData);
   if (offersTooLittle) {
-    const bumped = bumpFees(fees, feeData, maxFee, maxPriorityFee);
+    const bumped =
+      bumpFees(fees, feeData, maxFee, maxPriorityFee) ??
+      (reason === "underpriced" ? raiseFees(fees, prices) : undefined);
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
@@ -62,10 +94,28 @@ export function bumpFees(
   return maxGasPriceOf(bumped) > maxFee ? undefined : bumped;
 }
 
+/**
+ * Raises the fees of a transaction that no node has, up to the limits. It replaces nothing, so they may rise by less than an
+ * eighth.
+ * @returns undefined if no fee can rise
+ */
+function raiseFees(fees: Fees, { maxFee, maxPriorityFee }: Prices): Fees | undefined {
+  if (!isWithinLimits(fees, maxFee, maxPriorityFee)) return undefined;
+  const price = min(plusAnEighth(maxGasPriceOf(fees)), maxFee);
+  if ("gasPrice" in fees) return price > fees.gasPrice ? { gasPrice: price } : undefined;
+  const tip = min(plusAnEighth(fees.maxPriorityFeePerGas), min(maxPriorityFee, price));
+  const canRise = price > fees.maxFeePerGas || tip > fees.maxPriorityFeePerGas;
+  return canRise ? { maxFeePerGas: price, maxPriorityFeePerGas: tip } : undefined;
+}
+
 function plusAnEighth(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
 }
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

@@ -1,24 +1,21 @@
 /** The search for nonces that other transactions of the registry's owner have used. */
+import type { Receipt } from "../chain/chain.ts";
 import type { AddedRootEvent, Registry } from "../chain/registry.ts";
 import type { PendingTransaction } from "./pendingTransaction.ts";
-import { findSignedTransaction } from "./signedTransaction.ts";
+import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
- * The number of checks without a receipt before the search for another transaction. A node may count a transaction's
- * nonce before the node returns the transaction's receipt.
+ * The transaction that used a nonce: the batch's transaction, with its event if there is one, or with its hash if it was
+ * reverted, or a foreign transaction. Only a foreign transaction signed by the owner proves that the batch's transaction
+ * was not included.
  */
-const MAX_MISSING_RECEIPTS = 3;
-
-/**
- * The transaction that used a nonce: the batch's transaction, with its event if there is one, or a foreign transaction.
- * Only a foreign transaction signed by the owner proves that the batch's transaction was not included.
- */
-export type NonceUser = { by: "batch"; added: AddedRootEvent | undefined } | { by: "foreign" };
+export type NonceUser =
+  { by: "batch"; added: AddedRootEvent | undefined } | { by: "batch"; reverted: Receipt } | { by: "foreign" };
 
 /**
  * Finds out which transaction used the nonce of a batch.
  * @returns undefined if the chain does not show this transaction yet
- * @throws VerificationError TRANSACTION_REVERTED; TransportError the errors of `chain`
+ * @throws TransportError the errors of `chain`
  */
 export async function findNonceUser(
   transaction: PendingTransaction,
@@ -26,14 +23,16 @@ export async function findNonceUser(
 ): Promise<NonceUser | undefined> {
   const { batch, attempt } = transaction;
   const { root, userIDs } = batch;
-  const added = (await findOwnReceipt(transaction, registry)) ?? (await registry.findAddedRoot(root));
+  const receipt = await findOwnReceipt(transaction, registry);
+  if (receipt?.succeeded === true) return { by: "batch", added: registry.readAddedRoot(receipt, root) };
+  const added = await registry.findAddedRoot(root);
   if (added !== undefined) return { by: "batch", added };
+  if (receipt !== undefined) return { by: "batch", reverted: receipt };
   const checks = ++transaction.missingReceipts;
   if (checks < MAX_MISSING_RECEIPTS) return undefined;
   const roots = await registry.getMerkleTreeRoots(userIDs);
   if (!roots.includes(undefined)) return { by: "batch", added: undefined };
-  // The search takes many requests, so the search runs only after 3, 6, 12, … checks.
-  if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
+  if (!isSearchDue(checks)) return undefined;
   const found = await findSignedTransaction(registry, attempt.nonce);
   if (found === undefined) return undefined;
   const { contract } = registry;
@@ -54,13 +53,23 @@ export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: nu
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;
 }
 
-async function findOwnReceipt(
-  { batch: { root }, hashes }: PendingTransaction,
-  registry: Registry,
-): Promise<AddedRootEvent | undefined> {
+/** Describes why no block can include a transaction with this nonce. Returns undefined for the lowest unused nonce. */
+export function describeBlockage(nonce: number, usedNonces: number): string | undefined {
+  if (nonce > usedNonces)
+    return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
+  if (nonce === usedNonces) return undefined;
+  return (
+    `The owner has used the nonce ${nonce}, but the endpoint does not return the transaction that used it. Before this is ` +
+    "known, nothing is sent with another nonce. Use another endpoint. For an old transaction, it needs the state of old blocks. If " +
+    "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
+  );
+}
+
+/** Returns the receipt of the batch's newest transaction that is in a block. */
+async function findOwnReceipt({ hashes }: PendingTransaction, { chain }: Registry): Promise<Receipt | undefined> {
   for (const hash of hashes.toReversed()) {
-    const receipt = await registry.chain.receipt(hash);
-    if (receipt !== undefined) return registry.readAddedRoot(receipt, root);
+    const receipt = await chain.receipt(hash);
+    if (receipt !== undefined) return receipt;
   }
   return undefined;
 }

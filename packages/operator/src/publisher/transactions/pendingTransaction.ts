@@ -10,6 +10,10 @@ export interface PendingTransaction {
   hashes: string[];
   /** True if a node's response has confirmed that the node has the transaction. */
   accepted: boolean;
+  /** True if the last response rejected the transaction for now. */
+  isRejected: boolean;
+  /** True if the last response rejected the transaction because it offers too little. */
+  isUnderpriced: boolean;
   /**
    * The time at which this run last sent the transaction. Undefined if the transaction must be sent now, because
    * possibly no node has the transaction.
@@ -21,6 +25,8 @@ export interface PendingTransaction {
   included: boolean;
   /** The number of checks that found the nonce used, but no receipt. */
   missingReceipts: number;
+  /** The gas limit with which this run sent the transaction. 0 if only an earlier run has sent it. */
+  sentGas: number;
 }
 
 /** Makes the entry for a transaction that this run has not sent. */
@@ -30,9 +36,43 @@ export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTrans
     attempt,
     hashes: [],
     accepted: false,
+    isRejected: false,
+    isUnderpriced: false,
     sentAt: undefined,
     sentAtBlock: -1,
     included: false,
     missingReceipts: 0,
+    sentGas: 0,
   };
+}
+
+/**
+ * Restores the batches' transactions from the journal, by nonce. For each nonce, the latest attempt counts. If the nonce
+ * is used, the latest attempt may have added the root.
+ * @param owner the account that signs
+ * @param usedNonces the number of the owner's transactions in blocks
+ */
+export function restoreTransactions(
+  batches: readonly RootBatch[],
+  attempts: readonly Attempt[],
+  owner: string,
+  usedNonces: number,
+): Map<number, PendingTransaction> {
+  const transactions = new Map<number, PendingTransaction>();
+  const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
+  const current = owner.toLowerCase();
+  for (const attempt of attempts) {
+    const batch = byRoot.get(attempt.root);
+    // Skip attempts of an earlier owner. The nonces of these attempts belong to another account, which can no longer add
+    // roots.
+    if (batch === undefined || (attempt.sender ?? current) !== current) continue;
+    const known = transactions.get(attempt.nonce);
+    const hashes = known?.batch === batch ? known.hashes : [];
+    if (attempt.hash !== undefined) hashes.push(attempt.hash);
+    const transaction = { ...newTransaction(batch, attempt), hashes };
+    // The nonce is used. Do not send this transaction before the chain shows which transaction used the nonce.
+    if (attempt.nonce < usedNonces) transaction.sentAt = performance.now();
+    transactions.set(attempt.nonce, transaction);
+  }
+  return transactions;
 }

@@ -76,3 +76,8 @@ export function noReceipt(
   ];
   return new TransportError("NO_RECEIPT", sentences.join(" "), hash === undefined ? {} : { actual: hash });
 }
+
+/** Makes a sentence of a reason for waiting. */
+export function asSentence(reason: string | undefined): string | undefined {
+  return reason && `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+}

@@ -31,6 +31,9 @@ export const DEFAULT_SEND_OPTIONS: SendOptions = {
   pollMs: 250,
 };
 
+/** The time in ms after which a transaction is sent again if no node has confirmed it. */
+export const RESEND_UNCONFIRMED_MS = 2_000;
+
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
   /**
@@ -48,4 +51,6 @@ export type TransactionEvent =
    * transaction used the transaction's nonce.
    */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
+  /** The transaction was reverted. It has used its nonce, and its batch gets another one. */
+  | { event: "reverted"; root: string; nonce: number; hash: string; blockNumber: number; gasUsed: number }
   | { event: "waiting"; reason: string };

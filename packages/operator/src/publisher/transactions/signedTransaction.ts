@@ -16,12 +16,29 @@ export interface OwnersTransaction {
 }
 
 /**
+ * The number of checks without a receipt before the search for another transaction. A node may count a transaction's
+ * nonce before the node returns the transaction's receipt.
+ */
+export const MAX_MISSING_RECEIPTS = 3;
+
+/**
+ * Returns true if a search with `findSignedTransaction` is due. It takes many requests, so it runs only after 3, 6, 12, … checks.
+ * @param missingReceipts the number of checks that found the nonce used, but no receipt
+ */
+export function isSearchDue(missingReceipts: number): boolean {
+  return Number.isInteger(Math.log2(missingReceipts / MAX_MISSING_RECEIPTS)) && missingReceipts >= MAX_MISSING_RECEIPTS;
+}
+
+/**
  * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the
  * owner's signature proves that the owner sent the transaction.
  * @returns undefined if the endpoint does not return the transaction. For example, the transaction's block may be too
  * old for a node that is not an archive node
  */
-export async function findSignedTransaction(registry: Registry, nonce: number): Promise<OwnersTransaction | undefined> {
+export async function findSignedTransaction(
+  registry: Pick<Registry, "chain" | "owner">,
+  nonce: number,
+): Promise<OwnersTransaction | undefined> {
   try {
     const block = await findBlock(registry, nonce);
     if (block === undefined) return undefined;
@@ -39,7 +56,10 @@ export async function findSignedTransaction(registry: Registry, nonce: number): 
 }
 
 /** Returns the number of the first block at which the owner's transaction count is higher than the nonce. */
-async function findBlock({ chain, owner }: Registry, nonce: number): Promise<number | undefined> {
+async function findBlock(
+  { chain, owner }: Pick<Registry, "chain" | "owner">,
+  nonce: number,
+): Promise<number | undefined> {
   const isUsedAt = async (block: number) => (await chain.transactionCount(owner, block)) > nonce;
   let used = (await chain.block("latest")).number;
   if (!(await isUsedAt(used))) return undefined;

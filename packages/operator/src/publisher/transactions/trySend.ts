@@ -1,15 +1,7 @@
 import { isHash } from "keyroot/ethereum";
 import { TransportError } from "../../errors.ts";
-import { isTransient } from "../../http/retry.ts";
+import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
-
-/** Error messages of nodes that already have the transaction, or another transaction with the same nonce. */
-const ALREADY_KNOWN =
-  /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
-/** Error messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
-const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
-/** Messages of nodes (Geth, Anvil, Hardhat, Nethermind, Besu) if the sender cannot pay for the transaction. */
-const TOO_POOR = /insufficient ?(?:funds|balance)|enough (?:funds|balance)|exceeds account balance/i;
 
 /** A node's response to a transaction. */
 export interface SendResult {
@@ -17,33 +9,53 @@ export interface SendResult {
   accepted: boolean;
   /** The transaction hash that the node returned. Undefined if the node returned no valid hash. */
   hash?: string;
-  /** The reason why there was no clear response, without a period. */
+  /** Why the node does not have the transaction, and what the user can do about it. The text has no period at its end. */
   problem?: string;
+  /** True if the node has rejected the transaction for now. False if the node's response is unknown. */
+  isRejected: boolean;
+  /** True if the node has rejected the transaction because it offers too little. */
+  isUnderpriced: boolean;
 }
+
+const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced: false };
 
 /**
  * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the node
- * has the transaction.
- * @throws the error of `send` if the node rejects the transaction permanently; if the sender cannot pay, an error with the
- * same code that names the sender
+ * has the transaction. The table `SEND_ANSWERS` decides about the node's errors.
+ * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so missing funds
+ * are then no error
+ * @throws the error of `send` if the node rejects the transaction permanently, with the remedy; if the sender cannot pay, the
+ * error names the sender
  */
-export async function trySend(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {
+export async function trySend(
+  send: SendTransaction,
+  transaction: TransactionRequest,
+  hasPending = false,
+): Promise<SendResult> {
   try {
     const hash: unknown = await send(transaction);
-    return isHash(hash) ? { accepted: true, hash } : { accepted: false };
+    return isHash(hash) ? { ...ACCEPTED, hash } : { ...ACCEPTED, accepted: false };
   } catch (error) {
-    const message = error instanceof TransportError && error.code === "RPC_ERROR" ? error.message : "";
-    if (ALREADY_KNOWN.test(message)) return { accepted: true };
-    if (TOO_POOR.test(message)) throw cannotPay(transaction.from, error as TransportError);
-    if (NONCE_OR_FEE.test(message)) return { accepted: false };
-    if (isTransient(error)) return { accepted: false, problem: error.message.replace(/\.$/, "") };
-    throw error;
+    if (!(error instanceof TransportError)) throw error;
+    const { reaction, means, remedy } = nodeAnswerTo(error, "eth_sendRawTransaction");
+    if (reaction === "known") return ACCEPTED;
+    const needsFunds = means === "no funds";
+    const problem = withRemedy(needsFunds ? fundsRemedy(transaction.from) : remedy, error);
+    if (reaction === "end" && !(needsFunds && hasPending)) {
+      const { actual, status, reason } = error;
+      throw problem === error.message
+        ? error
+        : new TransportError("RPC_ERROR", problem, { actual, status, reason, cause: error });
+    }
+    const isRejected = error.code === "RPC_ERROR";
+    return { accepted: false, problem: problem.replace(/\.$/, ""), isRejected, isUnderpriced: means === "fee too low" };
   }
 }
 
-/** The error for a sender without enough ETH. @param from 0x and 40 hex digits @param cause the node's error */
-function cannotPay(from: string, cause: TransportError): TransportError {
-  const { message: reason, actual } = cause;
-  const message = `The account ${from} has too little ETH for the transaction. Send ETH to this account, and run the command again. The endpoint's message: ${reason}`;
-  return new TransportError("RPC_ERROR", message, { actual, cause });
+function withRemedy(remedy: string | undefined, { message }: TransportError): string {
+  return remedy === undefined ? message : `${message} ${remedy}`;
+}
+
+function fundsRemedy(from: string): string {
+  return `The account ${from} has too little ETH for the transaction. Send ETH to this account, and run the command again.`;
 }

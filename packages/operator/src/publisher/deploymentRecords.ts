@@ -1,0 +1,59 @@
+/** The file that records the deployments on a chain, so that a repeated deployment does not make a second registry. */
+import { readFile } from "node:fs/promises";
+import { ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/input";
+import { unreadableInput } from "../disk/fileErrors.ts";
+import { ifExists } from "../disk/ifExists.ts";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { ArgumentError } from "../errors.ts";
+import type { SentCall } from "./transactions/sendCall.ts";
+
+/** A deployment that was sent, or that was about to be sent. */
+export interface DeploymentRecord extends SentCall {
+  /** The registry's owner: 0x and 40 hex digits. */
+  owner: string;
+  /** The EVM instruction that deploys the registry. With `create2`, its address depends only on bytecode, owner and salt. */
+  by: "create" | "create2";
+  /** The registry's address: 0x and 40 hex digits. */
+  contract: string;
+  /** The account that sends the deployment: 0x and 40 hex digits. */
+  from: string;
+}
+
+/** @throws ArgumentError STATE_INVALID, FILE_UNREADABLE */
+export async function readDeployments(path: string): Promise<DeploymentRecord[]> {
+  const text = await ifExists(readFile(path, "utf8")).catch((cause: unknown) => {
+    throw unreadableInput(path, cause);
+  });
+  if (text === undefined) return [];
+  const shape = new ShapeChecker(
+    (message) => new ArgumentError("STATE_INVALID", `${path}: ${message} Delete the file.`),
+  );
+  return shape.array("The deployments", parseJson(text, 3)).map((item) => {
+    const fields = shape.fields("A deployment", item, [
+      ...(["owner", "by", "contract", "from", "nonce", "hashes"] as const),
+    ]);
+    // Older versions recorded neither `by` nor `hashes`.
+    const { owner, by = "create", contract, from, nonce, hashes = [] } = fields;
+    return {
+      owner: shape.text("owner", owner, ADDRESS),
+      by: shape.oneOf("by", by, ["create", "create2"]),
+      contract: shape.text("contract", contract, ADDRESS),
+      from: shape.text("from", from, ADDRESS),
+      nonce: shape.count("nonce", nonce),
+      hashes: shape.array("hashes", hashes).map((hash) => shape.text("hash", hash, LOWERCASE_HASH)),
+    };
+  });
+}
+
+/**
+ * Records a deployment. It replaces the same owner's deployment of the same kind, and one with the same nonce, which was never
+ * sent.
+ */
+export async function recordDeployment(path: string, record: DeploymentRecord): Promise<void> {
+  const { owner, by, from, nonce } = record;
+  const isReplaced = (one: DeploymentRecord) =>
+    (one.owner === owner && one.by === by) || (one.from === from && one.nonce === nonce);
+  const others = (await readDeployments(path)).filter((one) => !isReplaced(one));
+  await writeFileAtomic(path, `${JSON.stringify([...others, record])}\n`, 0o600);
+}

@@ -1,0 +1,22 @@
+import { worstDataFeeOf } from "../chain/dataFee.ts";
+import type { Fees } from "../chain/fees.ts";
+import { type AddRootCall, GAS_MARGIN, type Registry } from "../chain/registry.ts";
+import type { Attempt } from "../journal/journal.ts";
+
+/**
+ * Returns the gas limit and the data fee with which a call can be sent now. They are never taken from the journal. The
+ * recorded values belong to a call in another state, maybe with another access list and under the rules of another fork.
+ * @param estimated the node's estimate for this call
+ * @param sentGas the gas limit with which this run sent the call before, or 0. The limit is not reduced, because an
+ * estimate is low while the users have roots, and a reorganization may remove these roots
+ * @throws TransportError the errors of `chain`
+ */
+export async function quoteCall(
+  registry: Registry,
+  call: AddRootCall,
+  { estimated, sentGas, fees }: { estimated: number; sentGas: number; fees: Fees },
+): Promise<Required<Pick<Attempt, "gas" | "dataFee">>> {
+  const dataFee = await registry.fetchDataFee(call, estimated + GAS_MARGIN, fees);
+  // On Arbitrum, the gas for bytes may double before the transaction is in a block.
+  return { gas: Math.max(estimated + GAS_MARGIN + dataFee.gas, sentGas), dataFee: worstDataFeeOf(dataFee) };
+}
