@@ -90,3 +90,8 @@ export function countUsers(batches: Iterable<{ users: number }>): number {
   for (const { users } of batches) sum += users;
   return sum;
 }
+
+/** Returns the size of a plan, for events. */
+export function sizeOf({ batches, usersPerTransaction }: Plan) {
+  return { batches: batches.length, users: countUsers(batches), usersPerTransaction };
+}
