@@ -48,6 +48,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "audit",
     "publisher",
     "testing",
+    "rpc",
     "http",
     "threads",
     "disk",

@@ -138,12 +138,36 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
 }
 
+/** The optional fields of a TransportError. */
+export interface TransportErrorDetails extends ErrorDetails {
+  status?: number | undefined;
+  retryAfter?: number | undefined;
+  reason?: string | undefined;
+}
+
 /** The network or a service failed. The call did not verify or refute anything. A later attempt may succeed. */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
   override get name(): "TransportError" {
     return "TransportError";
+  }
+  /** The HTTP status of the answer. Undefined if there was no answer or the connection does not show the status. */
+  readonly status: number | undefined;
+  /** The time in seconds that the host asks to wait before the next attempt (Retry-After). */
+  readonly retryAfter: number | undefined;
+  /** The message in a JSON-RPC endpoint's error, without addresses. It is untrusted, and not shortened. */
+  readonly reason: string | undefined;
+
+  constructor(
+    code: NotInferred<Code>,
+    message: string,
+    { status, retryAfter, reason, ...details }: TransportErrorDetails = {},
+  ) {
+    super(code, message, details);
+    this.status = status;
+    this.retryAfter = retryAfter;
+    this.reason = reason;
   }
 }
 

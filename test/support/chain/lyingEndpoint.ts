@@ -1,6 +1,5 @@
-import { text } from "node:stream/consumers";
 import type { RpcCall } from "keyroot/transport";
-import { serve } from "../servers/servers.ts";
+import { startRpcProxy } from "../servers/rpcProxy.ts";
 import { callerOf } from "./local.ts";
 
 /** Computes an endpoint's answer to a call. `truth` calls the chain. */
@@ -23,28 +22,26 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-interface Call {
-  id: number;
-  method: string;
-  params: readonly unknown[];
-}
-
 export async function startEndpoint(chainUrl: string): Promise<Endpoint> {
   const truth = callerOf(chainUrl);
-  const honest: Lie = (method, params, truth) => truth(method, params);
-  const server = await serve((request, response) => {
-    const answerOne = async ({ id, method, params }: Call) => {
-      const result = await (endpoint.lie ?? honest)(method, params, truth);
-      return { jsonrpc: "2.0", id, result };
-    };
-    const answer = async () => {
-      const body = JSON.parse(await text(request)) as Call | Call[];
-      endpoint.requests++;
-      const answers = Array.isArray(body) ? await Promise.all(body.map(answerOne)) : await answerOne(body);
-      response.end(JSON.stringify(answers));
-    };
-    answer().catch(() => response.writeHead(500).end());
+  const proxy = await startRpcProxy(chainUrl, async ({ method, params }) => {
+    if (endpoint.lie === undefined) return undefined;
+    try {
+      return { result: await endpoint.lie(method, params, truth) };
+    } catch {
+      return { status: 500 };
+    }
   });
-  const endpoint: Endpoint = { url: server.url, lie: undefined, requests: 0, close: () => server.close() };
+  const endpoint: Endpoint = {
+    url: proxy.url,
+    lie: undefined,
+    get requests() {
+      return proxy.httpRequests;
+    },
+    set requests(count) {
+      proxy.httpRequests = count;
+    },
+    close: () => proxy.close(),
+  };
   return endpoint;
 }

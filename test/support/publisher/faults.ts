@@ -1,20 +1,7 @@
 import { keccak256 } from "ethers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sha256 } from "../samples.ts";
-
-/** A JSON-RPC request. */
-export interface Call {
-  jsonrpc: "2.0";
-  id: number;
-  method: string;
-  params: readonly unknown[];
-}
-
-/** The answer to the client: a JSON-RPC response, an HTTP response for all calls of its request, or nothing. */
-export type Outcome =
-  | { answer: Record<string, unknown> }
-  | { status: number; headers?: Record<string, string>; body: string }
-  | { ending: "silence" | "reset" };
+import type { Forward, RpcOutcome, RpcRequest } from "../servers/rpcProxy.ts";
 
 export interface FaultSettings {
   /** The delay of a slow response in ms. */
@@ -29,21 +16,17 @@ interface Fault {
   /** The methods to which the fault applies. Default: all. */
   methods?: readonly string[];
   /** @param forward sends the call to the chain, and returns its response */
-  apply(
-    call: Call,
-    forward: (call: Call) => Promise<Record<string, unknown>>,
-    settings: FaultSettings,
-  ): Outcome | Promise<Outcome>;
+  apply(call: RpcRequest, forward: Forward, settings: FaultSettings): RpcOutcome | Promise<RpcOutcome>;
 }
 
 const RAW = ["eth_sendRawTransaction"];
 const SENDING = ["eth_sendRawTransaction", "eth_sendTransaction"];
 const RETURNING_HASHES = [...SENDING, "eth_call"];
 
-const silence: Outcome = { ending: "silence" };
-const reset: Outcome = { ending: "reset" };
-const status = (status: number, body = "", headers = {}): Outcome => ({ status, headers, body });
-const errorResponse = ({ id }: Call, code: number, message: string): Outcome => ({
+const silence: RpcOutcome = { ending: "silence" };
+const reset: RpcOutcome = { ending: "reset" };
+const status = (status: number, body = "", headers = {}): RpcOutcome => ({ status, headers, body });
+const errorResponse = ({ id }: RpcRequest, code: number, message: string): RpcOutcome => ({
   answer: { jsonrpc: "2.0", id, error: { code, message } },
 });
 

@@ -1,18 +1,6 @@
-import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import type { Listening } from "@keyroot/service/stack";
 import { randomFault } from "../seededRandom.ts";
-import { serve } from "../servers/servers.ts";
-import {
-  appliesTo,
-  type Call,
-  FAULT_NAMES,
-  FAULTS,
-  type FaultName,
-  type FaultSettings,
-  type Outcome,
-} from "./faults.ts";
+import { type Forward, RpcProxy, type RpcOutcome, type RpcRequest } from "../servers/rpcProxy.ts";
+import { appliesTo, FAULT_NAMES, FAULTS, type FaultName, type FaultSettings } from "./faults.ts";
 
 /** The calls that a fault affects. */
 interface Injection {
@@ -46,8 +34,6 @@ interface PendingInjection extends Required<Pick<Injection, "times" | "after">> 
   methods: readonly string[] | undefined;
 }
 
-const HEADERS = { "Content-Type": "application/json" };
-
 /** Starts a proxy in front of a chain's endpoint, over HTTP. It has no faults until they are injected. */
 export async function startFaultyEndpoint(
   chainUrl: string,
@@ -58,9 +44,7 @@ export async function startFaultyEndpoint(
   return endpoint;
 }
 
-class FaultyEndpoint {
-  /** The chain's endpoint. It changes if the chain is restarted. */
-  chainUrl: string;
+class FaultyEndpoint extends RpcProxy {
   /** All faults so far, in their order. */
   readonly injected: InjectedFault[] = [];
   /** Runs before a call is forwarded or a fault affects it. May delay the call. */
@@ -70,25 +54,12 @@ class FaultyEndpoint {
   readonly #injections: PendingInjection[] = [];
   #random: RandomFaults | undefined;
   #rate: { requests: number; perMs: number; times: number[] } | undefined;
-  #call = 0;
-  #server!: Listening;
+  /** The last HTTP request, and whether it is above the rate. */
+  #limited = { httpRequest: 0, isOver: false };
 
   constructor(chainUrl: string, settings: FaultSettings) {
-    this.chainUrl = chainUrl;
+    super(chainUrl, (request, forward) => this.#outcomeOf(request, forward));
     this.#settings = settings;
-  }
-
-  async start(): Promise<void> {
-    this.#server = await serve((request, response) => {
-      this.#serve(request, response).catch((error: unknown) => {
-        // The chain is not running.
-        response.writeHead(502).end(String(error));
-      });
-    });
-  }
-
-  get url(): string {
-    return this.#server.url;
   }
 
   /** Injects a fault into the next matching calls. If several injections match, the first one is used. */
@@ -107,45 +78,24 @@ class FaultyEndpoint {
   }
 
   /** Returns the number of calls that a fault affected. Default: all faults. */
-  count(fault?: FaultName): number {
+  faults(fault?: FaultName): number {
     return this.injected.filter((one) => fault === undefined || one.fault === fault).length;
   }
 
-  close(): Promise<void> {
-    return this.#server.close();
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = JSON.parse(await text(request)) as Call | Call[];
-    const calls = Array.isArray(body) ? body : [body];
-    const limited = this.#isOverRate();
-    const outcomes: Outcome[] = [];
-    for (const call of calls) outcomes.push(await this.#outcomeOf(call, limited));
-
-    // An outcome that is not a JSON-RPC response applies to the whole request.
-    const whole = outcomes.find((outcome) => !("answer" in outcome));
-    if (whole === undefined) {
-      const answers = outcomes.flatMap((outcome) => ("answer" in outcome ? [outcome.answer] : []));
-      response.writeHead(200, HEADERS).end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
-    } else if ("status" in whole) {
-      response.writeHead(whole.status, whole.headers).end(whole.body);
-    } else if ("ending" in whole) {
-      if (whole.ending === "reset") request.socket.resetAndDestroy();
-      else await once(response, "close");
-    }
-  }
-
-  async #outcomeOf(call: Call, limited: boolean): Promise<Outcome> {
-    const number = ++this.#call;
+  async #outcomeOf(call: RpcRequest, forward: Forward): Promise<RpcOutcome | undefined> {
+    const number = this.requests.length;
+    // The rate limits HTTP requests.
+    const { httpRequests } = this;
+    if (this.#limited.httpRequest !== httpRequests)
+      this.#limited = { httpRequest: httpRequests, isOver: this.#isOverRate() };
+    const limited = this.#limited.isOver;
     await this.onCall?.(call.method, number);
     const fault = limited
       ? "tooManyRequests"
       : (this.#injectedFault(call.method) ?? this.#randomFault(call.method, number));
-    const forward = (call: Call) => this.#forward(call);
-    if (fault !== undefined) this.injected.push({ fault, method: call.method, call: number });
-    return fault === undefined
-      ? { answer: await forward(call) }
-      : await FAULTS[fault].apply(call, forward, this.#settings);
+    if (fault === undefined) return undefined;
+    this.injected.push({ fault, method: call.method, call: number });
+    return FAULTS[fault].apply(call, forward, this.#settings);
   }
 
   #injectedFault(method: string): FaultName | undefined {
@@ -176,11 +126,6 @@ class FaultyEndpoint {
     if (this.#rate.times.length >= requests) return true;
     this.#rate.times.push(now);
     return false;
-  }
-
-  async #forward(call: Call): Promise<Record<string, unknown>> {
-    const init = { method: "POST", headers: HEADERS, body: JSON.stringify(call) };
-    return (await (await fetch(this.chainUrl, init)).json()) as Record<string, unknown>;
   }
 }
 

@@ -2,12 +2,11 @@ import { printable } from "../input/describeValue.ts";
 import { SERVICE_CODES } from "../errorCodes.ts";
 import { type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
+import { retryAfterOf } from "../transport/retryAfter.ts";
 
 /** Maximum length of a quoted text from the service in characters. Longer texts are cut off. */
 const MAX_CHARACTERS = 500;
 const MAX_FIELDS = 50;
-/** Maximum wait in seconds, which is 31 years. This maximum replaces longer values of Retry-After. */
-const MAX_RETRY_AFTER_S = 999_999_999;
 
 /** Matches refresh tokens and JWTs, which a service or proxy may repeat in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
@@ -33,7 +32,7 @@ export function readProblem(host: string, path: string, { status, headers, answe
   return toServiceError(`${host} returned the HTTP status ${status} for ${path}`, status, problem, {
     errors: toFieldErrors(problem["errors"]),
     key: toKeyInError(problem),
-    retryAfter: parseRetryAfter(headers.get("Retry-After")),
+    retryAfter: retryAfterOf(headers),
     requestID: typeof request_id === "string" && /^[\w.:/-]{1,200}$/.test(request_id) ? quote(request_id) : undefined,
   });
 }
@@ -48,20 +47,6 @@ export function toServiceError(
   const [known = "SERVICE_ERROR"] = SERVICE_CODES.filter((each) => each === code);
   const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
   return new ServiceError(status, known, `${subject}${reason}`, details);
-}
-
-/**
- * Parses a Retry-After header: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
- * in seconds, or undefined if the value is malformed.
- */
-function parseRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
-  // Every HTTP date begins with the name of a weekday. A date in the oldest format does not end with "GMT".
-  const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
-  const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
-  if (Number.isNaN(date)) return undefined;
-  return Math.min(Math.max(0, Math.ceil((date - Date.now()) / 1000)), MAX_RETRY_AFTER_S);
 }
 
 const KEY_STATES = ["pending", "submitted", "published"] as const;

@@ -1,6 +1,7 @@
 import { TransportError, VerificationError } from "../errors.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
+import { retryAfterOf } from "./retryAfter.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
 
 /**
@@ -23,7 +24,7 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
   }
   if (status !== 200) {
     const message = `${host} returned the HTTP status ${status}.`;
-    throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
+    throw new TransportError("FILE_HOST_ERROR", message, { actual: status, status, retryAfter: retryAfterOf(headers) });
   }
   // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {

@@ -2,12 +2,13 @@ import { parseUrl } from "../engine/parseUrl.ts";
 import { hasOwn } from "../engine/language.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { ArgumentError, TransportError, type TransportErrorDetails } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { parseBoundedJson } from "../input/jsonLimits.ts";
 import { checkNames } from "../input/options.ts";
 import { checkSourceUrl } from "./url.ts";
 import { FETCH_OPTIONS, fetchBytes, type FetchOptions } from "./fetchBytes.ts";
+import { retryAfterOf } from "./retryAfter.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or an Ethereum library. */
@@ -99,7 +100,7 @@ async function sendBatch(
   try {
     const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
     const isBatch = bodies.length > 1;
-    const { status, answer, reason } = await post(url, isBatch ? bodies : bodies[0], calls.length, {
+    const { answer, ...reply } = await post(url, isBatch ? bodies : bodies[0], calls.length, {
       ...options,
       maxBytes,
     });
@@ -113,7 +114,7 @@ async function sendBatch(
         for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
       }
       try {
-        resolve(resultOf(url, method, status, id, own, reason));
+        resolve(resultOf(url, method, id, own, reply));
       } catch (error) {
         reject(error);
       }
@@ -123,31 +124,45 @@ async function sendBatch(
   }
 }
 
-/** @returns the status, and the parsed response or the end of an error message */
+/** The HTTP part of a response, and the end of an error message if the response is not JSON. */
+interface Reply {
+  status: number;
+  retryAfter: number | undefined;
+  problem?: string;
+}
+
 async function post(
   url: string,
   body: unknown,
   calls: number,
   options: FetchOptions,
-): Promise<{ status: number; answer?: unknown; reason?: string }> {
+): Promise<Reply & { answer?: unknown }> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const { status, bytes } = await fetchBytes(url, init, options);
+  const { status, headers, bytes } = await fetchBytes(url, init, options);
+  const reply = { status, retryAfter: retryAfterOf(headers) };
   try {
-    return { status, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls) };
+    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls) };
   } catch (error) {
-    return { status, reason: error instanceof ArgumentError ? `: ${error.message}` : "." };
+    return { ...reply, problem: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }
 }
 
-function resultOf(url: string, method: string, status: number, id: number, answer: unknown, reason = "."): unknown {
+function resultOf(
+  url: string,
+  method: string,
+  id: number,
+  answer: unknown,
+  { problem = ".", ...http }: Reply,
+): unknown {
   const { host } = parseUrl(url);
-  if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
+  if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"], http);
+  const { status } = http;
   if (status !== 200) {
     const message = `${host} returned the HTTP status ${status} for ${method}.`;
-    throw new TransportError("RPC_ERROR", message, { actual: status });
+    throw new TransportError("RPC_ERROR", message, { actual: status, ...http });
   }
   if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !hasOwn(answer, "result")) {
-    throw new TransportError("RPC_ANSWER_INVALID", `${host} did not return JSON-RPC 2.0 for ${method}${reason}`);
+    throw new TransportError("RPC_ANSWER_INVALID", `${host} did not return JSON-RPC 2.0 for ${method}${problem}`);
   }
   return answer["result"];
 }
@@ -156,10 +171,11 @@ function resultOf(url: string, method: string, status: number, id: number, answe
  * Makes the error for a failure that the endpoint or provider reported. `actual` contains the reported code. The
  * message quotes the reported message in a short form without URLs, because URLs may contain secrets.
  */
-function rpcError(subject: string, method: string, error: unknown, options?: ErrorOptions): TransportError {
+function rpcError(subject: string, method: string, error: unknown, details: TransportErrorDetails): TransportError {
   const { code, message } = isObject(error) ? error : {};
   const number = typeof code === "number" ? ` ${code}` : "";
-  const reported = typeof message === "string" ? message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>") : "no reason";
-  const sentence = `${subject} returned the error${number} for ${method}: ${describeValue(reported)}.`;
-  return new TransportError("RPC_ERROR", sentence, { ...options, actual: typeof code === "number" ? code : undefined });
+  const reason = typeof message === "string" ? message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>") : undefined;
+  const sentence = `${subject} returned the error${number} for ${method}: ${describeValue(reason ?? "no reason")}.`;
+  const actual = typeof code === "number" ? code : undefined;
+  return new TransportError("RPC_ERROR", sentence, { ...details, actual, reason });
 }

@@ -48,7 +48,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const { chainId, contract } = place;
   // Signed audits have a separate state, so that a signed audit never uses data from an audit that relied on one
   // endpoint.
-  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
+  const genesis = place.genesisHash === undefined ? "" : `-${place.genesisHash.slice(2, 10)}`;
+  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}${genesis}-${contract}`;
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);
   using state = await AuditState.open(path, place, { fresh: args.fresh });

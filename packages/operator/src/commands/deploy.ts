@@ -8,6 +8,7 @@ import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
+import { earlierName } from "./earlierName.ts";
 import { checkAddress } from "./hexOptions.ts";
 
 /** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes the deployment. */
@@ -20,9 +21,10 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   await chainAndFiles.verifyChainId();
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
-  // Local chains have the same chain id. Therefore, the name also contains the first digits of the genesis block's hash.
-  const genesis = (await chain.genesisHash()).slice(2, 10);
-  const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
+  // Development chains have the same chain id, so the name also contains the first digits of the genesis block's hash.
+  const genesis = (await chain.genesisHash(chainId))?.slice(2, 10);
+  const folder = join(host.root, ".keyroot", "deployments");
+  const record = join(folder, earlierName(folder, ["chain", String(chainId), genesis], ".json"));
   const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
   const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);
   const currentOwner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));

@@ -5,8 +5,9 @@ import { ArgumentError } from "../errors.ts";
 import type { Registry } from "../publisher/chain/registry.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
 import { findUnpublishedBatches } from "../publisher/plan/findUnpublished.ts";
+import { earlierName } from "./earlierName.ts";
 import { planTargetOf } from "../publisher/plan/makePlan.ts";
-import { countUsers, type PlanTarget, registryKeyOf } from "../publisher/plan/plan.ts";
+import { countUsers, type PlanTarget } from "../publisher/plan/plan.ts";
 
 /** An unfinished plan. While `publish` uses the plan, the other fields are unknown. */
 export type UnfinishedPlan =
@@ -24,7 +25,9 @@ export type UnfinishedPlan =
 
 /** Returns the folder of a registry's unfinished plan. */
 export function planFolderOf(target: PlanTarget, root: string): string {
-  return join(root, ".keyroot", "plans", registryKeyOf(target));
+  const { chainId, genesisHash, contract } = target;
+  const folder = join(root, ".keyroot", "plans");
+  return join(folder, earlierName(folder, [String(chainId), genesisHash?.slice(2, 10), contract]));
 }
 
 /** Formats a time in ISO 8601. @param time in milliseconds since 1970 */

@@ -37,7 +37,7 @@ export const nodeFetch: typeof fetch = (url, init) =>
       const chunks = decoded[Symbol.asyncIterator]();
       const response = {
         status: message.statusCode,
-        headers: new Headers(encoding === "identity" ? {} : { "Content-Encoding": encoding }),
+        headers: headersOf(message, encoding),
         body: { getReader: () => ({ read: () => chunks.next() }) },
       };
       resolve(response as unknown as Response);
@@ -45,6 +45,13 @@ export const nodeFetch: typeof fetch = (url, init) =>
     signal?.addEventListener("abort", () => sent.destroy());
     sent.on("error", reject).end(body);
   });
+
+function headersOf({ headers }: IncomingMessage, encoding: string): Headers {
+  const kept = new Headers(encoding === "identity" ? {} : { "Content-Encoding": encoding });
+  const retryAfter = headers["retry-after"];
+  if (retryAfter !== undefined) kept.set("Retry-After", retryAfter);
+  return kept;
+}
 
 /**
  * Decodes the body of a response (RFC 9110, section 8.4). Returns undefined for an unknown encoding. This function

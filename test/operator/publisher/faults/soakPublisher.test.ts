@@ -106,7 +106,7 @@ async function publishAndKill() {
       else counts.failedRuns++;
     }
     counts.killed += kills;
-    counts.faults += endpoint.count();
+    counts.faults += endpoint.faults();
     await verifyDeployment({ call, contract, owner, filesDir }, records);
     if (isLarge) process.stderr.write(`\r${round} rounds`);
   }

@@ -262,7 +262,7 @@ describeOnBoth("addRoots", (startChain) => {
         const before = await count();
         await run(some, { via, send: rawSender(via, fresh.chainId) });
         await expectAdded(some);
-        expect([endpoint.count(fault), (await count()) - before]).to.deep.equal([2, 4]);
+        expect([endpoint.faults(fault), (await count()) - before]).to.deep.equal([2, 4]);
       });
     }
 

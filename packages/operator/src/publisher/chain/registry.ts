@@ -6,12 +6,12 @@ import {
   encodeAddMerkleTreeRoot,
   fetchBlockNumber,
   fetchOwner,
-  readMerkleTreeRoots,
   ROOT_ADDED_TOPIC,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
+import { readRoots } from "../../rpc/readRoots.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, gasPriceOf, unlimitedFeesOf } from "./fees.ts";
@@ -122,9 +122,7 @@ export class Registry {
    */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
-    return this.chain.withRetry(() =>
-      readMerkleTreeRoots(call, this.contract, userIDs, { block: toBlockParameter(tag) }),
-    );
+    return this.chain.withRetry(() => readRoots(call, this.contract, userIDs, toBlockParameter(tag)));
   }
 
   /**

@@ -20,6 +20,8 @@ import type { Plan, PlanTarget } from "./plan.ts";
 export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
   for (const key of ["chainId", "genesisHash", "contract"] as const) {
     if (plan[key] === target[key]) continue;
+    // Earlier versions recorded the first block of every chain.
+    if (key === "genesisHash" && (plan[key] === undefined || target[key] === undefined)) continue;
     const message =
       `The unfinished plan is for another registry or chain. Its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
       "journal, or finish that plan first.";

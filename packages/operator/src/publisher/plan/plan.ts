@@ -7,10 +7,10 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the chain's first block: 0x and 64 lowercase hex digits. This hash distinguishes local chains with the
-   * same chain id.
+   * The hash of the first block of a development chain: 0x and 64 lowercase hex digits. This hash distinguishes
+   * development chains with the same chain id. Undefined for other chains.
    */
-  genesisHash: string;
+  genesisHash?: string | undefined;
   /** The registry's address: 0x and 40 lowercase hex digits. */
   contract: string;
   /** The registry's owner: 0x and 40 lowercase hex digits. */
@@ -18,11 +18,11 @@ export interface PlanTarget {
 }
 
 /**
- * Returns text that identifies a registry and its chain. The text contains the genesis hash, because local chains can
- * have the same chain id.
+ * Returns text that identifies a registry and its chain. On development chains, the text contains the genesis hash,
+ * because these chains can have the same chain id.
  */
 export function registryKeyOf({ chainId, genesisHash, contract }: PlanTarget): string {
-  return `${chainId}-${genesisHash.slice(2, 10)}-${contract}`;
+  return [chainId, ...(genesisHash === undefined ? [] : [genesisHash.slice(2, 10)]), contract].join("-");
 }
 
 /** The users that one transaction publishes, with the users' root and the root's file. */

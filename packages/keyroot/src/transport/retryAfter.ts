@@ -1,0 +1,17 @@
+/** Maximum wait in seconds, which is 31 years. This maximum replaces longer values of Retry-After. */
+const MAX_RETRY_AFTER_S = 999_999_999;
+
+/**
+ * Parses the header Retry-After: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
+ * in seconds, or undefined if there is no such header or its value is malformed.
+ */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get("Retry-After");
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
+  // Every HTTP date begins with the name of a weekday. A date in the oldest format does not end with "GMT".
+  const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
+  const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
+  if (Number.isNaN(date)) return undefined;
+  return Math.min(Math.max(0, Math.ceil((date - Date.now()) / 1000)), MAX_RETRY_AFTER_S);
+}

@@ -1,0 +1,78 @@
+import { TransportError } from "keyroot/errors";
+import type { NodeAnswer } from "./nodeAnswer.ts";
+import { LOG_ANSWERS, READ_ANSWERS } from "./readAnswers.ts";
+import { SEND_ANSWERS } from "./sendAnswers.ts";
+import { REQUEST_ANSWERS } from "./requestAnswers.ts";
+
+const UNKNOWN: NodeAnswer = { reaction: "end", source: "No row describes this answer." };
+
+const SENDS: readonly string[] = ["eth_sendRawTransaction", "eth_sendTransaction"];
+
+/** Returns true for a request that sends a transaction. Other requests only read, and can be repeated without harm. */
+export function isSend(method: string): boolean {
+  return SENDS.includes(method);
+}
+
+/**
+ * Finds the reaction to a failed request. The first matching row of the request's kind decides. An HTTP status such as 429
+ * counts before the body.
+ * @param method the method of the request, such as `eth_getLogs`
+ */
+export function nodeAnswerTo(error: unknown, method: string): NodeAnswer {
+  if (!(error instanceof TransportError)) return UNKNOWN;
+  // A large answer or a long time is a reason to narrow a range of logs first.
+  const rows =
+    method === "eth_getLogs"
+      ? [...LOG_ANSWERS, ...REQUEST_ANSWERS, ...READ_ANSWERS, ANY_LOG_ANSWER]
+      : [...REQUEST_ANSWERS, ...(isSend(method) ? SEND_ANSWERS : READ_ANSWERS)];
+  const code = rpcCodeOf(error);
+  const failure = {
+    error: error.code,
+    status: statusOf(error),
+    code,
+    reason: error.reason ?? "",
+    withoutCode: code === undefined && error.cause instanceof Error,
+  };
+  return rows.find((row) => matches(row, failure)) ?? UNKNOWN;
+}
+
+/** The last row for logs, because providers change their limits and messages, and a smaller range does no harm. */
+const ANY_LOG_ANSWER: NodeAnswer = {
+  reaction: "narrow",
+  source: "ethers-io/ethers.js#4703: providers word the limits of eth_getLogs in many ways.",
+};
+
+interface Failure {
+  error: string;
+  status: number | undefined;
+  code: number | undefined;
+  reason: string;
+  withoutCode: boolean;
+}
+
+function matches({ error = ["RPC_ERROR"], status, code, message, withoutCode }: NodeAnswer, failure: Failure): boolean {
+  return (
+    error.includes(failure.error) &&
+    (status === undefined || (failure.status !== undefined && status.includes(failure.status))) &&
+    (code === undefined || (failure.code !== undefined && code.includes(failure.code))) &&
+    (message === undefined || message.test(failure.reason)) &&
+    (withoutCode === undefined || failure.withoutCode)
+  );
+}
+
+/** The code of the JSON-RPC error. */
+function rpcCodeOf({ actual, status }: TransportError): number | undefined {
+  return typeof actual === "number" && actual !== status ? actual : undefined;
+}
+
+/**
+ * The HTTP status of the answer. Hardhat's provider keeps the status in the cause of its error.
+ * @returns undefined if the status is unknown
+ */
+function statusOf(error: TransportError): number | undefined {
+  if (error.status !== undefined) return error.status;
+  for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if ("statusCode" in cause && typeof cause.statusCode === "number") return cause.statusCode;
+  }
+  return undefined;
+}
