@@ -9,7 +9,7 @@ import type { AuditOptions, AuditReport, FileSource, OpenStateOptions, PollOptio
 import { readLogs, readUsers } from "../../../packages/operator/src/watch/pollChain.ts";
 import { readFiles } from "../../../packages/operator/src/watch/pollFiles.ts";
 import { plainFile } from "../data/plainFile.ts";
-import { type FreshRegistry, freshRegistry, type StartChain } from "./freshRegistry.ts";
+import { FAST_RETRY, type FreshRegistry, freshRegistry, type StartChain } from "./freshRegistry.ts";
 import { closedAfterEach, temporaryFolder } from "../support.ts";
 import { serve } from "../servers/servers.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
@@ -123,8 +123,9 @@ export function auditedWorld(startChain?: StartChain): AuditedWorld {
         chainId: fresh.chainId,
         at: "latest",
         storageProof: false,
-        files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
+        files: { merkleUrl: fresh.merkleUrl, ...LIMITS, retry: FAST_RETRY },
         workers: 0,
+        retry: FAST_RETRY,
         ...changes,
       }),
     chainArgs: () => ["--rpc", world.url, "--contract", fresh.contract, "--chain-id", String(fresh.chainId)],
@@ -138,11 +139,12 @@ export function auditedWorld(startChain?: StartChain): AuditedWorld {
           else void fetch(`${fresh.merkleUrl}${path}`).then(async (got) => response.end(await got.text()));
         }),
       );
-      return { requested, files: { merkleUrl: url, ...LIMITS } };
+      return { requested, files: { merkleUrl: url, ...LIMITS, retry: FAST_RETRY } };
     },
     pollOptions: () => ({
       ...{ call: rpcCaller(endpoint.url, LIMITS), chainId: fresh.chainId, contract: fresh.contract },
-      files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
+      files: { merkleUrl: fresh.merkleUrl, ...LIMITS, retry: FAST_RETRY },
+      retry: FAST_RETRY,
       ...{ users: [], tag: "latest", readOwnFiles: true },
     }),
   };

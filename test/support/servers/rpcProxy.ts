@@ -29,7 +29,11 @@ export type RpcOutcome =
   | { answer: RpcResponse }
   | { ending: "silence" | "reset" };
 
-type WholeOutcome = { status?: number; headers?: Record<string, string>; body?: string };
+interface WholeOutcome {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
 
 /** Sends a request to the chain, and returns its response. */
 export type Forward = (request: RpcRequest) => Promise<RpcResponse>;

@@ -7,4 +7,5 @@ export { type BlockHeader, extractHeader } from "./header.ts";
 export { type Log, parseLogs } from "./log.ts";
 export { ADDRESS, LOWERCASE_ADDRESS, LOWERCASE_HASH, isHash, toHash } from "./rpcValues.ts";
 export { parseQuantity, parseSafeQuantity, toQuantity } from "./rpcValues.ts";
+export { encodeRlp } from "./rlp.ts";
 export { extractProof, verifyStorageProof } from "./storageProof.ts";

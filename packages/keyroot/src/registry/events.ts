@@ -31,13 +31,18 @@ export interface BlockRange {
 }
 
 /** The error codes that may mean that a range has too many blocks or logs. */
-const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
+const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
+
+/** The number of accepted ranges after which a wider one is tried. The number doubles when the wider one is rejected. */
+const FIRST_PATIENCE = 8;
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs. After such an error, the function halves the range until the endpoint
- * accepts the range. After each success, the next range is twice as large.
+ * reject a range with too many blocks or logs, or do not finish in time. The function then asks for fewer blocks, and
+ * tries a wider range only after several accepted ones.
  * @param onRead called after each response, with the number of the last block that was read
+ * @param fewerBlocks returns the number of blocks to ask for after an error for a number of blocks, or undefined to throw
+ * the error. Default: half of them after RPC_ERROR, ANSWER_TOO_LARGE or TIMEOUT
  * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
  * endpoint rejects a range of a single block
  */
@@ -46,23 +51,39 @@ export async function fetchRootAddedLogs(
   contract: string,
   { fromBlock, toBlock }: BlockRange,
   onRead: (toBlock: number) => void = () => undefined,
+  fewerBlocks: (error: unknown, blocks: number) => number | undefined = half,
 ): Promise<RootAddedLog[]> {
   const all: RootAddedLog[] = [];
   let span = toBlock - fromBlock + 1;
+  let patience = FIRST_PATIENCE;
+  // The number of accepted ranges that are missing for a wider one.
+  let missing = patience;
+  let isWider = false;
   for (let first = fromBlock; first <= toBlock;) {
     const range = { fromBlock: first, toBlock: Math.min(first + span - 1, toBlock) };
     try {
       all.push(...(await fetchRange(call, contract, range)));
-      first = range.toBlock + 1;
-      span *= 2;
-      onRead(range.toBlock);
     } catch (error) {
-      const rejected = error instanceof TransportError && RANGE_ERRORS.has(error.code);
-      if (!rejected || range.toBlock === range.fromBlock) throw error;
-      span = Math.ceil((range.toBlock - range.fromBlock + 1) / 2);
+      const blocks = range.toBlock - first + 1;
+      const fewer = blocks > 1 ? fewerBlocks(error, blocks) : undefined;
+      if (fewer === undefined) throw error;
+      span = fewer;
+      if (isWider) patience *= 2;
+      missing = patience;
+      isWider = false;
+      continue;
     }
+    first = range.toBlock + 1;
+    onRead(range.toBlock);
+    if (isWider) missing = 1;
+    isWider = --missing <= 0;
+    if (isWider) span *= 2;
   }
   return all;
+}
+
+function half(error: unknown, blocks: number): number | undefined {
+  return error instanceof TransportError && RANGE_ERRORS.has(error.code) ? Math.ceil(blocks / 2) : undefined;
 }
 
 /**

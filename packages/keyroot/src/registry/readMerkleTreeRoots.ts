@@ -25,6 +25,8 @@ export interface ReadRootsOptions {
   block?: BlockParameter;
   /** Called after each call, with the number of users with known roots. */
   onRead?: (count: number) => void;
+  /** Returns whether a call for fewer users may succeed after this error. Default: after RPC_ERROR. */
+  canSplit?: (error: unknown) => boolean;
 }
 
 /**
@@ -43,7 +45,8 @@ export async function readMerkleTreeRoots(
   options: ReadRootsOptions = {},
 ): Promise<(string | undefined)[]> {
   checkBuiltins();
-  const { block = "latest", onRead } = checkNames("The options", options, ["block", "onRead"]);
+  const names = ["block", "onRead", "canSplit"] as const;
+  const { block = "latest", onRead, canSplit = isRejected } = checkNames("The options", options, names);
   const roots = new Array<string | undefined>(userIDs.length);
   let usersPerCall = USERS_PER_CALL;
   let known = 0;
@@ -56,8 +59,7 @@ export async function readMerkleTreeRoots(
       for (let i = 0; i < count; i++) roots[start + i] = answer[i];
       onRead?.((known += count));
     } catch (error) {
-      const rejected = error instanceof TransportError && error.code === "RPC_ERROR";
-      if (!rejected || count === 1) throw error;
+      if (count === 1 || !canSplit(error)) throw error;
       usersPerCall = Math.min(usersPerCall, Math.ceil(count / 2));
       const middle = start + usersPerCall;
       await read({ start, end: middle });
@@ -70,6 +72,10 @@ export async function readMerkleTreeRoots(
     { concurrency: CONCURRENT_CALLS },
   );
   return roots;
+}
+
+function isRejected(error: unknown): boolean {
+  return error instanceof TransportError && error.code === "RPC_ERROR";
 }
 
 interface UserRange {

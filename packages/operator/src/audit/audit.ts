@@ -4,6 +4,9 @@ import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
+import type { RetryOptions } from "../http/retry.ts";
+import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
+import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
@@ -34,6 +37,11 @@ export interface AuditOptions extends AuditedContract {
    * `mergeParts` merges the states of all parts. Default: all files.
    */
   part?: AuditPart | undefined;
+  /**
+   * The retries of reads after temporary failures, and of findings that a node behind the others may have caused. Default:
+   * 5 retries, starting after 500 ms.
+   */
+  retry?: RetryOptions | undefined;
   /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
@@ -42,7 +50,16 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
+  ...{
+    call: true,
+    files: true,
+    workers: true,
+    state: true,
+    part: true,
+    retry: true,
+    skipKnownFiles: true,
+    onProgress: true,
+  },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -113,7 +130,7 @@ export function verdictOf({
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
-  const { call, contract, files, state, part, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
+  const { files, state, part, at = "latest", retry } = options;
   checkFileSource(files);
   if (part !== undefined) checkPart(part);
   if (state === undefined) {
@@ -122,20 +139,61 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }
-  const counts = await readCounts(call, options, state.cursor);
-  const { evidence } = counts;
-  const findings = new Findings();
-  state.startRun();
+  const repeating = { ...options, call: repeatingCaller(options.call, retry), state };
+  for (let moved = 0; ; moved++) {
+    try {
+      return await auditOnce(repeating);
+    } catch (error) {
+      // A long audit outlives the state of its block at most nodes. Verified files stay in the audit's state.
+      const isPruned = nodeAnswerTo(error, "").means === "state pruned";
+      if (!isPruned || typeof at !== "string" || moved === MAX_MOVES) throw error;
+    }
+  }
+}
 
-  const { number, hash } = evidence.block;
-  const { cursor } = state;
-  // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
-  const isCursorKept = cursor !== undefined && cursor.number > number && (await isOnChain(call, cursor));
-  findings.add(auditCursor(cursor, evidence.block, isCursorKept));
-  const { history, miscounted } = await readCountedHistory(options, counts, state);
+/** The number of times that an audit starts again at a newer block because the node has deleted the state of its block. */
+const MAX_MOVES = 3;
+
+type RunningAudit = AuditOptions & { state: AuditState };
+
+/** What an audit reads about the chain's history. */
+interface ChainReading {
+  counts: ContractCounts;
+  history: History;
+  isCursorKept: boolean;
+  /** Missing or excess users in the events. */
+  miscounted: Finding[];
+  findings: Finding[];
+}
+
+/**
+ * Reads the counts and the history at one block. If they contradict each other, the block and the history are read again,
+ * because a node behind the others may have answered a part of the requests.
+ */
+function readChain(options: RunningAudit): Promise<ChainReading> {
+  const read = async (): Promise<ChainReading> => {
+    const { call, state, retry } = options;
+    const counts = await readCounts(call, options, state.cursor, retry);
+    const { block } = counts.evidence;
+    const { cursor } = state;
+    // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
+    const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
+    const { history, miscounted } = await readCountedHistory(options, counts, state);
+    const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...history.findings];
+    return { counts, history, isCursorKept, miscounted, findings };
+  };
+  return readUntil(({ findings }) => findings.every(({ severity }) => severity !== "damage"), read, options.retry);
+}
+
+async function auditOnce(options: RunningAudit): Promise<AuditReport> {
+  const { call, contract, files, state, part, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
+  const { counts, history, isCursorKept, miscounted, findings: found } = await readChain(options);
+  const { evidence } = counts;
+  const { hash } = evidence.block;
   const { events } = history;
-  findings.add(miscounted);
-  findings.add(history.findings);
+  const findings = new Findings();
+  findings.add(found);
+  state.startRun();
 
   const allRoots = rootsOf(events);
   const known = new Set(allRoots.map(({ root }) => root));
@@ -200,15 +258,22 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
  * do not match the count, the function reads all events again.
  */
 async function readCountedHistory(
-  { call, contract, onProgress }: AuditOptions,
+  { call, contract, retry, onProgress }: AuditOptions,
   { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,
   { cursor, events: savedEvents }: SavedHistory,
 ): Promise<{ history: History; miscounted: Finding[] }> {
   const range = { fromBlock, toBlock: block.number };
   const read = (from: SavedHistory) =>
-    readHistory(call, contract, range, from, (toBlock) => {
-      onProgress?.("reading events", toBlock - fromBlock + 1, block.number - fromBlock + 1);
-    });
+    readHistory(
+      call,
+      contract,
+      range,
+      from,
+      (toBlock) => {
+        onProgress?.("reading events", toBlock - fromBlock + 1, block.number - fromBlock + 1);
+      },
+      retry,
+    );
   let history = await read({ cursor, events: savedEvents });
   let miscounted = auditUserCount(history.events, userCount);
   if (miscounted.length > 0 && savedEvents.length + (cursor?.number ?? 0) > 0) {

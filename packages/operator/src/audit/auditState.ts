@@ -14,6 +14,8 @@ import {
   invalidState,
   normalizeTarget,
   openStateFile,
+  readGenesis,
+  storedGenesis,
   type OpenStateOptions,
   readUserID,
   stateFormat,
@@ -139,7 +141,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /** Makes a state in memory for any contract and chain. */
   static inMemory(): AuditState {
-    const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
+    const target = { chainId: 0, contract: `0x${"0".repeat(40)}` };
     const fill = (database: StateDatabase) => {
       insertState(database, target);
     };
@@ -234,7 +236,7 @@ export class AuditState implements SavedHistory, Disposable {
     const state = checkedRow("The state", this.#database.row("SELECT * FROM state"));
     const target = {
       chainId: stateShape.count("chain_id", state["chain_id"]),
-      genesisHash: stateShape.text("genesis_hash", state["genesis_hash"], LOWERCASE_HASH),
+      genesisHash: readGenesis(state["genesis_hash"]),
       contract: stateShape.text("contract", state["contract"]),
     };
     if (expected !== undefined) checkTarget(target, expected);
@@ -290,16 +292,12 @@ function lengthOf(rows: Iterator<unknown>): number {
   return length;
 }
 
-function insertState(
-  database: StateDatabase,
-  { chainId, genesisHash, contract }: AuditTarget,
-  cursor?: BlockCursor,
-): void {
+function insertState(database: StateDatabase, target: AuditTarget, cursor?: BlockCursor): void {
   const counts = ["events", "files", "others"].map((table) => {
     return Number(database.row(`SELECT count(*) AS count FROM ${table}`)?.["count"]);
   });
   const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
-  const values = [1, chainId, genesisHash, contract, ...position, ...counts];
+  const values = [1, target.chainId, storedGenesis(target), target.contract, ...position, ...counts];
   const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   database.run(sql, ...values, checksumOf(values));
 }

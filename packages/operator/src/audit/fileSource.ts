@@ -4,6 +4,7 @@ import { checkNames } from "keyroot/input";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { TransportError, VerificationError } from "../errors.ts";
+import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
 /** The source of Merkle-tree files: a host, or a folder on this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
@@ -13,11 +14,13 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   timeoutMs: number;
   /** Allows unencrypted http to other machines. Default: false. */
   allowHttp?: boolean | undefined;
+  /** The retries of a host's temporary failures. Default: 3 retries, starting after 500 ms. */
+  retry?: RetryOptions | undefined;
 };
 
 /** Checks the option `files`. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFileSource(source: FileSource): void {
-  checkNames("The files option's fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp"]);
+  checkNames("The files option's fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp", "retry"]);
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 
@@ -37,10 +40,9 @@ export function describeFileSource(source: FileSource): string {
  * `fetchMerkleFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
-  const { maxBytes, timeoutMs, allowHttp } = source;
-  return "dir" in source
-    ? readFromFolder(source.dir, root, maxBytes)
-    : fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp });
+  const { maxBytes, timeoutMs, allowHttp, retry = FILE_HOST_RETRY } = source;
+  if ("dir" in source) return readFromFolder(source.dir, root, maxBytes);
+  return withRetry(() => fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp }), retry);
 }
 
 /**

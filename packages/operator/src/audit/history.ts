@@ -1,8 +1,11 @@
 import pMap from "p-map";
 import { fetchBlock, toQuantity } from "keyroot/ethereum";
-import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
+import type { BlockRange, RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { plural } from "../plural.ts";
+import { readRootAddedLogs } from "../rpc/logRanges.ts";
+import { repeatRead } from "../rpc/repeatReads.ts";
+import type { RetryOptions } from "../http/retry.ts";
 import { auditBlocks } from "./auditChain.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 import { type Finding, finding } from "./finding.ts";
@@ -33,8 +36,10 @@ export interface History {
  * Reads the registry's events up to a block. The read starts after the last block of an earlier run. If the last block
  * is no longer on the chain, the read starts after the last saved event that is on the chain. The findings include
  * every removed root.
+ * @param call repeats requests after temporary failures
  * @param onRead receives the number of the last block read
- * @throws TransportError the errors of `fetchRootAddedLogs`
+ * @param retry the retries of blocks that a node does not have yet
+ * @throws TransportError the errors of `readRootAddedLogs`
  */
 export async function readHistory(
   call: RpcCall,
@@ -42,14 +47,15 @@ export async function readHistory(
   { fromBlock, toBlock }: BlockRange,
   saved: SavedHistory,
   onRead: (toBlock: number) => void = () => undefined,
+  retry?: RetryOptions,
 ): Promise<History> {
   const known = saved.events.filter(({ blockNumber }) => blockNumber <= toBlock);
-  const { kept, next } = await findKeptEvents(call, toBlock, { ...saved, events: known });
+  const { kept, next } = await findKeptEvents(call, toBlock, { ...saved, events: known }, retry);
   const range = { fromBlock: Math.max(fromBlock, next), toBlock };
-  const added = await fetchRootAddedLogs(call, contract, range, onRead);
+  const added = await readRootAddedLogs(call, contract, range, onRead);
 
   const numbers = new Set(added.map(({ blockNumber }) => blockNumber));
-  const read = async (number: number) => [number, await fetchBlock(call, number)] as const;
+  const read = async (number: number) => [number, await repeatRead(() => fetchBlock(call, number), retry)] as const;
   const blocks = new Map(await pMap(numbers, read, { concurrency: CONCURRENT_CALLS }));
   const hashes = new Map(Array.from(blocks, ([number, { hash }]) => [number, hash]));
   const dated = added.map((event) => ({ ...event, timestamp: blocks.get(event.blockNumber)?.timestamp ?? 0 }));
@@ -63,14 +69,27 @@ async function findKeptEvents(
   call: RpcCall,
   toBlock: number,
   { cursor, events }: SavedHistory,
+  retry: RetryOptions | undefined,
 ): Promise<{ kept: readonly DatedRootLog[]; next: number }> {
-  if (cursor !== undefined && cursor.number <= toBlock && (await isOnChain(call, cursor))) {
+  if (cursor !== undefined && cursor.number <= toBlock && (await isStillOnChain(call, cursor, retry))) {
     return { kept: events, next: cursor.number + 1 };
   }
   for (const [i, { blockNumber: number, blockHash: hash }] of [...events.entries()].reverse()) {
-    if (await isOnChain(call, { number, hash })) return { kept: events.slice(0, i + 1), next: number + 1 };
+    if (await isStillOnChain(call, { number, hash }, retry)) return { kept: events.slice(0, i + 1), next: number + 1 };
   }
   return { kept: [], next: 0 };
+}
+
+/**
+ * Returns true if a block up to the newest one is still on the chain. If a node does not have this number, it is behind,
+ * and the block is read again.
+ */
+export async function isStillOnChain(
+  call: RpcCall,
+  { number, hash }: Pick<BlockCursor, "number" | "hash">,
+  retry?: RetryOptions,
+): Promise<boolean> {
+  return (await repeatRead(() => fetchBlock(call, number), retry)).hash === hash;
 }
 
 /** Returns true if the endpoint has this block. An endpoint does not have blocks above its newest block. */

@@ -1,4 +1,5 @@
 import { KeyrootError } from "keyroot/errors";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { isUserID, type UserID } from "keyroot/identity";
 import { describeValue, ShapeChecker } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
@@ -11,10 +12,10 @@ export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the chain's first block: 0x and 64 hex digits. This hash distinguishes local chains with the same chain
-   * id.
+   * The hash of the first block of a development chain: 0x and 64 hex digits. This hash distinguishes development chains
+   * with the same chain id. Undefined for other chains.
    */
-  genesisHash: string;
+  genesisHash?: string | undefined;
   /** The contract's address: 0x and 40 hex digits. */
   contract: string;
 }
@@ -103,15 +104,33 @@ export function checkedRow(name: string, row: Row | undefined): Row {
  * Checks the contract and chain of a state.
  * @throws ArgumentError STATE_INVALID if the contract or the chain is different
  */
-export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
-  const keys = ["chainId", "genesisHash", "contract"] as const;
-  if (keys.every((key) => actual[key] === expected[key])) return;
+export function checkTarget(
+  actual: Record<"chainId" | "contract" | "genesisHash", unknown>,
+  expected: AuditTarget,
+): void {
+  const { chainId, contract, genesisHash } = expected;
+  const isSameGenesis = genesisHash === undefined || genesisHash === (actual.genesisHash ?? genesisHash);
+  if (actual.chainId === chainId && actual.contract === contract && isSameGenesis) return;
   throw invalidState(
     `It belongs to a different contract or chain. The expected contract is ${expected.contract} on chain ${expected.chainId}.`,
   );
 }
 
+/** The text that states store if there is no genesis hash. */
+const NO_GENESIS = `0x${"0".repeat(64)}`;
+
+/** Returns the text that a state stores for a genesis hash. */
+export function storedGenesis({ genesisHash = NO_GENESIS }: AuditTarget): string {
+  return genesisHash;
+}
+
+/** Reads a genesis hash from a state. @throws ArgumentError STATE_INVALID */
+export function readGenesis(value: unknown): string | undefined {
+  const hash = stateShape.text("genesis_hash", value, LOWERCASE_HASH);
+  return hash === NO_GENESIS ? undefined : hash;
+}
+
 /** Converts the contract and chain to lower case, as states store them. */
 export function normalizeTarget({ chainId, genesisHash, contract }: AuditTarget): AuditTarget {
-  return { chainId, genesisHash: genesisHash.toLowerCase(), contract: contract.toLowerCase() };
+  return { chainId, genesisHash: genesisHash?.toLowerCase(), contract: contract.toLowerCase() };
 }

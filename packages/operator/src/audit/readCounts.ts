@@ -10,6 +10,8 @@ import {
 import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { type Evidence, verifyChainId } from "keyroot/verifier";
+import type { RetryOptions } from "../http/retry.ts";
+import { repeatRead } from "../rpc/repeatReads.ts";
 import { checkBlock } from "./checkBlock.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
@@ -56,7 +58,9 @@ export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCo
 
 /**
  * Fetches the audit's block, and reads the user count and the deployment block at the audit's block.
+ * @param call repeats requests after temporary failures
  * @param last the newest block of an earlier run
+ * @param retry the retries of a block that a node does not have yet
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
  * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
  */
@@ -64,10 +68,14 @@ export async function readCounts(
   call: RpcCall,
   audited: AuditedContract,
   last: BlockCursor | undefined,
+  retry?: RetryOptions,
 ): Promise<ContractCounts> {
   const { contract, chainId, at = "latest", storageProof = false } = audited;
   verifyChainId(audited, { chainId: await call("eth_chainId", []) });
-  const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
+  const block = await repeatRead(
+    () => (typeof at === "string" ? fetchBlock(call, at) : fetchBlockByHash(call, at.blockHash)),
+    retry,
+  );
   if (typeof at === "string") checkBlock(block, { chainId, last });
   const here = { blockHash: block.hash };
   // The contract records its deployment block under the zero root.

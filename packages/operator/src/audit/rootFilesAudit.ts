@@ -1,11 +1,12 @@
 import pMap from "p-map";
-import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
+import { fetchBlockNumber } from "keyroot/registry";
 import type { BlockHeader } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { rootOfFileName } from "keyroot/merkle";
 import type { RpcCall } from "keyroot/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
+import { readRoots } from "../rpc/readRoots.ts";
 import type { AuditState } from "./auditState.ts";
 import { auditRoot } from "./auditRoot.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
@@ -171,7 +172,7 @@ export class RootFilesAudit {
   #readRoots(userIDs: readonly UserID[]): Promise<(string | undefined)[]> {
     const { call, contract, blockHash, provenUnder } = this.#options;
     if (provenUnder !== undefined) return proveRoots(call, contract, userIDs, provenUnder);
-    return readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash } });
+    return readRoots(call, contract, userIDs, { blockHash });
   }
 }
 

@@ -7,6 +7,7 @@ import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { mergeParts } from "../audit/mergeParts.ts";
 import { MAX_PARTS, parsePart } from "../audit/part.ts";
+import { registryKeyOf } from "../publisher/plan/plan.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import { checkHash } from "./hexOptions.ts";
 import { auditJson, describeAudit, describePart, partJson } from "./auditResult.ts";
@@ -45,10 +46,9 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);
-  const { chainId, contract } = place;
   // Signed audits have a separate state, so that a signed audit never uses data from an audit that relied on one
   // endpoint.
-  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
+  const name = `${signing === undefined ? "audit" : "signed-audit"}-${registryKeyOf(place)}`;
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);
   using state = await AuditState.open(path, place, { fresh: args.fresh });

@@ -135,6 +135,6 @@ export function filesOf(
 export async function placeOf(chainAndFiles: ChainAndFiles): Promise<AuditTarget> {
   const contract = chainAndFiles.contract.toLowerCase();
   const chainId = await chainAndFiles.verifyChainId();
-  const genesisHash = await new Chain(chainAndFiles.call).genesisHash();
+  const genesisHash = await new Chain(chainAndFiles.call).genesisHash(chainId);
   return { chainId, genesisHash, contract };
 }

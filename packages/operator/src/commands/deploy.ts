@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
+import { chainKeyOf } from "../publisher/chain/localChains.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";
 import { printWaiting } from "./output.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
@@ -19,9 +20,8 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   await chainAndFiles.verifyChainId();
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
-  // Local chains have the same chain id. Therefore, the name also contains the first digits of the genesis block's hash.
-  const genesis = (await chain.genesisHash()).slice(2, 10);
-  const recordFile = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
+  const name = chainKeyOf(chainId, await chain.genesisHash(chainId));
+  const recordFile = join(host.root, ".keyroot", "deployments", `chain-${name}.json`);
   const options = {
     chainId,
     limits,

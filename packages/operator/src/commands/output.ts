@@ -65,20 +65,22 @@ export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
 
 /** Prints a command's error as text to standard error, or as one JSON object to standard output. */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
-  if (options.json) print(JSON.stringify({ error: toJson(error) }));
+  if (options.json) print(JSON.stringify({ error: errorToJson(error) }));
   else printError(describeError(error));
   if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
     printError(error.stack ?? error.message);
   }
 }
 
-function describeError(error: unknown): string {
+/** Describes an error in one line. */
+export function describeError(error: unknown): string {
   const code = (text: string) => style("failure", text, process.stderr);
   if (error instanceof KeyrootError) return `${code(error.code)}: ${error.message}`;
   return `${code("INTERNAL")}: ${messageOf(error)} (use --show-stack-traces for details)`;
 }
 
-function toJson(error: unknown): object {
+/** Returns the fields of an error for JSON output. */
+export function errorToJson(error: unknown): object {
   if (!(error instanceof KeyrootError)) return { code: "INTERNAL", message: messageOf(error) };
   const { code, message, expected, actual } = error;
   const { step, evidence } = error instanceof VerificationError ? error : {};

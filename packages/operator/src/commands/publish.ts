@@ -3,6 +3,7 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
+import { keyDiffers } from "../publisher/plan/compareKeys.ts";
 import { planTargetOf } from "../publisher/plan/makePlan.ts";
 import { countUsers } from "../publisher/plan/plan.ts";
 import { serializePlan } from "../publisher/plan/planFormat.ts";
@@ -16,7 +17,8 @@ import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
-import { print, printError, shellCommand } from "./output.ts";
+import { EXIT } from "./exitCodes.ts";
+import { describeError, errorToJson, print, printError, shellCommand } from "./output.ts";
 import { plural } from "../plural.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";
 import { planRecords } from "./planRecords.ts";
@@ -80,9 +82,19 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
       else if (event.event === "resumed") printError(describeResumed(event));
       else if (event.event === "rebuilt") printError(`Rebuilt ${event.root}.json, which was missing from the store.`);
       else if (event.event === "withoutRecord") printError(describeWithoutRecord(event));
+      else if (event.event === "reverted") printError(describeReverted(event));
+      else if (event.event === "replanned") printError(describeReplanned(event));
+      else if (event.event === "notCompared") printError(describeNotCompared(event));
     },
   });
-  return { json: { ...summaryOf(result), contract, skipped: bad }, text: describeResult(result, bad) };
+  const summary = { ...summaryOf(result), contract, skipped: bad };
+  const text = describeResult(result, bad);
+  if (result.differing.length === 0) return { json: summary, text };
+  // Everything else is published. The command still fails, because these records are not.
+  const error = keyDiffers(result.differing);
+  process.exitCode = EXIT.false;
+  if (!json) printError(describeError(error));
+  return { json: { ...summary, error: errorToJson(error) }, text };
 }
 
 /** `--safe-transactions`: writes transactions that the owners of a Safe sign. */
@@ -136,6 +148,18 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, ch
 
 function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
   return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
+}
+
+function describeReverted({ hash, blockNumber, root }: Extract<PublishEvent, { event: "reverted" }>): string {
+  return `The transaction ${hash} in block ${blockNumber} was reverted. The root ${root} is added in another transaction.`;
+}
+
+function describeReplanned({ batches }: Extract<PublishEvent, { event: "replanned" }>): string {
+  return `Some batches no longer fit into a transaction. The plan was divided, and now has ${plural(batches, "root")}.`;
+}
+
+function describeNotCompared({ root, users, code, message }: Extract<PublishEvent, { event: "notCompared" }>): string {
+  return `Warning: the published keys of ${plural(users, "user")} with the root ${root} were not compared with the records. ${code}: ${message}`;
 }
 
 function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {

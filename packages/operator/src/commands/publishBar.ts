@@ -16,7 +16,7 @@ export class PublishBar {
   }
 
   take(event: PublishEvent): void {
-    if (event.event === "planned" || event.event === "resumed") {
+    if (event.event === "planned" || event.event === "resumed" || event.event === "replanned") {
       this.#transactions = event.batches;
       this.#included = 0;
     } else if (event.event === "included") {

@@ -6,7 +6,7 @@ import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 /** Formats the result of `publish` as an object. Amounts of wei are decimal text. */
-export function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {
+export function summaryOf({ published, alreadyPublished, superseded, differing }: PublishResult) {
   const users = published.reduce((sum, root) => sum + root.users, 0);
   const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
   const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice + root.dataFee, 0n);
@@ -18,6 +18,7 @@ export function summaryOf({ published, alreadyPublished, superseded }: PublishRe
     costWei: String(cost),
     alreadyPublished,
     superseded,
+    differing,
     published: published.map(
       ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, dataFee, addedCount }) => {
         const amounts = { gasUsed, gasPrice: String(gasPrice), dataFee: String(dataFee) };

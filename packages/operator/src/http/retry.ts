@@ -1,4 +1,5 @@
 import pRetry from "p-retry";
+import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
 import { checkOptions } from "../checkOptions.ts";
 
@@ -16,41 +17,61 @@ export interface RetryOptions {
 /** The default retries for reads. */
 export const DEFAULT_RETRY: RetryOptions = { retries: 5, initialDelayMs: 500 };
 
+/** The default retries for a file host. A host that fails for longer would also fail for clients. */
+export const FILE_HOST_RETRY: RetryOptions = { retries: 3, initialDelayMs: 500 };
+
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
+/** The longest wait in seconds that a host may request (Retry-After). After a longer one, a later run is better. */
+const MAX_RETRY_AFTER_S = 60;
+
+/** The errors of reads that were repeated until the last retry. Nested reads do not repeat them again. */
+const exhausted = new WeakSet<Error>();
 
 /**
- * The error codes of nodes for temporary failures. -32005 means that a limit was exceeded (EIP-1474). -32603 is an internal
- * error (JSON-RPC 2.0, section 5.1).
- */
-const TRANSIENT_RPC_CODES: readonly unknown[] = [-32005, -32603];
-
-/**
- * Calls `request`, and repeats the call with exponential backoff after temporary errors. Use this function only for
- * reads, because a repeated write may take effect twice.
+ * Calls `request`, and repeats the call with exponential backoff after temporary errors. Waits at least as long as the
+ * host requests (Retry-After). Use this function only for reads, because a repeated write may take effect twice.
+ * @param isTemporary whether a repeated request may succeed. Default: `isTransient`
  * @throws the last error of `request`. An error that is not temporary is thrown at once
  */
-export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = DEFAULT_RETRY): Promise<T> {
+export async function withRetry<T>(
+  request: () => Promise<T>,
+  options: RetryOptions = DEFAULT_RETRY,
+  isTemporary: (error: Error) => boolean = isTransient,
+): Promise<T> {
   const { retries, initialDelayMs } = checkOptions("The retry's options", options, OPTIONS);
-  return pRetry(request, {
-    retries,
-    minTimeout: initialDelayMs,
-    maxTimeout: MAX_DELAY_MS,
-    randomize: true,
-    shouldRetry: ({ error }) => isTransient(error),
-  });
+  const isRepeated = (error: Error) =>
+    !exhausted.has(error) && isTemporary(error) && retryAfterOf(error) <= MAX_RETRY_AFTER_S;
+  try {
+    return await pRetry(request, {
+      retries,
+      minTimeout: initialDelayMs,
+      maxTimeout: MAX_DELAY_MS,
+      randomize: true,
+      shouldRetry: async ({ error, retriesLeft }) => {
+        if (!isRepeated(error)) return false;
+        if (retriesLeft > 0) await sleep(retryAfterOf(error) * 1000);
+        return true;
+      },
+    });
+  } catch (error) {
+    if (error instanceof Error) exhausted.add(error);
+    throw error;
+  }
+}
+
+function retryAfterOf(error: Error): number {
+  return error instanceof TransportError ? (error.retryAfter ?? 0) : 0;
 }
 
 /**
- * Returns true if a repeated request may succeed. A repeated request may succeed if there was no response or an invalid
- * response, and after the HTTP status 429 or 5xx.
+ * Returns true if a repeated request to a host may succeed: if there was no response, or after the HTTP status 429 or
+ * 5xx. `rpc/nodeAnswers.ts` decides about the answers of nodes.
  */
 export function isTransient(error: unknown): error is TransportError {
   if (!(error instanceof TransportError)) return false;
   const { code, actual } = error;
-  if (code !== "RPC_ERROR" && code !== "FILE_HOST_ERROR" && code !== "WEBHOOK_ERROR") {
-    return ["UNREACHABLE", "TIMEOUT", "RPC_ANSWER_INVALID"].includes(code);
-  }
-  const isTransientStatus = typeof actual === "number" && (actual === 429 || (actual >= 500 && actual < 600));
-  return isTransientStatus || TRANSIENT_RPC_CODES.includes(actual);
+  if (code !== "FILE_HOST_ERROR" && code !== "WEBHOOK_ERROR") return ["UNREACHABLE", "TIMEOUT"].includes(code);
+  // An incomplete file has no status.
+  return typeof actual !== "number" || actual === 408 || actual === 429 || actual >= 500;
 }

@@ -12,24 +12,26 @@
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
  * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
  */
-import type { KeyRecord, UserID } from "keyroot/identity";
+import type { KeyRecord } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
+import type { MerkleFile } from "keyroot/merkle";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
 import { maxPriorityFeeOf } from "./chain/fees.ts";
-import type { AddedRootEvent } from "./chain/registry.ts";
+import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import { storeFile } from "./files/storeFile.ts";
 import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
-import { attemptsFor, type Journal } from "./journal/journal.ts";
+import { attemptsFor, type Journal, moveAttempts } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
+import { compareSuperseded, PublishedUsers } from "./plan/compareKeys.ts";
 import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
-import { planFiles, planTargetOf } from "./plan/makePlan.ts";
-import { type Batch, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
-import { checkPlannedFile, checkPlanTarget } from "./plan/checkResumedPlan.ts";
+import { planFiles } from "./plan/makePlan.ts";
+import { type Batch, countUsers, packBatch, type Plan, registryKeyOf, sizeOf } from "./plan/plan.ts";
+import { resumePlan } from "./plan/resumePlan.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
 import { PUBLISH_OPTIONS, type PublishOptions } from "./publishOptions.ts";
 import { RecordTable } from "./records/recordTable.ts";
@@ -41,8 +43,6 @@ import { addRoots } from "./transactions/addRoots.ts";
 import { checkLimits, CostBudget, type CostLimits } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
-/** The maximum number of user ids in a warning. */
-const NAMED = 20;
 /** The maximum number of rounds. A new round starts when a reorganization has removed roots. */
 const MAX_ROUNDS = 20;
 
@@ -53,6 +53,9 @@ const MAX_ROUNDS = 20;
  * lost files of the plan, the function rebuilds the files from the records. Then the function publishes the records of
  * all users without a root. It plans, stores and checks every file, and records the plan. It adds the roots, waits for
  * finality, and verifies every key as clients do.
+ *
+ * A user may already have another published key than in the records. It cannot be changed. The function publishes all other
+ * users, and lists this user in the result's `differing`.
  *
  * You can stop the function and call it again at any time. Files are stored atomically, and the chain shows which roots
  * were added.
@@ -96,13 +99,13 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
   await using checker = options.checkSubgroup === true ? new SubgroupChecker() : undefined;
   const publisher = new Publisher(options, send, checker);
-  await publisher.resumePlan(table);
+  await publisher.resumePlan(table, usersPerFile);
   await publisher.publishNew(table, usersPerFile);
   return publisher.result;
 }
 
 class Publisher {
-  readonly result: PublishResult = { published: [], alreadyPublished: 0, superseded: [] };
+  readonly result: PublishResult = { published: [], alreadyPublished: 0, superseded: [], differing: [] };
   readonly #options: PublishOptions;
   readonly #journal: Journal;
   readonly #send: SendTransaction | undefined;
@@ -135,51 +138,55 @@ class Publisher {
   }
 
   /** Finishes the plan of an earlier run. @param records used to rebuild files that the store has lost */
-  async resumePlan(records: RecordTable): Promise<void> {
+  async resumePlan(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store } = this.#options;
-    const plan = await this.#journal.readPlan();
-    if (plan === undefined) return;
-    checkPlanTarget(plan, await planTargetOf(registry));
-    const unpublished = await findUnpublishedBatches(this.#options.registry, plan.batches);
-    const added = plan.batches.length - unpublished.length;
-    this.#emit({ event: "resumed", ...sizeOf(plan), added, plannedAt: plan.plannedAt });
-    const total = countUsers(plan.batches);
-    let checked = 0;
-    const withoutRecord: UserID[] = [];
-    for (const batch of plan.batches) {
-      const { root, users } = batch;
-      const { file, sha256, isRebuilt } = await checkPlannedFile(batch, records, store, this.#fetchFile);
-      this.#verified.set(root, sha256);
-      await this.#checker?.check(file.records);
-      for (const { userID } of file.records) if (!records.has(userID)) withoutRecord.push(userID);
-      if (isRebuilt) this.#emit({ event: "rebuilt", root, users });
-      this.#progress("checking files", (checked += users), total);
-    }
-    const { length: users } = withoutRecord;
-    if (users > 0) this.#emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
+    const found = await this.#journal.readPlan();
+    if (found === undefined) return;
+    const { plan, unpublished, differences } = await resumePlan(found, records, {
+      ...{ registry, store, fetchFile: this.#fetchFile, storeFile: this.#storeFile },
+      usersPerFile: this.#send === undefined ? undefined : usersPerFile,
+      onChecked: async ({ tree: { root }, records: checked }, sha256) => {
+        this.#verified.set(root, sha256);
+        await this.#checker?.check(checked);
+      },
+      onDivided: (root, first) => moveAttempts(attemptsFor(this.#journal, registryKeyOf(found)), root, first),
+      writePlan: (plan) => this.#journal.writePlan(plan),
+      onProgress: (done, users) => {
+        this.#progress("checking files", done, users);
+      },
+      emit: this.#emit,
+    });
+    this.result.differing.push(...differences);
     await this.#publishPlan(plan, unpublished);
   }
 
+  /** Stores and verifies a file. @returns the size of the file in bytes */
+  readonly #storeFile = async (file: MerkleFile): Promise<number> => {
+    const { bytes, sha256 } = await storeFile(file, this.#options.store, this.#fetchFile);
+    this.#verified.set(file.tree.root, sha256);
+    return bytes;
+  };
+
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
-    const { registry, store, onProgress } = this.#options;
+    const { registry, onProgress } = this.#options;
     const resumed = new Set(this.result.published.map(({ root }) => root));
+    const publishedUsers = new PublishedUsers();
     const unpublished = await findUnpublished(records, registry, {
-      onAlreadyPublished: (some) => {
-        const users = some.filter(({ root }) => !resumed.has(root));
+      onAlreadyPublished: (some, positions) => {
+        const isOther = ({ root }: UserRoot) => !resumed.has(root);
+        publishedUsers.add(some, positions, isOther);
+        const users = some.filter(isOther);
         if (users.length === 0) return;
         this.result.alreadyPublished += users.length;
         this.#emit({ event: "alreadyPublished", users });
       },
       onProgress,
     });
+    this.result.differing.push(...(await publishedUsers.compare(records, this.#fetchFile, this.#emit)));
     const { length } = unpublished;
     if (length === 0) return;
     await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, length));
-    const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, async (file) => {
-      const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
-      this.#verified.set(file.tree.root, sha256);
-      return bytes;
-    });
+    const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, this.#storeFile);
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files now contain all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
@@ -191,9 +198,7 @@ class Publisher {
    * @param unpublished the batches to add in the first round
    */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
-    this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan), this.#options.registry.owner);
-    this.#budget?.allowFor(plan.batches, await this.#gasPerUser(unpublished));
-    this.#budget?.recordEarlier(this.#journal.attempts(), new Set(plan.batches.map(({ root }) => root)));
+    let isAllowed = false;
     let pendingBatches = plan.batches;
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
@@ -202,10 +207,21 @@ class Publisher {
         throw new TransportError("NOT_FINAL", message, { actual: count });
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
-      if (batches.length > 0) await this.#addRoots(batches, plan);
+      if (batches.length > 0) {
+        // Estimate with batches that have no root yet. Even a plan whose roots were all added can lose them again.
+        if (!isAllowed) await this.#allowCost(plan, batches);
+        isAllowed = true;
+        await this.#addRoots(batches, plan);
+      }
       pendingBatches = await this.#confirmBatches(pendingBatches, plan);
     }
     await this.#journal.finish();
+  }
+
+  async #allowCost(plan: Plan, batches: readonly Batch[]): Promise<void> {
+    this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan), this.#options.registry.owner);
+    this.#budget?.allowFor(plan.batches, await this.#gasPerUser(batches));
+    this.#budget?.recordEarlier(this.#journal.attempts(), new Set(plan.batches.map(({ root }) => root)));
   }
 
   /** Finds the batches with missing roots at a final block. The caller adds these batches again. */
@@ -283,7 +299,9 @@ class Publisher {
         continue;
       }
       const reading = { chainId, roots };
-      this.#addResult(batch, await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root)));
+      const found = await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root));
+      this.result.differing.push(...(await compareSuperseded(batch, found.superseded, this.#fetchFile, this.#emit)));
+      this.#addResult(batch, found);
       this.#progress("proving keys", (proven += batch.users), total);
     }
     return pendingBatches;
@@ -321,15 +339,11 @@ class Publisher {
     this.#emit({ event: "published", ...published, userIDs, superseded });
   }
 
-  #emit(event: PublishEvent): void {
+  readonly #emit = (event: PublishEvent): void => {
     this.#options.onEvent?.(event);
-  }
+  };
 
   #progress(stage: PublishStage, done: number, users: number): void {
     this.#options.onProgress?.(stage, done, users);
   }
-}
-
-function sizeOf({ batches, usersPerTransaction }: Plan) {
-  return { batches: batches.length, users: countUsers(batches), usersPerTransaction };
 }

@@ -1,5 +1,7 @@
 import type { UserID } from "keyroot/identity";
 import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
+import type { CompareEvent, KeyDifference } from "./plan/compareKeys.ts";
+import type { ResumeEvent } from "./plan/resumePlan.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
 import type { TransactionEvent } from "./transactions/sendOptions.ts";
 
@@ -23,6 +25,11 @@ export interface PublishResult {
   alreadyPublished: number;
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
+  /**
+   * Users with another published key than in the records. These users also count in one of the other fields. Their
+   * published keys remain.
+   */
+  differing: KeyDifference[];
 }
 
 /** A stage of publishing, for progress reports. */
@@ -32,27 +39,10 @@ export type PublishStage =
 /** A progress event of `publish`. */
 export type PublishEvent =
   | TransactionEvent
+  | CompareEvent
+  | ResumeEvent
   | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
-  /**
-   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined for plans of versions
-   * before 0.3.0.
-   */
-  | {
-      event: "resumed";
-      batches: number;
-      users: number;
-      usersPerTransaction: number;
-      added: number;
-      plannedAt: number | undefined;
-    }
-  /**
-   * A resumed plan also publishes users who are not in the records. The event contains the number of these users, and
-   * the first 20 user ids.
-   */
-  | { event: "withoutRecord"; users: number; userIDs: UserID[] }
-  /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
-  | { event: "rebuilt"; root: string; users: number }
   /**
    * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a
    * different root. A reorganization may still change these values.

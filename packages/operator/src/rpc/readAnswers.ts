@@ -120,8 +120,8 @@ export const LOG_ANSWERS: readonly NodeAnswer[] = [
   },
   {
     reaction: "narrow",
-    status: [408, 504, 524],
-    source: "A proxy's own time limit: Cloudflare's 524, nginx's 504.",
+    status: [408, 500, 504, 524],
+    source: "A proxy's or provider's own time limit: Cloudflare's 524, nginx's 504, and 500 without a reason.",
   },
   {
     reaction: "narrow",

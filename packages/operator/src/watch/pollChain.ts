@@ -1,25 +1,21 @@
 import { TransportError } from "keyroot/errors";
 import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
-import {
-  decodeUserCount,
-  fetchBlockNumber,
-  fetchRootAddedLogs,
-  readMerkleTreeRoots,
-  type RootAddedLog,
-  USER_COUNT_SLOT,
-  ZERO_ROOT,
-} from "keyroot/registry";
+import { decodeUserCount, fetchBlockNumber, type RootAddedLog, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { verifyChainId } from "keyroot/verifier";
 import { auditCursor, auditUserCount } from "../audit/auditChain.ts";
 import { checkBlock } from "../audit/checkBlock.ts";
 import type { FileSource } from "../audit/fileSource.ts";
 import { type Finding, finding } from "../audit/finding.ts";
-import { isOnChain } from "../audit/history.ts";
+import { isStillOnChain } from "../audit/history.ts";
 import { proveRoots, proveSlots } from "../audit/proveRoots.ts";
 import { fetchUserCountIfAny } from "../audit/readCounts.ts";
+import type { RetryOptions } from "../http/retry.ts";
 import type { UserRoot } from "../publisher/chain/registry.ts";
+import { readRootAddedLogs } from "../rpc/logRanges.ts";
+import { readRoots } from "../rpc/readRoots.ts";
+import { readUntil, repeatingCaller, repeatRead } from "../rpc/repeatReads.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
 /** A user to watch, with the user's own key. */
@@ -54,6 +50,11 @@ export interface PollOptions {
   unavailableAfterMs?: number | undefined;
   /** The maximum age of the endpoint's newest block, in ms. Default: no maximum. */
   maxAgeMs?: number | undefined;
+  /**
+   * The retries of reads after temporary failures, and of findings that a node behind the others may have caused. Default:
+   * 5 retries, starting after 500 ms.
+   */
+  retry?: RetryOptions | undefined;
   /** The maximum time for reading files in one poll, in ms. The next poll reads the remaining files. Default: no maximum. */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -80,14 +81,18 @@ export interface LogReading {
 
 /** Step 1 of a poll. Reads the roots of the watched users. */
 export async function readUsers(options: PollOptions): Promise<UserReading> {
-  const { call, contract, users, state, tag, findBlock } = options;
+  const { contract, users, state, tag, findBlock, retry } = options;
+  const call = repeatingCaller(options.call, retry);
   verifyChainId(options, { chainId: await call("eth_chainId", []) });
   const userIDs = users.map(({ userID }) => userID);
-  const block =
-    findBlock === undefined ? await fetchBlock(call, tag) : await fetchBlockByHash(call, (await findBlock()).blockHash);
+  const hash = (await findBlock?.())?.blockHash;
+  const block = await repeatRead(
+    () => (hash === undefined ? fetchBlock(call, tag) : fetchBlockByHash(call, hash)),
+    retry,
+  );
   const roots =
     findBlock === undefined
-      ? await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } })
+      ? await readRoots(call, contract, userIDs, { blockHash: block.hash })
       : await proveRoots(call, contract, userIDs, block);
   const findings: Finding[] = [];
   const assigned: UserRoot[] = [];
@@ -106,7 +111,18 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
  * the contract's user count. If the numbers do not match, a response of the endpoint was false. The function then reads
  * events from older and older cursors until the numbers match.
  */
-export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
+export async function readLogs(options: PollOptions, users: UserReading): Promise<LogReading> {
+  const { retry } = options;
+  const repeating = { ...options, call: repeatingCaller(options.call, retry) };
+  // A node behind the others returns no events of the newest blocks.
+  return readUntil(
+    ({ findings }) => findings.every(({ code }) => code !== "LOG_WITHHELD" && code !== "LOG_EXCESS"),
+    () => readLogsOnce(repeating, users),
+    retry,
+  );
+}
+
+async function readLogsOnce(options: PollOptions, { block }: UserReading): Promise<LogReading> {
   const { call, contract, state, chainId, fromBlock, now } = options;
   const cursors = state.cursors.toReversed();
   checkBlock(block, { chainId, last: cursors.find(({ number }) => number <= block.number) ?? cursors.at(-1), now });
@@ -117,14 +133,14 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
   const [newest] = cursors;
   if (newest === undefined) {
     const range = { fromBlock: fromBlock ?? number + 1, toBlock: number };
-    return { added: await fetchRootAddedLogs(call, contract, range), cursor, findings: [] };
+    return { added: await readRootAddedLogs(call, contract, range), cursor, findings: [] };
   }
   const findings = auditCursor(newest, block, false);
   const added: RootAddedLog[] = [];
   let next = number + 1;
   for await (const base of basesOf(options, cursors, block, findings)) {
     const range = { fromBlock: base.number + 1, toBlock: next - 1 };
-    added.unshift(...(await fetchRootAddedLogs(call, contract, range)));
+    added.unshift(...(await readRootAddedLogs(call, contract, range)));
     next = Math.min(next, range.fromBlock);
     const expected = userCount === undefined || base.userCount === undefined ? undefined : userCount - base.userCount;
     const miscounted = expected === undefined ? [] : auditUserCount(added, expected);
@@ -139,7 +155,7 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
  * before the contract's deployment. Adds a finding for the first cursor with a replaced block.
  */
 async function* basesOf(
-  { call, contract }: PollOptions,
+  { call, contract, retry }: PollOptions,
   cursors: readonly WatchCursor[],
   { number: newest, hash: blockHash }: BlockHeader,
   findings: Finding[],
@@ -148,7 +164,7 @@ async function* basesOf(
   for (const cursor of cursors) {
     // A node that is behind the chain does not have this block yet.
     if (cursor.number > newest) continue;
-    if (await isOnChain(call, cursor)) {
+    if (await isStillOnChain(call, cursor, retry)) {
       yield cursor;
     } else if (!isReported) {
       const message = `Block ${cursor.number} with the hash ${cursor.hash} is no longer on the chain. Roots are audited again from the last common block.`;

@@ -11,6 +11,8 @@ import {
   invalidState,
   normalizeTarget,
   openStateFile,
+  readGenesis,
+  storedGenesis,
   type OpenStateOptions,
   stateFormat,
   stateShape,
@@ -86,8 +88,8 @@ export class WatchState implements WatchStateContent, Disposable {
     this.#database = database;
     this.#target = target;
     const state = checkedRow("The state", database.row("SELECT * FROM state"));
-    const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
-    checkTarget({ chainId, genesisHash, contract }, target);
+    const { chain_id: chainId, genesis_hash: genesis, contract } = state;
+    checkTarget({ chainId, genesisHash: readGenesis(genesis), contract }, target);
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
     this.suspects = stateShape.list("suspects", parseJson(String(state["suspects"]), 2), MAX_USERS, readHash);
     const unavailable = parseJson(String(state["unavailable"]), 2);
@@ -156,7 +158,7 @@ export class WatchState implements WatchStateContent, Disposable {
 /** Inserts content into the tables of a state. @param roots only new roots */
 function insertContent(
   database: StateDatabase,
-  { chainId, genesisHash, contract }: AuditTarget,
+  target: AuditTarget,
   { cursors, roots, suspects, unavailable }: WatchStateContent,
 ): void {
   for (const row of roots) {
@@ -164,7 +166,7 @@ function insertContent(
   }
   const rootCount = Number(database.row("SELECT count(*) AS count FROM roots")?.["count"]);
   const lists = [JSON.stringify(cursors), JSON.stringify(suspects), JSON.stringify(listOf(unavailable))];
-  const values = [1, chainId, genesisHash, contract, ...lists, rootCount];
+  const values = [1, target.chainId, storedGenesis(target), target.contract, ...lists, rootCount];
   database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
 }
 

@@ -11,8 +11,12 @@ import {
 } from "keyroot/ethereum";
 import { describeValue, isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";
+import { DEFAULT_RETRY, type RetryOptions } from "../../http/retry.ts";
+import type { Meaning } from "../../rpc/nodeAnswer.ts";
+import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
+import { repeatingCaller, repeatRead } from "../../rpc/repeatReads.ts";
 import type { FeeData } from "./fees.ts";
+import { isLocalChainId } from "./localChains.ts";
 import { receiptDataFee } from "./receiptDataFee.ts";
 
 /** The fields of a block that publishing needs. */
@@ -58,12 +62,14 @@ const MAX_PRICE = 10n ** 18n;
  * temporary failures.
  */
 export class Chain {
-  /** Sends one request without retries. Does not check the result. */
+  /** Sends a request. Repeats reads after temporary failures, and sends transactions once. Does not check the result. */
   readonly call: RpcCall;
+  readonly #callOnce: RpcCall;
   readonly #retry: RetryOptions;
 
   constructor(call: RpcCall, retry: RetryOptions = DEFAULT_RETRY) {
-    this.call = call;
+    this.call = repeatingCaller(call, retry);
+    this.#callOnce = call;
     this.#retry = retry;
   }
 
@@ -73,21 +79,12 @@ export class Chain {
    * @throws TransportError RPC_ANSWER_INVALID, and the errors of `call`
    */
   request<T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> {
-    return this.withRetry(async () => {
-      const answer = await this.call(method, params);
-      try {
-        return parse(answer);
-      } catch (cause) {
-        const actual = describeValue(answer);
-        const message = `The endpoint's response to ${method} has the wrong format: ${actual}. Use another endpoint.`;
-        throw new TransportError("RPC_ANSWER_INVALID", message, { actual, cause });
-      }
-    });
+    return this.withRetry(async () => parseAnswer(method, await this.call(method, params), parse));
   }
 
   /** Runs a read. Repeats the read after temporary failures, as often as the chain's retry options allow. */
   withRetry<T>(read: () => Promise<T>): Promise<T> {
-    return withRetry(read, this.#retry);
+    return repeatRead(read, this.#retry);
   }
 
   /** Returns the chain id (EIP-155). */
@@ -106,9 +103,36 @@ export class Chain {
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 
-  /** Returns the hash of the chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits. */
-  genesisHash(): Promise<string> {
-    return this.withRetry(() => fetchGenesisHash(this.call));
+  /**
+   * Returns the hash of the first block of a development chain, as the endpoint reports it: 0x and 64 lowercase hex digits.
+   * Development chains share their ids, so their hashes distinguish them. Returns undefined for every other chain, whose id
+   * identifies it. Its nodes may have deleted the first block (EIP-4444).
+   * @param chainId the chain id of this chain (EIP-155)
+   */
+  async genesisHash(chainId: number): Promise<string | undefined> {
+    if (!isLocalChainId(chainId)) return undefined;
+    return this.#unless("history pruned", () => fetchGenesisHash(this.#callOnce));
+  }
+
+  /** Returns the newest finalized block, or undefined if the node does not know one yet. */
+  async finalizedBlock(): Promise<Block | undefined> {
+    const method = "eth_getBlockByNumber";
+    return this.#unless("block unknown", async () => {
+      const answer = await this.#callOnce(method, ["finalized", false]);
+      return answer === null ? undefined : parseAnswer(method, answer, (block) => parseBlock(block, "finalized"));
+    });
+  }
+
+  /** Runs a read. Returns undefined after an answer with this meaning. */
+  async #unless<T>(meaning: Meaning, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await repeatRead(read, this.#retry, { except: [meaning] });
+    } catch (error) {
+      const { means } = nodeAnswerTo(error, "");
+      // Some clients answer with the code of EIP-4444 for the tags of unknown blocks.
+      if (means === meaning || (meaning === "block unknown" && means === "history pruned")) return undefined;
+      throw error;
+    }
   }
 
   block(tag: BlockTag): Promise<Block> {
@@ -156,6 +180,16 @@ export class Chain {
       if (!(error instanceof TransportError)) throw error;
       return 0n;
     }
+  }
+}
+
+function parseAnswer<T>(method: string, answer: unknown, parse: (answer: unknown) => T): T {
+  try {
+    return parse(answer);
+  } catch (cause) {
+    const actual = describeValue(answer);
+    const message = `The endpoint's response to ${method} has the wrong format: ${actual}. Use another endpoint.`;
+    throw new TransportError("RPC_ANSWER_INVALID", message, { actual, cause });
   }
 }
 

@@ -4,6 +4,7 @@ import { Transaction } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
 import type { Chain } from "./chain.ts";
 import { type Fees, maxGasPriceOf } from "./fees.ts";
+import { serializeUnsigned } from "./serializeTransaction.ts";
 
 /** The fields of a transaction that determine the fee for the transaction's bytes. */
 interface Call {
@@ -65,11 +66,11 @@ export class DataFees {
     const maxFeePerGas = maxGasPriceOf(fees);
     // Use typical values, because real nonces and chain ids usually have the same number of bytes.
     const usual = { type: 2, chainId: 8453, nonce: 65_535, value: 0 };
-    const { unsignedSerialized } = Transaction.from({
+    const transaction = Transaction.from({
       ...{ ...usual, to: to ?? null, data, accessList, gasLimit: gas },
       ...{ maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas },
     });
-    const l1Fee = await this.#read(GAS_PRICE_ORACLE, "getL1Fee", [unsignedSerialized]);
+    const l1Fee = await this.#read(GAS_PRICE_ORACLE, "getL1Fee", [serializeUnsigned(transaction)]);
     return { wei: l1Fee + (await this.#operatorFee(BigInt(gas))), gas: 0 };
   }
 

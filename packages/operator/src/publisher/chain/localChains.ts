@@ -20,3 +20,12 @@ export function isLocalChainId(chainId: number): boolean {
 export function isLocalChain(rpcUrl: string, chainId: number): boolean {
   return isLocalChainId(chainId) && URL.canParse(rpcUrl) && isLoopback(new URL(rpcUrl).hostname);
 }
+
+/**
+ * Returns the name of a chain in the names of files and folders, such as `1` or `31337-a1b2c3d4`.
+ * @param genesisHash the hash of the first block of a development chain: 0x and 64 hex digits. Development chains share
+ * their ids, so their names also contain the first 8 digits of this hash
+ */
+export function chainKeyOf(chainId: number, genesisHash: string | undefined): string {
+  return genesisHash === undefined ? String(chainId) : `${chainId}-${genesisHash.slice(2, 10)}`;
+}

@@ -6,16 +6,17 @@ import {
   encodeAddMerkleTreeRoot,
   fetchBlockNumber,
   fetchOwner,
-  readMerkleTreeRoots,
   ROOT_ADDED_TOPIC,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
+import { readRoots } from "../../rpc/readRoots.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, gasPriceOf, unlimitedFeesOf } from "./fees.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
+import { maxUsersBySize } from "./transactionSize.ts";
 
 /** A root, and the users to whom one call of `addMerkleTreeRoot` assigns the root. */
 export interface RootBatch {
@@ -121,15 +122,17 @@ export class Registry {
    */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
-    return this.chain.withRetry(() =>
-      readMerkleTreeRoots(call, this.contract, userIDs, { block: toBlockParameter(tag) }),
-    );
+    return this.chain.withRetry(() => readRoots(call, this.contract, userIDs, toBlockParameter(tag)));
   }
 
-  /** Builds the call that adds a root for the users of a batch. @throws ArgumentError USER_ID_INVALID */
+  /**
+   * Builds the call that adds a root for the users of a batch.
+   * @param withAccessList adds an access list, unless the transaction would then be too large for nodes
+   * @throws ArgumentError USER_ID_INVALID
+   */
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
     const call = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
-    if (!withAccessList) return call;
+    if (!withAccessList || userIDs.length > maxUsersBySize(true)) return call;
     return { ...call, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 

@@ -1,7 +1,7 @@
 import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
 import { checkOptions } from "../../checkOptions.ts";
 import { nodeFetch } from "../../http/nodeFetch.ts";
-import { type RetryOptions, withRetry } from "../../http/retry.ts";
+import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";
 
 /**
  * Fetches a root's file from the host that clients use.
@@ -11,13 +11,11 @@ import { type RetryOptions, withRetry } from "../../http/retry.ts";
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
 export interface FileHostOptions {
-  /** The retries of a failed request. Default: 2. A host that fails for longer would also fail for clients. */
+  /** The retries of a failed request. Default: 3. A host that fails for longer would also fail for clients. */
   retry?: RetryOptions | undefined;
   /** Allows unencrypted http to other machines. Default: false. */
   allowHttp?: boolean | undefined;
 }
-
-const FILE_HOST_RETRY: RetryOptions = { retries: 2, initialDelayMs: 500 };
 
 /**
  * Makes a function that fetches files from the file host over HTTP, as clients do.

@@ -67,6 +67,6 @@ export async function waitForFinality(
 }
 
 async function newestFinal(chain: Chain, finality: Finality): Promise<number> {
-  if (finality === "finalized") return (await chain.block("finalized")).number;
+  if (finality === "finalized") return (await chain.finalizedBlock())?.number ?? -1;
   return (await chain.block("latest")).number - (finality.confirmations - 1);
 }

@@ -82,6 +82,12 @@ export function attemptsFor(journal: Journal, registry: string): AttemptJournal 
   };
 }
 
+/** Records the attempts of a root again for another root, which takes over their nonces and their costs. */
+export async function moveAttempts(journal: AttemptJournal, root: string, newRoot: string): Promise<void> {
+  const attempts = journal.attempts().filter((attempt) => attempt.root === root);
+  for (const attempt of attempts) await journal.recordAttempt({ ...attempt, root: newRoot });
+}
+
 /** Serializes an attempt as one line of JSON. */
 export function serializeAttempt({ fees, dataFee, ...attempt }: Attempt): string {
   const texts = Object.entries(fees).map(([name, wei]) => [name, String(wei)]);

@@ -13,12 +13,15 @@ import type { FetchFile } from "../files/fetchFile.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import { fetchServedBytes, findStored, storeFile } from "../files/storeFile.ts";
 import type { RecordTable } from "../records/recordTable.ts";
+import { differenceOf, type KeyDifference } from "./compareKeys.ts";
 import type { Plan, PlanTarget } from "./plan.ts";
 
 /** Checks that a plan is for this registry and chain. @throws ArgumentError PLAN_MISMATCH */
 export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
   for (const key of ["chainId", "genesisHash", "contract"] as const) {
     if (plan[key] === target[key]) continue;
+    // Earlier versions recorded the first block of every chain.
+    if (key === "genesisHash" && (plan[key] === undefined || target[key] === undefined)) continue;
     const message =
       `The unfinished plan is for another registry or chain. Its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
       "journal, or finish that plan first.";
@@ -27,11 +30,13 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. The file must be stored and served, with valid keys. The records must have the
- * same keys for the file's users. If the store has lost the file, this function rebuilds the file from the records and
+ * Checks the file of a planned batch. The file must be stored and served, with valid keys. Before the root is added, the
+ * records must have the same keys for the file's users. If the store has lost the file, this function rebuilds the file from the records and
  * stores the new file. The function does not overwrite a file with different content.
  * @param records sorted by user id
- * @returns the file, the SHA-256 of the file's bytes, and whether the file was rebuilt
+ * @param isAdded true if all users of the batch have roots, so that their keys can no longer be changed
+ * @returns the file, the SHA-256 of the file's bytes, whether the file was rebuilt, and the users with other keys in the
+ * records
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`;
  * ArgumentError PLAN_MISMATCH; TransportError; and the errors of the store
  */
@@ -40,21 +45,24 @@ export async function checkPlannedFile(
   records: RecordTable,
   store: MerkleFileStore,
   fetchFile: FetchFile,
-): Promise<{ file: MerkleFile; sha256: string; isRebuilt: boolean }> {
+  isAdded = false,
+): Promise<{ file: MerkleFile; sha256: string; isRebuilt: boolean; differences: KeyDifference[] }> {
   const stored = await findStored(batch.root, store);
   if (stored === undefined) {
     const file = rebuildFile(batch, records);
     const { sha256 } = await storeFile(file, store, fetchFile);
-    return { file, sha256, isRebuilt: true };
+    return { file, sha256, isRebuilt: true, differences: [] };
   }
   const file = parseMerkleFile(stored, batch.root);
   verifyUsers(batch, file);
   verifyKeys(file);
-  compareKeys(file, records);
+  const differences = compareWithRecords(file, records);
+  const [first] = differences;
+  if (first !== undefined && !isAdded) throw planMismatch(first);
   const sha256 = sha256Hex(stored);
   verifyStoredBytes(file, sha256);
   await fetchServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
-  return { file, sha256, isRebuilt: false };
+  return { file, sha256, isRebuilt: false, differences };
 }
 
 /**
@@ -112,24 +120,25 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   }
 }
 
-/**
- * Compares a planned file with the records.
- * @throws ArgumentError PLAN_MISMATCH if the file and the records have different keys for a user
- */
-function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
+/** Compares the keys of a planned file with the records. Users without a record are skipped. */
+function compareWithRecords({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): KeyDifference[] {
   const given = new Map(
     records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
   );
-  for (const { userID, pubKey, keyID } of planned) {
-    const record = given.get(userID);
-    if (record === undefined || record.pubKey === pubKey) continue;
-    const message =
-      `The plan and the records have different keys for the user ${userID}. The key id is ${keyID} in the plan's file ` +
-      `${root}.json, and ${record.keyID} in the records. Nothing was sent. A published key cannot be changed, so first find ` +
-      "the right key. If the plan is right, correct the records. If the records are right and the plan has sent no " +
-      "transaction, delete the plan's folder and publish again.";
-    throw new ArgumentError("PLAN_MISMATCH", message, { expected: record.keyID, actual: keyID });
-  }
+  return planned.flatMap((record) => {
+    const found = given.get(record.userID);
+    return found === undefined ? [] : differenceOf(root, record, found);
+  });
+}
+
+/** The error for a user with different keys in the plan and in the records, whose root is not added yet. */
+function planMismatch({ userID, root, publishedKeyID, keyID }: KeyDifference): ArgumentError {
+  const message =
+    `The plan and the records have different keys for the user ${userID}. The key id is ${publishedKeyID} in the plan's file ` +
+    `${root}.json, and ${keyID} in the records. Nothing was sent. A published key cannot be changed, so first find ` +
+    "the right key. If the plan is right, correct the records. If the records are right and the plan has sent no " +
+    "transaction, delete the plan's folder and publish again.";
+  return new ArgumentError("PLAN_MISMATCH", message, { expected: keyID, actual: publishedKeyID });
 }
 
 /** Compares a file's users with the batch's users. @throws VerificationError PLAN_INVALID if the users differ */

@@ -1,7 +1,6 @@
 import { ArgumentError } from "keyroot/errors";
 import type { KeyRecord } from "keyroot/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
-import type { RecordTable } from "../records/recordTable.ts";
 
 /**
  * The default maximum number of users per file. A transaction on Ethereum has at most 2^24 gas (EIP-7825). This gas is
@@ -21,11 +20,12 @@ export function checkUsersPerFile(usersPerFile: number): void {
 }
 
 /**
- * Makes Merkle-tree files from records, in the order of the user ids. Each file except the last has `usersPerFile` users.
+ * Makes Merkle-tree files from records. Each file except the last has `usersPerFile` users.
+ * @param records sorted by user id
  * @param usersPerFile 1 to 1,000,000
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function* cutIntoFiles(records: RecordTable, usersPerFile: number): Generator<MerkleFile> {
+export function* cutIntoFiles(records: Iterable<KeyRecord>, usersPerFile: number): Generator<MerkleFile> {
   checkUsersPerFile(usersPerFile);
   let chunk: KeyRecord[] = [];
   for (const record of records) {

@@ -6,8 +6,8 @@ import type { RecordTable } from "../records/recordTable.ts";
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
-  /** Receives the users who already have a root. The contract keeps these users' roots. */
-  onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
+  /** Receives the users who already have a root, and their records' positions. The contract keeps these users' roots. */
+  onAlreadyPublished?: ((users: UserRoot[], positions: number[]) => void) | undefined;
   /** Receives the number of users with roots that were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
 }
@@ -22,13 +22,15 @@ export async function findUnpublished(
   for (let start = 0; start < records.length; start += USERS_PER_READ) {
     const userIDs = records.userIDs(start, start + USERS_PER_READ);
     const roots = await registry.getMerkleTreeRoots(userIDs);
+    const positions: number[] = [];
     const alreadyPublished = userIDs.flatMap((userID, i) => {
       const root = roots[i];
       if (root === undefined) return [];
       hasRoot[start + i] = 1;
+      positions.push(start + i);
       return [{ userID, root }];
     });
-    if (alreadyPublished.length > 0) onAlreadyPublished?.(alreadyPublished);
+    if (alreadyPublished.length > 0) onAlreadyPublished?.(alreadyPublished, positions);
     onProgress?.("reading roots", start + userIDs.length, records.length);
   }
   return records.filter((position) => hasRoot[position] === 0);

@@ -22,8 +22,13 @@ const OPTIONS: Record<keyof MakePlanOptions, true> = { usersPerFile: true, onAlr
 
 /** Returns the chain and registry of a plan. @throws TransportError the errors of `chain` */
 export async function planTargetOf({ chain, contract, owner }: Registry): Promise<PlanTarget> {
-  const [chainId, genesisHash] = await Promise.all([chain.chainId(), chain.genesisHash()]);
-  return { chainId, genesisHash, contract: contract.toLowerCase(), owner: owner.toLowerCase() };
+  const chainId = await chain.chainId();
+  return {
+    chainId,
+    genesisHash: await chain.genesisHash(chainId),
+    contract: contract.toLowerCase(),
+    owner: owner.toLowerCase(),
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { UserID } from "keyroot/identity";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { chainKeyOf } from "../chain/localChains.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
 /** The registry and the chain of a plan. */
@@ -7,22 +8,19 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the chain's first block: 0x and 64 lowercase hex digits. This hash distinguishes local chains with the
-   * same chain id.
+   * The hash of the first block of a development chain: 0x and 64 lowercase hex digits. This hash distinguishes
+   * development chains with the same chain id. Undefined for other chains.
    */
-  genesisHash: string;
+  genesisHash?: string | undefined;
   /** The registry's address: 0x and 40 lowercase hex digits. */
   contract: string;
   /** The registry's owner: 0x and 40 lowercase hex digits. */
   owner: string;
 }
 
-/**
- * Returns text that identifies a registry and its chain. The text contains the genesis hash, because local chains can
- * have the same chain id.
- */
-export function registryKeyOf({ chainId, genesisHash, contract }: PlanTarget): string {
-  return `${chainId}-${genesisHash.slice(2, 10)}-${contract}`;
+/** Returns text that identifies a registry and its chain. */
+export function registryKeyOf({ chainId, genesisHash, contract }: Omit<PlanTarget, "owner">): string {
+  return `${chainKeyOf(chainId, genesisHash)}-${contract}`;
 }
 
 /** The users that one transaction publishes, with the users' root and the root's file. */
@@ -89,4 +87,9 @@ export function countUsers(batches: Iterable<{ users: number }>): number {
   let sum = 0;
   for (const { users } of batches) sum += users;
   return sum;
+}
+
+/** Returns the size of a plan, for events. */
+export function sizeOf({ batches, usersPerTransaction }: Plan) {
+  return { batches: batches.length, users: countUsers(batches), usersPerTransaction };
 }

@@ -42,7 +42,7 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   const lines = source instanceof Uint8Array ? linesOf(source) : source;
   const first = shape.dictionary("The plan's head", parseLine(lines.next().value ?? "", 1));
-  const head = shape.object("The plan's head", { plannedAt: undefined, ...first }, HEAD);
+  const head = shape.object("The plan's head", { genesisHash: undefined, plannedAt: undefined, ...first }, HEAD);
   shape.text("The plan's format", head.format, new RegExp(`^${PLAN_FORMAT}$`));
   const usersPerTransaction = shape.count("usersPerTransaction", head.usersPerTransaction);
   const batches: Batch[] = [];
@@ -69,7 +69,9 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   }
   return {
     chainId: shape.count("chainId", head.chainId),
-    genesisHash: shape.text("genesisHash", head.genesisHash, LOWERCASE_HASH),
+    ...(head.genesisHash !== undefined && {
+      genesisHash: shape.text("genesisHash", head.genesisHash, LOWERCASE_HASH),
+    }),
     contract: shape.text("contract", head.contract, LOWERCASE_ADDRESS),
     owner: shape.text("owner", head.owner, LOWERCASE_ADDRESS),
     usersPerTransaction,

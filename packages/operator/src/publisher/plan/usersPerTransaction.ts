@@ -2,6 +2,7 @@ import { TransportError } from "keyroot/errors";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/identity";
 import { plural } from "../../plural.ts";
 import type { Registry } from "../chain/registry.ts";
+import { maxUsersBySize } from "../chain/transactionSize.ts";
 
 /**
  * The number of extra users in an estimate. The extra users leave room for `GAS_MARGIN`. Each user costs at least
@@ -22,12 +23,14 @@ const TOLERANCE = 1 / 50;
  * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
  * block must have room for the transaction. Chains and forks have different limits and prices, so only the node's
  * estimates count. The estimates use the most expensive user ids (without zero bytes), so any real batch with this
- * number of users fits. Gas grows by the same amount per user, so a few estimates are enough.
+ * number of users fits. Gas grows by the same amount per user, so a few estimates are enough. Estimates do not show the
+ * nodes' limit on a transaction's size, so it is calculated.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError the node's error if the node rejects even a single user
  */
 export async function usersPerTransaction(registry: Registry, max: number): Promise<number> {
+  max = Math.min(max, maxUsersBySize(false));
   const { gasLimit } = await registry.chain.block("latest");
   /** Returns the gas of a transaction, or the reason why the transaction does not fit. */
   const gasOf = async (users: number): Promise<number | TransportError> => {

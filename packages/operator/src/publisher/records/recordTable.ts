@@ -132,6 +132,11 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
+  /** Returns the records at these positions. */
+  recordsAt(positions: readonly number[]): KeyRecord[] {
+    return positions.map((position) => this.#recordOf(at(this.#order, position)));
+  }
+
   /** Returns a table of the records at the positions that `keep` selects. Both tables share the same memory. */
   filter(keep: (position: number) => boolean): RecordTable {
     const order = this.#order.filter((_, position) => keep(position));

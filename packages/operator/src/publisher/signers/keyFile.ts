@@ -1,7 +1,8 @@
-import type { SigningKey } from "ethers/crypto";
+import { keccak256, type SigningKey } from "ethers/crypto";
 import { isObject } from "keyroot/input";
 import { ArgumentError } from "../../errors.ts";
 import { readSecretFile } from "../../disk/permissions.ts";
+import { serializeSigned, serializeUnsigned } from "../chain/serializeTransaction.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
@@ -68,9 +69,9 @@ class KeySigner implements Signer {
   sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
     const transaction = toTransaction(request, chainId);
     // The same transaction always has the same signature (RFC 6979).
-    transaction.signature = this.#key.sign(transaction.unsignedHash);
-    const { serialized: raw, hash } = transaction;
-    return Promise.resolve({ raw, hash: hash ?? "" });
+    transaction.signature = this.#key.sign(keccak256(serializeUnsigned(transaction)));
+    const raw = serializeSigned(transaction);
+    return Promise.resolve({ raw, hash: keccak256(raw) });
   }
 }
 

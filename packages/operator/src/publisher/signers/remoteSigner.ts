@@ -1,9 +1,11 @@
 import { getAddress } from "ethers/address";
+import { keccak256 } from "ethers/crypto";
 import { Transaction } from "ethers/transaction";
 import { toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
 import { TransportError } from "../../errors.ts";
+import { senderOf, serializeSigned, serializeUnsigned } from "../chain/serializeTransaction.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
@@ -37,18 +39,20 @@ export class RemoteSigner implements Signer {
     const params = { ...request, from: this.address, value: "0x0", chainId: toQuantity(chainId) };
     const signed = parseSigned(await this.#call("eth_signTransaction", [params]));
     const expected = toTransaction(request, chainId);
-    if (signed.unsignedHash !== expected.unsignedHash) {
+    if (serializeUnsigned(signed) !== serializeUnsigned(expected)) {
       const differing = FIELDS.filter(
         (field) => JSON.stringify(toText(signed[field])) !== JSON.stringify(toText(expected[field])),
       );
       const message = `The signed transaction is not the requested one. It differs in ${differing.join(", ")}. Nothing was sent.`;
       throw new TransportError("SIGNER_MISMATCH", message, { actual: differing.join(", ") });
     }
-    if (signed.from !== this.address) {
-      const message = `The signer signed with the key of ${signed.from ?? "no account"}, not of ${this.address}. Nothing was sent. Check the signer's address.`;
-      throw new TransportError("SIGNER_MISMATCH", message, { expected: this.address, actual: signed.from });
+    const from = senderOf(signed);
+    if (from !== this.address) {
+      const message = `The signer signed with the key of ${from ?? "no account"}, not of ${this.address}. Nothing was sent. Check the signer's address.`;
+      throw new TransportError("SIGNER_MISMATCH", message, { expected: this.address, actual: from });
     }
-    return { raw: signed.serialized, hash: signed.hash ?? "" };
+    const raw = serializeSigned(signed);
+    return { raw, hash: keccak256(raw) };
   }
 }
 
@@ -77,7 +81,7 @@ function parseSigned(answer: unknown): Transaction {
     try {
       const transaction = Transaction.from(raw);
       // Accept only the canonical encoding, so that the hash is the same as on the chain.
-      if (transaction.isSigned() && transaction.serialized === raw.toLowerCase()) return transaction;
+      if (transaction.isSigned() && serializeSigned(transaction) === raw.toLowerCase()) return transaction;
     } catch {
       // The response is not a transaction. The error is thrown below.
     }

@@ -1,9 +1,11 @@
 /** The search for the owner's transaction with a given nonce. The owner's signature proves the result. */
+import { keccak256 } from "ethers/crypto";
 import { Transaction, type TransactionLike } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
-import { isHash, toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import type { Registry } from "../chain/registry.ts";
+import { senderOf, serializeSigned } from "../chain/serializeTransaction.ts";
 
 /** A transaction that an account has signed. */
 export interface OwnersTransaction {
@@ -87,8 +89,8 @@ function firstOf(transactions: readonly unknown[], owner: string, nonce: number)
   for (const transaction of transactions) {
     if (!isObject(transaction) || Number(transaction["nonce"]) !== nonce) continue;
     const signed = readTransaction(transaction);
-    if (signed?.from !== owner || signed.nonce !== nonce || !isHash(signed.hash)) continue;
-    return { hash: signed.hash, to: signed.to ?? undefined, data: signed.data };
+    if (signed?.isSigned() !== true || signed.nonce !== nonce || senderOf(signed) !== owner) continue;
+    return { hash: keccak256(serializeSigned(signed)), to: signed.to ?? undefined, data: signed.data };
   }
   return undefined;
 }

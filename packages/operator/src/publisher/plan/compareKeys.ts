@@ -1,0 +1,143 @@
+/** The comparison of records with the keys that are already published for their users. */
+import { KeyrootError } from "keyroot/errors";
+import type { KeyRecord, UserID } from "keyroot/identity";
+import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
+import { DEFAULT_LIMITS } from "keyroot/transport";
+import { VerificationError } from "../../errors.ts";
+import type { UserRoot } from "../chain/registry.ts";
+import type { FetchFile } from "../files/fetchFile.ts";
+import type { RecordTable } from "../records/recordTable.ts";
+import type { Batch } from "./plan.ts";
+
+/** A user with another published key than in the records. A published key cannot be changed. */
+export interface KeyDifference {
+  userID: UserID;
+  /** The root of the published key's file: 64 lowercase hex digits. */
+  root: string;
+  /** The key id of the published key. */
+  publishedKeyID: string;
+  /** The key id in the records. */
+  keyID: string;
+}
+
+/** The result of a comparison, as an event of `publish`. */
+export type CompareEvent =
+  /** Users have another published key than in the records. */
+  | { event: "keyDiffers"; users: KeyDifference[] }
+  /** The published keys of users with this root could not be compared with the records. `message` has the reason. */
+  | { event: "notCompared"; root: string; users: number; code: string; message: string };
+
+/** The maximum number of users in a message. */
+const NAMED = 20;
+
+/**
+ * Compares records with the file of their users' root. If the records are all records of this file, they give the same root,
+ * and the file is not fetched.
+ * @param given the records of users who have this root, sorted by user id
+ * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
+ */
+async function compareKeys(root: string, given: readonly KeyRecord[], fetchFile: FetchFile): Promise<KeyDifference[]> {
+  if (makeMerkleFile(given).tree.root === root) return [];
+  const file = parseMerkleFile(await fetchFile(root, DEFAULT_LIMITS.fileBytes), root);
+  const published = new Map(file.records.map((record) => [record.userID, record]));
+  return given.flatMap((record) => {
+    const found = published.get(record.userID);
+    if (found === undefined) {
+      const message = `The file ${root}.json has no record of the user ${record.userID}, who has this root. The operator published a wrong list.`;
+      throw new VerificationError("file", "USER_NOT_IN_FILE", message, { actual: record.userID });
+    }
+    return differenceOf(root, found, record);
+  });
+}
+
+/** Returns a list with the difference of a user's published key from the records, or an empty list for equal keys. */
+export function differenceOf(
+  root: string,
+  published: KeyRecord,
+  { userID, pubKey, keyID }: KeyRecord,
+): KeyDifference[] {
+  return published.pubKey === pubKey ? [] : [{ userID, root, publishedKeyID: published.keyID, keyID }];
+}
+
+/** The error for users with other published keys. @param differences at least one */
+export function keyDiffers(differences: readonly KeyDifference[]): VerificationError {
+  const [first] = differences;
+  const users = differences.slice(0, NAMED).map(({ userID, publishedKeyID, keyID }) => {
+    return `${userID} (key id ${publishedKeyID} on the chain, ${keyID} in the records)`;
+  });
+  const more = differences.length > NAMED ? ` and ${differences.length - NAMED} more` : "";
+  const message =
+    `Another key is published for ${users.join(", ")}${more}. A published key cannot be changed, so these records were not ` +
+    "published. Find out which key is right. If the published key is right, correct the records. If it is wrong, give the " +
+    "user a new user id.";
+  return new VerificationError("record", "KEY_DIFFERS", message, {
+    expected: first?.keyID,
+    actual: first?.publishedKeyID,
+  });
+}
+
+/** Collects the users of records who have a root, and compares the records with the published keys. */
+export class PublishedUsers {
+  readonly #positionsOf = new Map<string, number[]>();
+
+  /** Adds the selected users. @param positions the positions of the users' records */
+  add(users: readonly UserRoot[], positions: readonly number[], isSelected: (user: UserRoot) => boolean): void {
+    for (const [i, user] of users.entries()) {
+      const position = positions[i];
+      if (position === undefined || !isSelected(user)) continue;
+      const ofRoot = this.#positionsOf.get(user.root);
+      if (ofRoot === undefined) this.#positionsOf.set(user.root, [position]);
+      else ofRoot.push(position);
+    }
+  }
+
+  /** Compares root by root, and emits the events `keyDiffers` and `notCompared`. @throws errors without a code, and ABORTED */
+  async compare(
+    records: RecordTable,
+    fetchFile: FetchFile,
+    emit: (event: CompareEvent) => void,
+  ): Promise<KeyDifference[]> {
+    const differences: KeyDifference[] = [];
+    for (const [root, positions] of this.#positionsOf)
+      differences.push(...(await compareAndEmit(root, records.recordsAt(positions), fetchFile, emit)));
+    return differences;
+  }
+}
+
+/**
+ * Compares the keys of a batch's superseded users with the keys that another publisher published for them.
+ * @throws the errors of `fetchFile` and `parseMerkleFile` for the file of the batch
+ */
+export async function compareSuperseded(
+  { root, fileBytes }: Pick<Batch, "root" | "fileBytes">,
+  superseded: readonly UserRoot[],
+  fetchFile: FetchFile,
+  emit: (event: CompareEvent) => void,
+): Promise<KeyDifference[]> {
+  if (superseded.length === 0) return [];
+  const { records } = parseMerkleFile(await fetchFile(root, fileBytes), root);
+  const rootOf = new Map(superseded.map((user) => [user.userID, user.root]));
+  const differences: KeyDifference[] = [];
+  const ofRoot = Map.groupBy(records, ({ userID }) => rootOf.get(userID));
+  for (const [other, some] of ofRoot)
+    if (other !== undefined) differences.push(...(await compareAndEmit(other, some, fetchFile, emit)));
+  return differences;
+}
+
+/** Compares the records of users with one root. A file that cannot be read stops neither publishing nor other comparisons. */
+async function compareAndEmit(
+  root: string,
+  given: readonly KeyRecord[],
+  fetchFile: FetchFile,
+  emit: (event: CompareEvent) => void,
+): Promise<KeyDifference[]> {
+  try {
+    const users = await compareKeys(root, given, fetchFile);
+    if (users.length > 0) emit({ event: "keyDiffers", users });
+    return users;
+  } catch (error) {
+    if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+    emit({ event: "notCompared", root, users: given.length, code: error.code, message: error.message });
+    return [];
+  }
+}

@@ -1,0 +1,120 @@
+/** Prepares the unfinished plan of an earlier run: checks its target, files and keys, and divides batches that are too large. */
+import type { UserID } from "keyroot/identity";
+import type { MerkleFile } from "keyroot/merkle";
+import type { Registry } from "../chain/registry.ts";
+import type { FetchFile } from "../files/fetchFile.ts";
+import type { MerkleFileStore } from "../files/merkleFileStore.ts";
+import type { RecordTable } from "../records/recordTable.ts";
+import { checkPlannedFile, checkPlanTarget } from "./checkResumedPlan.ts";
+import type { CompareEvent, KeyDifference } from "./compareKeys.ts";
+import { divideBatch, findTooLarge } from "./divideBatches.ts";
+import { findUnpublishedBatches } from "./findUnpublished.ts";
+import { planTargetOf } from "./makePlan.ts";
+import { type Batch, countUsers, type Plan, sizeOf } from "./plan.ts";
+
+/** The maximum number of user ids in a warning. */
+const NAMED = 20;
+
+/** An event of a resumed plan. */
+export type ResumeEvent =
+  /**
+   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined for plans of versions
+   * before 0.3.0.
+   */
+  | {
+      event: "resumed";
+      batches: number;
+      users: number;
+      usersPerTransaction: number;
+      added: number;
+      plannedAt: number | undefined;
+    }
+  /**
+   * A resumed plan also publishes users who are not in the records. The event contains the number of these users, and
+   * the first 20 user ids.
+   */
+  | { event: "withoutRecord"; users: number; userIDs: UserID[] }
+  /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
+  | { event: "rebuilt"; root: string; users: number }
+  /**
+   * Some batches of the plan no longer fit into a transaction, because the chain's limits have changed. They are divided.
+   * The event contains the size of the new plan.
+   */
+  | { event: "replanned"; batches: number; users: number; usersPerTransaction: number };
+
+/** What a resumed plan needs. */
+export interface ResumeContext {
+  registry: Registry;
+  store: MerkleFileStore;
+  fetchFile: FetchFile;
+  /** The maximum number of users in a new file. Undefined if batches are never divided, because a Safe adds them. */
+  usersPerFile: number | undefined;
+  /** Stores and verifies a new file. @returns the size of the file in bytes */
+  storeFile: (file: MerkleFile) => Promise<number>;
+  /** Receives each checked file, with the SHA-256 of its bytes. */
+  onChecked: (file: MerkleFile, sha256: string) => Promise<void>;
+  /**
+   * Receives the root of a divided batch and the root of its first part, which takes over the nonces of the batch. A nonce
+   * stays reserved until a transaction uses it.
+   */
+  onDivided: (root: string, first: string) => Promise<void>;
+  /** Replaces the recorded plan. */
+  writePlan: (plan: Plan) => Promise<void>;
+  onProgress: (done: number, users: number) => void;
+  emit: (event: ResumeEvent | CompareEvent) => void;
+}
+
+/** A plan that is ready to be published. */
+export interface ResumedPlan {
+  plan: Plan;
+  /** The batches whose roots must be added. */
+  unpublished: Batch[];
+  /** Users with other keys in the records, whose batch is already on the chain. */
+  differences: KeyDifference[];
+}
+
+/**
+ * Prepares an unfinished plan. The function sends nothing.
+ * @param records used to rebuild files that the store has lost
+ * @throws the errors of `checkPlanTarget`, `checkPlannedFile`, `usersPerTransaction` and `context`
+ */
+export async function resumePlan(plan: Plan, records: RecordTable, context: ResumeContext): Promise<ResumedPlan> {
+  const { registry, store, fetchFile, emit } = context;
+  checkPlanTarget(plan, await planTargetOf(registry));
+  const missing = new Set(await findUnpublishedBatches(registry, plan.batches));
+  const added = plan.batches.length - missing.size;
+  emit({ event: "resumed", ...sizeOf(plan), added, plannedAt: plan.plannedAt });
+  const { usersPerFile } = context;
+  const { tooLarge, maxUsers } = await findTooLarge(usersPerFile === undefined ? [] : [...missing], registry);
+  const total = countUsers(plan.batches);
+  let checked = 0;
+  const withoutRecord: UserID[] = [];
+  const differences: KeyDifference[] = [];
+  const batches: Batch[] = [];
+  const unpublished: Batch[] = [];
+  for (const batch of plan.batches) {
+    const { root, users } = batch;
+    const isAdded = !missing.has(batch);
+    const found = await checkPlannedFile(batch, records, store, fetchFile, isAdded);
+    await context.onChecked(found.file, found.sha256);
+    differences.push(...found.differences);
+    for (const { userID } of found.file.records) if (!records.has(userID)) withoutRecord.push(userID);
+    if (found.isRebuilt) emit({ event: "rebuilt", root, users });
+    context.onProgress((checked += users), total);
+    const parts = tooLarge.has(batch)
+      ? await divideBatch(found.file, Math.min(maxUsers, usersPerFile ?? maxUsers), context.storeFile)
+      : [batch];
+    const [first] = parts;
+    if (first !== undefined && first !== batch) await context.onDivided(root, first.root);
+    batches.push(...parts);
+    if (!isAdded) unpublished.push(...parts);
+  }
+  const { length: users } = withoutRecord;
+  if (users > 0) emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
+  if (differences.length > 0) emit({ event: "keyDiffers", users: differences });
+  if (tooLarge.size === 0) return { plan, unpublished, differences };
+  const divided = { ...plan, batches };
+  await context.writePlan(divided);
+  emit({ event: "replanned", ...sizeOf(divided) });
+  return { plan: divided, unpublished, differences };
+}

@@ -1,0 +1,97 @@
+import { TransportError } from "keyroot/errors";
+import type { RpcCall } from "keyroot/transport";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
+import { acceptBlockHashes } from "./blockHashParameter.ts";
+import type { Meaning } from "./nodeAnswer.ts";
+import { isSend, nodeAnswerTo } from "./nodeAnswers.ts";
+
+/** The options of repeated reads, in addition to the retries. */
+interface Repeating {
+  /** The method of the request. Default: any read. */
+  method?: string;
+  /** The answers that are not repeated. Default: none. */
+  except?: readonly Meaning[];
+}
+
+/**
+ * Repeats a read as often as `nodeAnswerTo` advises and `retry` allows.
+ * @throws the last error of `read`. Its message contains the remedy for the node's answer
+ */
+export async function repeatRead<T>(
+  read: () => Promise<T>,
+  retry: RetryOptions = DEFAULT_RETRY,
+  { method = "", except = [] }: Repeating = {},
+): Promise<T> {
+  return withRetry(
+    async () => {
+      try {
+        return await read();
+      } catch (error) {
+        throw withRemedy(error, method);
+      }
+    },
+    retry,
+    (error) => {
+      const { reaction, means } = nodeAnswerTo(error, method);
+      return reaction === "repeat" && (means === undefined || !except.includes(means));
+    },
+  );
+}
+
+/**
+ * Makes a function that repeats reads after temporary failures. It sends transactions only once. It does not repeat a
+ * request for logs if a smaller range of blocks is the better answer.
+ * @param call sends one request
+ * @throws the last error of `call`, with the remedy for the node's answer
+ */
+export function repeatingCaller(call: RpcCall, retry: RetryOptions = DEFAULT_RETRY): RpcCall {
+  const callOnce = acceptBlockHashes(call);
+  return async (method, params) => {
+    if (isSend(method)) return call(method, params);
+    return repeatRead(() => callOnce(method, params), retry, { method: isOneBlock(method, params) ? "" : method });
+  };
+}
+
+/** Thrown inside `readUntil` for a result that does not hold. */
+class Unsettled extends Error {}
+
+/**
+ * Reads again while a result does not hold, as often as `retry` allows, because a node that is behind the others may have
+ * answered a part of it.
+ * @returns the first result that holds, or the last result
+ */
+export async function readUntil<T>(
+  holds: (result: T) => boolean,
+  read: () => Promise<T>,
+  retry: RetryOptions = DEFAULT_RETRY,
+): Promise<T> {
+  let result: { value: T } | undefined;
+  try {
+    return await withRetry(
+      async () => {
+        result = { value: await read() };
+        if (holds(result.value)) return result.value;
+        throw new Unsettled();
+      },
+      retry,
+      (error) => error instanceof Unsettled,
+    );
+  } catch (error) {
+    if (error instanceof Unsettled && result !== undefined) return result.value;
+    throw error;
+  }
+}
+
+/** True for a request for the logs of one block, which no smaller range can replace. */
+function isOneBlock(method: string, [filter]: readonly unknown[]): boolean {
+  const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: unknown; toBlock?: unknown };
+  return method === "eth_getLogs" && fromBlock === toBlock;
+}
+
+/** Adds the remedy for the node's answer to the message of an error. Returns other errors unchanged. */
+function withRemedy(error: unknown, method: string): unknown {
+  const { remedy } = nodeAnswerTo(error, method);
+  if (remedy === undefined || !(error instanceof TransportError) || error.message.endsWith(remedy)) return error;
+  error.message = `${error.message} ${remedy}`;
+  return error;
+}
