@@ -28,7 +28,8 @@ describe("/metrics", () => {
       await using databases = await openDatabases({ url: await migratedDatabaseUrl() });
       const { rpcUrl, contract, chainId, filesDir } = fresh;
       const files = { "us-west-2": filesDir, "eu-west-1": filesDir };
-      const publisher = new KeyPublisher(databases, { rpcUrl, contract, chainId, files, limits: "local" }, undefined);
+      const chain = { rpcUrl, contract, chainId, files, limits: "local" as const, confirmations: 1 };
+      const publisher = new KeyPublisher(databases, chain, undefined);
       const { body } = await makeMonitoring({ databases, rateLimit: 0, publisher }).app.inject("/metrics");
       const zeros = [
         ...["delivered", "pending", "failed"].map(
