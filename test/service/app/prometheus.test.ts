@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +9,7 @@ import { readPage } from "../../support/pages.ts";
 import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
 import { type RunningService, startService } from "../../../packages/service/src/startService.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { debianProgram } from "../../support/processes/debianProgram.ts";
 import { freePort } from "../../support/servers/ports.ts";
 import { untilReady } from "../../support/servers/untilReady.ts";
 import { migratedDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
@@ -17,24 +17,8 @@ import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
-const CACHE = join(ROOT, "node_modules/.cache/prometheus");
 const ALERTS = join(ROOT, "packages/service/monitoring/alerts.yml");
 const DASHBOARD = join(ROOT, "packages/service/monitoring/dashboard.json");
-
-/**
- * Finds the machine's own program, or downloads and unpacks Debian's package once without installing it.
- * @returns undefined on other systems without the program
- */
-function findProgram(name: "prometheus" | "promtool"): string | undefined {
-  if (existsSync(`/usr/bin/${name}`)) return `/usr/bin/${name}`;
-  const path = join(CACHE, "usr/bin", name);
-  if (existsSync(path)) return path;
-  if (!existsSync("/usr/bin/apt-get")) return undefined;
-  mkdirSync(CACHE, { recursive: true });
-  execFileSync("apt-get", ["download", "prometheus"], { cwd: CACHE, stdio: "pipe" });
-  for (const file of globSync(join(CACHE, "*.deb"))) execFileSync("dpkg-deb", ["-x", file, CACHE]);
-  return path;
-}
 
 describe("the files for Prometheus and Grafana", () => {
   const folder = temporaryFolder();
@@ -52,9 +36,8 @@ describe("the files for Prometheus and Grafana", () => {
     return closing(await startService(config));
   }
 
-  it("contain alerts that only faults raise", async function () {
-    const promtool = findProgram("promtool");
-    if (promtool === undefined) return this.skip(); // CI downloads Debian's package.
+  it("contain alerts that only the service's faults raise", async () => {
+    const promtool = debianProgram("promtool", "prometheus");
     await run(promtool, ["check", "rules", ALERTS]);
     const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");
     const path = join(folder.path, "tests.yml");
@@ -72,9 +55,17 @@ describe("the files for Prometheus and Grafana", () => {
     expect(listed).to.deep.equal(names);
   });
 
-  it("contain a dashboard with metrics that the service has", async function () {
-    const program = findProgram("prometheus");
-    if (program === undefined) return this.skip(); // CI downloads Debian's package.
+  it("read only series of the job", async () => {
+    for (const path of [ALERTS, DASHBOARD]) {
+      const text = (await readFile(path, "utf8")).replaceAll('\\"', '"').replaceAll(/^ *(?:#|summary:).*$/gm, "");
+      const metrics = [...text.matchAll(/\b(?:up|(?:http|keyroot|nodejs|process)_\w+)(\{job="keyroot"[,}])?/g)];
+      expect(metrics).to.have.length.above(10);
+      expect(metrics.flatMap(([name, job]) => (job === undefined ? [name] : []))).to.deep.equal([]);
+    }
+  });
+
+  it("contain a dashboard with metrics that the service has", async () => {
+    const program = debianProgram("prometheus", "prometheus");
     const service = await start();
     const port = await freePort();
     const config = join(folder.path, "prometheus.yml");

@@ -8,7 +8,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { WebhookSecret } from "../../../packages/operator/src/http/webhookSecret.ts";
-import { checkedLookup, isPublicAddress, resolvePublicHost } from "../../../packages/service/src/webhooks/addresses.ts";
+import {
+  AddressRefusedError,
+  checkedLookup,
+  isPublicAddress,
+  resolvePublicHost,
+} from "../../../packages/service/src/webhooks/addresses.ts";
 import { checkEndpointUrl } from "../../../packages/service/src/webhooks/endpointUrl.ts";
 import { nextAttempt } from "../../../packages/service/src/webhooks/retries.ts";
 import { WebhookSender, type WebhookSenderOptions } from "../../../packages/service/src/webhooks/sendWebhook.ts";
@@ -16,7 +21,7 @@ import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { startNameServer } from "../../support/servers/nameServer.ts";
 import { serveRaw } from "../../support/servers/servers.ts";
 import { startReceiver, type WebhookReceiver } from "../../support/service/webhookReceiver.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
 
 /** Addresses that are not public, by their entry in the IANA special-purpose address registries. */
 const NOT_PUBLIC = {
@@ -32,13 +37,22 @@ const NOT_PUBLIC = {
   "reserved (RFC 1112), broadcast": ["240.0.0.1", "255.255.255.255"],
   "unspecified (RFC 4291)": ["::"],
   "mapped IPv4 (RFC 4291)": ["::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:93.184.216.34", "::127.0.0.1"],
-  "NAT64 (RFC 6052, 8215)": ["64:ff9b::127.0.0.1", "64:ff9b::a00:1", "64:ff9b:1::a00:1"],
+  "NAT64 with an IPv4 address that is not public (RFC 6052)": [
+    ...["64:ff9b::127.0.0.1", "64:ff9b::a00:1", "64:ff9b::169.254.169.254", "64:ff9b::100.64.0.1", "64:ff9b::0.0.0.0"],
+    ...["64:ff9b::192.168.1.1", "0064:ff9b:0000:0000:0000:0000:c0a8:0101"],
+  ],
+  "beside the prefix of NAT64": ["64:ff9b:0:0:0:1:5db8:d822", "64:ff9a::5db8:d822", "::5db8:d822"],
+  "NAT64 for local use (RFC 8215)": ["64:ff9b:1::a00:1", "64:ff9b:1::5db8:d822", "64:ff9b:1:5db8:d8:2200::"],
   "6to4, Teredo (RFC 3056, 4380)": ["2002:7f00:1::1", "2002:a00:1::", "2001::1"],
   "unique local (RFC 4193), site-local (RFC 3879)": ["fc00::1", "fd12:3456::1", "fec0::1"],
   "discard, segment routing, unassigned": ["100::1", "5f00::1", "4000::1", "e000::1"],
   "no address": ["", "localhost", "1.2.3", "0x7f000001", "::ffff:127.0.0.1%1"],
 };
-const PUBLIC = ["93.184.216.34", "1.1.1.1", "100.63.255.255", "100.128.0.1", "172.32.0.1", "2606:4700::1111"];
+const PUBLIC = [
+  ...["93.184.216.34", "1.1.1.1", "100.63.255.255", "100.128.0.1", "172.32.0.1", "2606:4700::1111"],
+  // NAT64 with a public IPv4 address (RFC 6052).
+  ...["64:ff9b::93.184.216.34", "64:ff9b::5db8:d822", "0064:ff9b:0000:0000:0000:0000:5db8:d822"],
+];
 
 const SECRET = WebhookSecret.make();
 const secrets = [new WebhookSecret(SECRET)];
@@ -355,6 +369,38 @@ describe("WebhookSender.send", () => {
       expect(await send("none.example")).to.deep.equal({ status: null, error: "The host name was not found." });
       answers["empty.example"] = { 4: [], 6: [] };
       expect(await send("empty.example")).to.deep.equal({ status: null, error: "The host name was not found." });
+    });
+  });
+
+  describe("on a network with DNS64", () => {
+    const PREFIX = "0064:ff9b:0000:0000:0000:0000";
+    let server: Awaited<ReturnType<typeof startNameServer>>;
+    before(async () => {
+      const names: Record<string, [ipv4: string, hex: string]> = {
+        "public.example": ["93.184.216.34", "5db8:d822"],
+        "private.example": ["10.0.0.1", "0a00:0001"],
+        // An attacker's name server can return any address of the prefix.
+        "forged.example": ["93.184.216.34", "7f00:0001"],
+      };
+      server = await startNameServer((name, family) => {
+        const [ipv4, hex] = names[name] ?? [];
+        return ipv4 === undefined ? undefined : [family === 4 ? ipv4 : `${PREFIX}:${hex}`];
+      });
+    });
+    after(() => server.close());
+    const resolve = (hostname: string) => resolvePublicHost(hostname, [server.address]);
+    const lookup = promisify(checkedLookup(resolve, isPublicAddress)) as (...args: unknown[]) => Promise<unknown>;
+
+    it("reaches a host with a public IPv4 address over IPv4 or the translated address", async () => {
+      expect(await lookup("public.example", { all: true })).to.deep.equal([
+        { address: "93.184.216.34", family: 4 },
+        { address: "64:ff9b::5db8:d822", family: 6 },
+      ]);
+    });
+
+    it("does not reach a host with a private IPv4 address", async () => {
+      for (const host of ["private.example", "forged.example"])
+        expect(await failure(lookup(host, { all: true })), host).to.be.instanceOf(AddressRefusedError);
     });
   });
 

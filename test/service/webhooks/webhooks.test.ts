@@ -640,8 +640,8 @@ describe("the keys that encrypt webhook secrets", () => {
     expect((await create()).status).to.equal(200);
     await service.createUser(partner);
     await receiver.until(1);
-    for (let metrics = ""; !metrics.includes('keyroot_webhook_attempt_duration_seconds_count{outcome="delivered"}');)
-      metrics = (await service.monitor("/metrics")).text;
+    const delivered = /^keyroot_webhook_attempt_duration_seconds_count\{outcome="delivered"\} [1-9]/m;
+    for (let metrics = ""; !delivered.test(metrics);) metrics = (await service.monitor("/metrics")).text;
     expect((await service.monitor("/metrics")).text).to.match(/^keyroot_webhook_pending_deliveries \d+$/m);
     await running.close();
 

@@ -1,9 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { ERROR_CODES } from "keyroot/errors";
+import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
+import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 import { ServiceError } from "../errors.ts";
 import { addressOf } from "../rateLimits/addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";
+import { ReadGauges } from "./readGauges.ts";
 import { allDatabases, checkRequirements, type Databases } from "../database/database.ts";
 import type { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { recent } from "../publishing/recent.ts";
@@ -14,6 +17,10 @@ const MAX_PENDING = 10_000;
 /** Time in ms for which values from the chain are cached. */
 const CHAIN_MS = 60_000;
 const WEI_PER_ETHER = 1e18;
+/** The outcomes of an attempt to deliver an event. */
+const OUTCOMES = ["delivered", "pending", "failed"];
+/** The codes of failed publications. UNEXPECTED stands for errors without a code. */
+const FAILURE_CODES = [...ERROR_CODES, ...OPERATOR_ERROR_CODES, "UNEXPECTED"];
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export interface MonitoringOptions {
@@ -45,7 +52,7 @@ export interface Monitoring {
  * Creates three endpoints for a separate port. The port need not be public.
  * - /healthz: the process responds
  * - /readyz: the service accepts requests and reaches its databases
- * - /metrics: durations by route and status for Prometheus, without ids
+ * - /metrics: durations by route and status for Prometheus, without ids. Also responds without the databases
  */
 export function makeMonitoring({
   databases,
@@ -78,17 +85,20 @@ export function makeMonitoring({
     buckets: [...BUCKETS_SECONDS, 10, 15],
     registers: [register],
   });
+  for (const outcome of OUTCOMES) deliveries.zero({ outcome });
+  const gauges = new ReadGauges(register, (metric, err) => {
+    app.log.warn({ metric, err }, "a metric cannot be read");
+  });
   if (countPending !== undefined)
-    addGauge(
-      register,
+    gauges.add(
       "keyroot_webhook_pending_deliveries",
       `Pending deliveries of events, counting at most ${MAX_PENDING} in each database.`,
       () => countPending(MAX_PENDING),
     );
   if (publisher !== undefined) {
-    observeKeys(register, publisher, overdueAfter);
+    observeKeys(gauges, publisher, overdueAfter);
     observeFailures(register, publisher);
-    observeOwner(register, publisher);
+    observeOwner(gauges, publisher);
   }
   let stopping = false;
 
@@ -101,9 +111,10 @@ export function makeMonitoring({
       if (refusal !== undefined) throw new ServiceError(503, "UNAVAILABLE", refusal, { retryAfter: 60 });
     return { status: "ready" };
   });
-  app.get("/metrics", { logLevel }, async (_request, reply) =>
-    reply.type(register.contentType).send(await register.metrics()),
-  );
+  app.get("/metrics", { logLevel }, async (_request, reply) => {
+    await gauges.refresh();
+    return reply.type(register.contentType).send(await register.metrics());
+  });
   return {
     app,
     stop: () => {
@@ -126,26 +137,13 @@ export function makeMonitoring({
   };
 }
 
-function addGauge(register: Registry, name: string, help: string, read: () => Promise<number>): void {
-  new Gauge({
-    name,
-    help,
-    registers: [register],
-    async collect() {
-      this.set(await read());
-    },
-  });
-}
-
-function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: number): void {
-  addGauge(
-    register,
+function observeKeys(gauges: ReadGauges, publisher: KeyPublisher, overdueAfter: number): void {
+  gauges.add(
     "keyroot_publishing_differences",
     "Roots for which the chain, the files and the databases differed at the last check, up to 100 in each database.",
     async () => (await publisher.listDifferences()).length,
   );
-  addGauge(
-    register,
+  gauges.add(
     "keyroot_overdue_keys",
     `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
     () => publisher.countPublishable(overdueAfter),
@@ -160,23 +158,23 @@ function observeFailures(register: Registry, { failures }: KeyPublisher): void {
     registers: [register],
     collect() {
       this.reset();
+      // Prometheus counts increases. It would not see the first failure of a series that begins with 1.
+      for (const code of FAILURE_CODES) this.inc({ code }, 0);
       for (const [code, count] of failures) this.inc({ code }, count);
     },
   });
 }
 
 /** Measures the owner's balance and the gas price. If the chain does not respond, both are NaN and raise no alert. */
-function observeOwner(register: Registry, publisher: KeyPublisher): void {
+function observeOwner(gauges: ReadGauges, publisher: KeyPublisher): void {
   const checkChain = recent(() => publisher.checkChain(), Date.now, CHAIN_MS);
   const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);
-  addGauge(
-    register,
+  gauges.add(
     "keyroot_owner_balance_ether",
     "Balance of the registry's owner, which pays for publishing, in ether; NaN if the chain does not respond.",
     async () => etherOf((await checkChain()).state?.balance),
   );
-  addGauge(
-    register,
+  gauges.add(
     "keyroot_gas_price_ether",
     "Current price per unit of gas in ether; NaN if the chain does not respond.",
     async () => etherOf((await checkChain()).state?.fee),

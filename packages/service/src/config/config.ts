@@ -146,7 +146,11 @@ const ether = () =>
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
 const bindAddress = () =>
   text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
-const postgresUrl = () => url(/^postgres(?:ql)?$/, "postgres://user:password@host/database");
+const postgresUrl = () =>
+  url(
+    /^postgres(?:ql)?$/,
+    "postgres://user:password@host/database, with one host, and characters such as # / ? @ in the password as %23 %2F %3F %40. A socket's URL is like postgres:///database?host=/run/postgresql",
+  );
 const httpUrl = () => url(/^https?$/, "https://host");
 const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;

@@ -1,28 +1,22 @@
 import type { PGliteOptions } from "@electric-sql/pglite";
-import {
-  loadPGliteDriver,
-  loadPostgresDriver,
-  max,
-  type PgDatabase,
-  type PgQueryResultHKT,
-  readMigrationFiles,
-  sql,
-} from "./drizzle.ts";
-import type { Pool, PoolClient } from "pg";
+import { loadPGliteDriver, max, type PgDatabase, type PgQueryResultHKT, sql } from "./drizzle.ts";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import pRetry from "p-retry";
 import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../cleanup.ts";
 import { lockFolder } from "@keyroot/operator/shared";
 import { ArgumentError } from "../errors.ts";
+import { appliedMigrations, applyMigrations, KNOWN } from "./applyMigrations.ts";
+import { toConnectionError } from "./connectionError.ts";
 import { DATABASE_NOW } from "./columns.ts";
+import { openPostgres } from "./openPostgres.ts";
 import { createDatabase } from "./pgliteImage.ts";
+import { rowsOf } from "./rowsOf.ts";
 import { schemaRequirements } from "./tables.ts";
-import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
 import { URL_VARIABLES } from "./urlVariables.ts";
+
+export { rowsOf } from "./rowsOf.ts";
 
 /** A connection to PostgreSQL or PGlite. The tables and queries are the same for both. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -49,23 +43,15 @@ export interface Databases extends AsyncDisposable {
   readonly regions: Readonly<Record<Region, Database>>;
   /**
    * Creates or updates the tables of all databases.
-   * @throws ArgumentError CONFIGURATION_INVALID if PostgreSQL rejects a connection; TransportError UNREACHABLE
+   * @throws the errors of `toConnectionError`
    */
   migrate(): Promise<void>;
 }
 
-const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
-/** The hashes of this version's migrations, from the oldest to the newest. */
-const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
-const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
-/**
- * Time limit in ms of a migration's wait for a table lock. Other requests also wait, so the migration is retried later.
- */
-const LOCK_TIMEOUT_MS = 2_000;
-const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
+const DEFAULT_CONNECTIONS = 10;
 
-interface OpenedDatabase {
+/** A database with the function that creates or updates its tables. */
+export interface OpenedDatabase {
   database: Database;
   migrate: () => Promise<void>;
 }
@@ -83,7 +69,9 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
     const known = opened.get(name);
     if (known !== undefined) return known;
     const fresh =
-      url === undefined ? await openPGlite(options.folder, opening) : await openPostgres(url, options, opening);
+      url === undefined
+        ? await openPGlite(options.folder, opening)
+        : await openPostgres(url, options.connections ?? DEFAULT_CONNECTIONS, opening);
     opened.set(name, { ...fresh, place });
     return fresh;
   };
@@ -188,7 +176,7 @@ async function incompatibility(database: Database, applied: readonly string[]): 
 
 /**
  * Waits for the first query of a database.
- * @throws TransportError UNREACHABLE if there is no connection. The message names the variable with the database's URL.
+ * @throws the errors of `toConnectionError`. The message names the variable with the database's URL
  */
 function connected<T>(query: Promise<T>, place: Place): Promise<T> {
   return query.catch((error: unknown) => {
@@ -196,114 +184,10 @@ function connected<T>(query: Promise<T>, place: Place): Promise<T> {
   });
 }
 
-async function appliedMigrations(database: Database): Promise<string[]> {
-  const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
-  if ((table?.["name"] ?? null) === null) return [];
-  const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
-  return rows.map(({ hash }) => String(hash));
-}
-
-/**
- * Returns the rows of a plain query's result. Both drivers return `rows`, but drizzle's common type does not declare
- * the field.
- */
-export function rowsOf(result: unknown): Record<string, unknown>[] {
-  return (result as { rows: Record<string, unknown>[] }).rows;
-}
-
-async function openPostgres(
-  url: string,
-  { connections = 10 }: DatabaseOptions,
-  closing: Cleanup,
-): Promise<OpenedDatabase> {
-  const { Client, Pool } = (await import("pg")).default;
-  const { drizzle, migrate } = loadPostgresDriver();
-  const pool = new Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
-    keepAlive: true,
-    // A proxy that has just started may connect to a standby. In a standby's old data, revoked tokens may still be
-    // active.
-    verify: (client, done) => {
-      client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
-        ({ rows: [row] }) => {
-          done(row?.standby === false ? undefined : new Error(STANDBY_MESSAGE));
-        },
-        (error: unknown) => {
-          done(error as Error);
-        },
-      );
-    },
-  });
-  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection.
-  // If the database is still unavailable, the next query fails.
-  pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  closing.defer(() => pool.end());
-  // Migrations use a separate connection without the statement timeout, because PostgreSQL creates an index of a large
-  // table slowly.
-  const migrateOnce = async () => {
-    const client = new Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
-    });
-    client.on("error", () => undefined);
-    await client.connect();
-    try {
-      await migrate(drizzle(client), MIGRATIONS);
-      await renumberRestoredEvents(drizzle(client));
-    } finally {
-      await client.end();
-    }
-  };
-  // Retries after lock timeouts only. The operator's `withRetry` is for HTTP requests.
-  const migrateWhenPossible = () =>
-    pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
-  const database = drizzle(pool);
-  const transaction: typeof database.transaction = (work, config) =>
-    withClient(pool, (client, guarded) => drizzle(client).transaction((inner) => guarded(work(inner)), config));
-  return { database: Object.assign(database, { transaction }), migrate: migrateWhenPossible };
-}
-
-/** Whether an error is PostgreSQL's `lock_not_available`. */
-function isLockTimeout({ cause }: Error): boolean {
-  return (cause as { code?: unknown } | undefined)?.code === "55P03";
-}
-
-/**
- * Runs a transaction on a separate connection. A failed connection is closed at once, and the connection's error is
- * thrown. The `transaction` function of drizzle would keep a connection after a failed `begin`. It would also hide the
- * first error if the rollback fails.
- * @param run passes the promise of each step that may break the connection to its second parameter
- */
-async function withClient<T>(
-  pool: Pool,
-  run: (client: PoolClient, guarded: <Step>(step: Promise<Step>) => Promise<Step>) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  const closeIfBroken = (error: unknown): never => {
-    if (failure === undefined && isDatabaseUnavailable(error)) {
-      failure = error as Error;
-      client.release(failure);
-    }
-    throw failure ?? error;
-  };
-  try {
-    return await run(client, (step) => step.catch(closeIfBroken)).catch(closeIfBroken);
-  } finally {
-    if (failure === undefined) client.release();
-  }
-}
-
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
   const { PGlite } = await importPGlite();
   const create = (options: PGliteOptions) => PGlite.create(options);
-  const { drizzle, migrate } = loadPGliteDriver();
+  const { drizzle } = loadPGliteDriver();
   let dataDir: string | undefined;
   if (folder !== undefined && folder !== null) {
     const lock = await lockFolder(folder);
@@ -325,11 +209,7 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
   closing.defer(() => client.close());
   const database = drizzle(client);
-  const migrateAndRenumber = async () => {
-    await migrate(database, MIGRATIONS);
-    await renumberRestoredEvents(database);
-  };
-  return { database, migrate: migrateAndRenumber };
+  return { database, migrate: () => applyMigrations(database) };
 }
 
 /** Imports PGlite, an optional dependency that services with PostgreSQL do not need. */
@@ -342,16 +222,4 @@ async function importPGlite() {
       "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL database. For development, you can run 'npm install @electric-sql/pglite' instead.";
     throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
   }
-}
-
-/**
- * Gives restored events this server's transaction id. A dump contains the old server's transaction ids. An event with a
- * transaction id above all ids on this server would not be listed. The order by `position` remains. The service rejects
- * old cursors with CURSOR_UNKNOWN, so readers start again.
- */
-async function renumberRestoredEvents(database: Database): Promise<void> {
-  // The transaction of a visible row has ended, so the transaction's id is below the snapshot's xmax.
-  await database.execute(
-    sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
-  );
 }

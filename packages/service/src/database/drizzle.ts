@@ -52,15 +52,10 @@ export type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-or
 
 /** Loads the driver of PostgreSQL. */
 export function loadPostgresDriver() {
-  const { drizzle } = require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres");
-  const { migrate } =
-    require("drizzle-orm/node-postgres/migrator") as typeof import("drizzle-orm/node-postgres/migrator");
-  return { drizzle, migrate };
+  return require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres");
 }
 
 /** Loads the driver of PGlite. */
 export function loadPGliteDriver() {
-  const { drizzle } = require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite");
-  const { migrate } = require("drizzle-orm/pglite/migrator") as typeof import("drizzle-orm/pglite/migrator");
-  return { drizzle, migrate };
+  return require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite");
 }

@@ -1,5 +1,3 @@
-import { TransportError } from "../errors.ts";
-
 /** The error message for a connection to a standby. */
 export const STANDBY_MESSAGE = "The database server is a standby. Connect to the leader.";
 /** The messages of node-postgres errors that have no code. */
@@ -24,30 +22,4 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;
   }
   return false;
-}
-
-/** PostgreSQL's error classes 28 (invalid authorization) and 3D (unknown database). */
-const REJECTED = /^(?:28|3D)[0-9A-Z]{3}$/;
-/** PostgreSQL's error classes 40 and 53, and its error 57014: a query failed on a working connection. */
-const FAILED_QUERY = /^(?:40|53)[0-9A-Z]{3}$|^57014$/;
-
-/**
- * Converts the error of a first query to UNREACHABLE if the server rejects the connection, or if there is no
- * connection. Other errors stay unchanged.
- * @param variable the environment variable with the URL of the database
- */
-export function toConnectionError(error: unknown, variable: string): unknown {
-  for (let reason = error; reason instanceof Error; reason = reason.cause) {
-    const { code } = reason as { code?: unknown };
-    if (typeof code === "string" && REJECTED.test(code)) {
-      const message = `PostgreSQL rejects the connection of ${variable}: ${reason.message}. Run the command as the system user of the service, or correct the URL.`;
-      return new TransportError("UNREACHABLE", message, { cause: error });
-    }
-    if (typeof code === "string" && FAILED_QUERY.test(code)) return error;
-    if (!isDatabaseUnavailable(error) || reason.cause instanceof Error) continue;
-    const problem = (reason.message || String(code)).replace(/\.$/, "");
-    const message = `The database of ${variable} is unavailable: ${problem}. Check the URL, and check that PostgreSQL runs.`;
-    return new TransportError("UNREACHABLE", message, { cause: error });
-  }
-  return error;
 }

@@ -8,6 +8,8 @@ const DNS_TRIES = 2;
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 /** The IPv6 network for documentation (RFC 9637). ipaddr.js does not list this network. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
+/** The IPv6 network whose last 32 bits are the IPv4 address of a host (RFC 6052, section 2.1). DNS64 returns such addresses. */
+const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 export type ResolveHost = (hostname: string) => Promise<string[]>;
 
@@ -19,13 +21,16 @@ export class AddressRefusedError extends Error {
 /**
  * Whether an IP address is public. The following addresses are not public:
  * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses
- * - IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo)
+ * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo). An address of 64:ff9b::/96 is as public as its
+ *   IPv4 address. Networks with DNS64 reach all IPv4 hosts by such addresses
+ * - addresses of 64:ff9b:1::/48 (RFC 8215). Each network chooses the place of the IPv4 address in these addresses
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== "unicast") return false;
-  return parsed instanceof ipaddr.IPv4 || (parsed.match(GLOBAL_UNICAST) && !parsed.match(DOCUMENTATION));
+  if (parsed instanceof ipaddr.IPv4) return parsed.range() === "unicast";
+  if (parsed.match(NAT64)) return new ipaddr.IPv4(parsed.toByteArray().slice(-4)).range() === "unicast";
+  return parsed.range() === "unicast" && parsed.match(GLOBAL_UNICAST) && !parsed.match(DOCUMENTATION);
 }
 
 /**

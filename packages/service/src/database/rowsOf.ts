@@ -1,0 +1,7 @@
+/**
+ * Returns the rows of a plain query's result. Both drivers return `rows`, but drizzle's common type does not declare
+ * the field.
+ */
+export function rowsOf(result: unknown): Record<string, unknown>[] {
+  return (result as { rows: Record<string, unknown>[] }).rows;
+}

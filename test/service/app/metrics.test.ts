@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import { Registry } from "prom-client";
+import { setTimeout as sleep } from "node:timers/promises";
+import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
+import { ReadGauges } from "../../../packages/service/src/app/readGauges.ts";
+import { openDatabases } from "../../../packages/service/src/database/database.ts";
+import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
+import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublisher.ts";
+import { type RunningService, startService } from "../../../packages/service/src/startService.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { type Postgres, startPostgres } from "../../support/postgres/postgres.ts";
+import { migratedDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
+import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
+
+/** The metrics whose values the databases contain. */
+const DATABASE_METRICS = [
+  "keyroot_webhook_pending_deliveries",
+  "keyroot_publishing_differences",
+  "keyroot_overdue_keys",
+];
+
+describe("/metrics", () => {
+  const folder = temporaryFolder();
+  const fresh = freshRegistry();
+
+  describe("of a service that has just started", () => {
+    it("has the value 0 for every outcome and error code", async () => {
+      await using databases = await openDatabases({ url: await migratedDatabaseUrl() });
+      const { rpcUrl, contract, chainId, filesDir } = fresh;
+      const files = { "us-west-2": filesDir, "eu-west-1": filesDir };
+      const chain = { rpcUrl, contract, chainId, files, limits: "local" as const, confirmations: 1 };
+      const publisher = new KeyPublisher(databases, chain, undefined);
+      const { body } = await makeMonitoring({ databases, rateLimit: 0, publisher }).app.inject("/metrics");
+      const zeros = [
+        ...["delivered", "pending", "failed"].map(
+          (outcome) => `keyroot_webhook_attempt_duration_seconds_count{outcome="${outcome}"} 0`,
+        ),
+        ...["NO_RECEIPT", "COST_LIMIT_REACHED", "UNREACHABLE", "RPC_ERROR", "UNEXPECTED"].map(
+          (code) => `keyroot_publishing_failures_total{code="${code}"} 0`,
+        ),
+        'keyroot_unread_metrics{metric="keyroot_overdue_keys"} 0',
+      ];
+      expect(body.split("\n")).to.include.members(zeros);
+    });
+  });
+
+  describe("while PostgreSQL is down", () => {
+    const closing = closedAfterEach();
+    let postgres: Postgres;
+    let running: RunningService;
+    beforeEach(async () => {
+      postgres = await startPostgres();
+      closing({ close: () => postgres.stop() });
+      const url = await postgres.createDatabase();
+      {
+        await using databases = await openDatabases({ url });
+        await databases.migrate();
+      }
+      const { rpcUrl, contract, chainId, filesDir } = fresh;
+      const config = readConfig({
+        ...(await serviceVariables(folder.path)),
+        ...{ DATABASE_URL: url, KEYROOT_LOG_LEVEL: "silent" },
+        ...{ KEYROOT_RPC_URL: rpcUrl, KEYROOT_CHAIN_ID: String(chainId), KEYROOT_CONTRACT: contract },
+        KEYROOT_FILES: filesDir,
+      });
+      running = closing(await startService(config));
+    });
+    const scrape = async () => {
+      const response = await fetch(`${running.monitoringUrl}/metrics`);
+      return { status: response.status, lines: (await response.text()).split("\n") };
+    };
+    const read = (lines: string[]) => DATABASE_METRICS.filter((name) => lines.includes(`${name} 0`));
+    const unread = (lines: string[]) =>
+      DATABASE_METRICS.filter((name) => lines.includes(`keyroot_unread_metrics{metric="${name}"} 1`));
+
+    it("leaves out only the values of the databases, until PostgreSQL is up again", async () => {
+      const before = await scrape();
+      expect([before.status, read(before.lines), unread(before.lines)]).to.deep.equal([200, DATABASE_METRICS, []]);
+
+      await postgres.kill();
+      const down = await scrape();
+      expect([down.status, read(down.lines), unread(down.lines)]).to.deep.equal([200, [], DATABASE_METRICS]);
+      for (const name of DATABASE_METRICS)
+        expect(down.lines.some((line) => line.startsWith(`${name} `))).to.equal(false);
+      for (const name of ["nodejs_eventloop_lag_p99_seconds", "keyroot_owner_balance_ether", "keyroot_gas_price_ether"])
+        expect(
+          down.lines.some((line) => line.startsWith(`${name} `)),
+          name,
+        ).to.equal(true);
+
+      await postgres.restart();
+      let up = await scrape();
+      while (read(up.lines).length < DATABASE_METRICS.length) {
+        await sleep(50);
+        up = await scrape();
+      }
+      expect([up.status, unread(up.lines)]).to.deep.equal([200, []]);
+    });
+  });
+
+  describe("with a value that fails or never arrives", () => {
+    it("leaves out this value, and reports the reason once for each scrape", async () => {
+      const register = new Registry();
+      const reasons: [metric: string, reason: unknown][] = [];
+      const gauges = new ReadGauges(register, (metric, error) => reasons.push([metric, (error as Error).message]), 50);
+      let endless = true;
+      gauges.add("failing", "Fails.", () => Promise.reject(new Error("no table")));
+      gauges.add("endless", "Ends late.", () => (endless ? new Promise(() => undefined) : Promise.resolve(2)));
+      gauges.add("working", "Works.", () => Promise.resolve(1));
+
+      await gauges.refresh();
+      const first = (await register.metrics()).split("\n").filter((line) => !line.startsWith("#"));
+      expect(first.filter((line) => line !== "")).to.have.members([
+        'keyroot_unread_metrics{metric="failing"} 1',
+        'keyroot_unread_metrics{metric="endless"} 1',
+        'keyroot_unread_metrics{metric="working"} 0',
+        "working 1",
+      ]);
+      expect(reasons).to.deep.equal([
+        ["failing", "no table"],
+        ["endless", "The metric endless did not finish within 50 ms."],
+      ]);
+
+      endless = false;
+      await gauges.refresh();
+      expect(await register.metrics())
+        .to.include("endless 2\n")
+        .and.include('unread_metrics{metric="endless"} 0\n');
+    });
+  });
+});
