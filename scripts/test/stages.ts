@@ -9,9 +9,8 @@ export const STAGES: readonly Stage[] = [
   CONTRACT_PROOF,
   {
     name: "contracts",
-    paths: ["test/contracts", "test/docs/auditGuide.test.ts"],
+    paths: ["test/contracts", "test/scripts/contract", "test/docs/auditGuide.test.ts"],
     except: CONTRACT_PROOF.paths,
-    thorough: ["test/contracts/package.test.ts"],
   },
   {
     name: "commands",
@@ -43,7 +42,7 @@ export const STAGES: readonly Stage[] = [
   {
     name: "demo and docs",
     paths: ["test/demo", "test/docs", "test/scripts"],
-    except: ["test/docs/auditGuide.test.ts"],
+    except: ["test/docs/auditGuide.test.ts", "test/scripts/contract"],
     thorough: ["test/docs/blocks.test.ts"],
   },
   { name: "publisher", paths: ["test/operator/publisher"] },
