@@ -23,7 +23,10 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   // Local chains have the same chain id. Therefore, the name also contains the first digits of the genesis block's hash.
   const genesis = (await chain.genesisHash()).slice(2, 10);
   const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
-  const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
+  const options = {
+    ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record },
+    firstAccountsRegistry: chainAndFiles.stackContract,
+  };
   const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);
   const currentOwner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));
   const argument = constructorArguments(initialOwner).slice(2);

@@ -25,6 +25,11 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
    * does not deploy a second registry for the same owner.
    */
   record: string;
+  /**
+   * A registry that the endpoint's first account owns, as on a local stack: 0x and 40 hex digits. The call deploys no
+   * second one for this account. Default: none.
+   */
+  firstAccountsRegistry?: string | undefined;
 }
 
 /** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
@@ -92,6 +97,9 @@ async function deployDeterministically({ chain, from, owner, options }: Deployme
 
 /** Deploys at an address that depends on the sender and the nonce. Records both before the transaction is sent. */
 async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
+  const { firstAccountsRegistry: registry } = options;
+  if (registry !== undefined && owner === (await firstAccountOf(chain)) && (await isRegistry(chain, registry)))
+    return registryAt(getAddress(registry), owner, true);
   const records = await readRecords(options.record);
   const recorded = records.find((one) => one.owner === owner);
   if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
