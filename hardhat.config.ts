@@ -1,11 +1,7 @@
 import keyroot from "@keyroot/operator/hardhat";
 import { configVariable, defineConfig } from "hardhat/config";
-import { existsSync } from "node:fs";
+import contract from "./hardhat.contract.config.ts";
 import { tasks } from "./tasks/index.ts";
-
-// `npm start` does not need the compiler and the test runner, and does not install them.
-const canBuild = existsSync(new URL("node_modules/@nomicfoundation/hardhat-toolbox-mocha-ethers", import.meta.url));
-const contract = canBuild ? (await import("./hardhat.contract.config.ts")).default : {};
 
 export default defineConfig({
   ...contract,

@@ -18,8 +18,8 @@ const isThorough = process.env["FUZZ"] === "thorough";
 export default defineConfig({
   // The order matters: hooks of the first plugin run first.
   plugins: [oneBuildAtATime, stableTypechain, hardhatToolbox],
-  // Not `test`: `test/formal` contains contracts that only the proof compiles.
-  paths: { tests: { solidity: "test/solidity" } },
+  // `npx hardhat test` runs the tests of the contract. All other tests are named: `npx hardhat test FILE`.
+  paths: { tests: { mocha: "test/contracts", solidity: "test/solidity" } },
   test: {
     // Ends only endless waits.
     mocha: { timeout: 600_000 },
@@ -29,8 +29,8 @@ export default defineConfig({
       invariant: { runs: isThorough ? 256 : 32, depth: 32, failOnRevert: true },
     },
   },
-  // Not counted: the proof's twin, and the reader, which runs as the bytecode in readMerkleTreeRoots.ts.
-  coverage: { skipFiles: ["test/formal/**", "contracts/MerkleTreeRootsReader.sol"] },
+  // The proof's twin is not counted.
+  coverage: { skipFiles: ["test/formal/**"] },
   solidity: { profiles: { default: solc, production: solc } },
   typechain: { outDir: "typechain-types" },
 });

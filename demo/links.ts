@@ -1,5 +1,5 @@
 /** The links that `npm start` prints: the explorer and the sample partner's dashboard. */
-import { serveExplorer } from "@keyroot/operator/explorer";
+import type { OpenedExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { AdminClient } from "@keyroot/service/admin";
 import type { Stack } from "@keyroot/service/stack";
@@ -17,12 +17,13 @@ export interface Links {
 
 /**
  * Serves the explorer with the stack's users and the attacker's servers. Invites the sample partner's administrator.
+ * @param explorer the open server of the explorer
  * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(
   { rpcUrl, chainId, contract, merkleUrl, beaconUrl, service }: Stack,
   { records, attacks, bizID }: DemoResult,
-  port: number,
+  explorer: OpenedExplorer,
   servers: AsyncDisposableStack,
 ): Promise<Links> {
   if (service === undefined) throw new Error("The stack has no partner service.");
@@ -32,7 +33,7 @@ export async function openLinks(
   const samples = records.map(({ userID }) => userID);
   const beacon = beaconUrl === undefined ? undefined : { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
   const config = { rpc, chainId, contract, merkleUrl, beacon, samples, attacks };
-  const explorer = servers.use(await serveExplorer(config, port));
+  await explorer.serve(config);
   const { url: dashboardUrl } = await new AdminClient(service).invite(bizID, "Sample administrator");
   return { explorerUrl: explorer.url, dashboardUrl };
 }

@@ -22,7 +22,11 @@ const STAGES: readonly { name: string; words: readonly string[] }[] = [
   { name: "compiler", words: ["hardhat", "build", "--quiet"] },
   { name: "fuzz tests and invariants", words: tests("test/solidity/*.t.sol") },
   { name: "proofs", words: tests("test/formal/*.test.ts") },
-  { name: "unit tests, gas, mutants, package", words: tests("test/contracts/*.test.ts") },
+  { name: "unit tests, gas, pins", words: ["hardhat", "test", "mocha", "--no-compile"] },
+  {
+    name: "mutants, coverage, package",
+    words: tests("test/scripts/contract/*.test.ts", "test/consumers/contractsPackage.test.ts"),
+  },
   { name: "audit guide", words: tests("test/docs/auditGuide.test.ts") },
 ];
 

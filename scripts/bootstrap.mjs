@@ -8,7 +8,7 @@
 //
 // npm must run on a Node version that Hardhat supports. On an older Node, npm silently omits the binary of the
 // simulated chain. The script therefore first installs the locked binary of Node in a temporary folder, and runs npm
-// with this binary.
+// with this binary. After a plain `npm install`, the script adds what npm omitted.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,15 +17,20 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
-const { engines, devDependencies, optionalDependencies, allowScripts } = readJson("package.json");
+const { devDependencies, optionalDependencies, allowScripts } = readJson("package.json");
 /** npm's list of the installed packages, which npm writes last. */
 const installedList = "node_modules/.package-lock.json";
 /**
  * The npm option that selects the packages to install, regardless of npm's configuration. Installed development
  * packages stay, because other commands may be using these packages.
  */
-const group = process.argv.includes("--omit=dev") && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
-const oldestNode = engines.node.replace(">=", "");
+const group = omitsDevelopmentPackages() && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
+/** The oldest version of Node that runs the project's code without a build. */
+const oldestNode = "24.0.0";
+/** The locked binaries of the simulated chain, of which each platform has one. */
+const chains = Object.keys(readJson("package-lock.json").packages).filter((path) =>
+  path.startsWith("node_modules/@nomicfoundation/edr-"),
+);
 
 /**
  * The name of the package that contains only Node's binary for this machine. The lock file has no such package for some
@@ -64,11 +69,30 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** Returns true if the last complete install is at least as new as the lock file, and has the locked Node. */
+/** Returns true if npm was asked to omit the development packages: here, or in the `npm install` that runs this script. */
+function omitsDevelopmentPackages() {
+  const { npm_lifecycle_event: event, npm_config_omit: omitted = "" } = process.env;
+  return process.argv.includes("--omit=dev") || (event === "postinstall" && omitted.split(/\s+/).includes("dev"));
+}
+
+/** Returns true if the packages are those of the lock file, with the locked Node and the simulated chain. */
 function isCurrent() {
+  return hasLockedPackages() && hasProjectNode() && hasChain();
+}
+
+/**
+ * Returns true if the last complete install is at least as new as the lock file. After `npm install`, it always is,
+ * although npm then writes the lock file last.
+ */
+function hasLockedPackages() {
   if (installedPackages() === undefined) return false;
   const [installed, locked] = [installedList, "package-lock.json"].map((path) => statSync(join(root, path)).mtimeMs);
-  return installed >= locked && hasProjectNode();
+  return installed >= locked;
+}
+
+/** Returns true if the binary of the simulated chain is installed. */
+function hasChain() {
+  return chains.length === 0 || chains.some((path) => existsSync(join(root, path)));
 }
 
 /** Returns the installed packages by folder. Returns undefined if npm has not written the list completely. */
@@ -114,7 +138,7 @@ function installNode(folder) {
  */
 function installPackages(options) {
   // `ci` removes all installed packages first. `install --no-save` adds the missing packages, and does not write the lock file.
-  const command = isCurrent() ? ["install", "--no-save"] : ["ci"];
+  const command = hasLockedPackages() ? ["install", "--no-save"] : ["ci"];
   // `npm run --silent` also silences nested npm commands. Set the log level to show the errors of these commands.
   if (!npm([...command, group, "--ignore-scripts", "--loglevel=error"], options)) return false;
   const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
@@ -123,7 +147,8 @@ function installPackages(options) {
 
 function install() {
   if (isAtLeast(process.version, oldestNode)) return installPackages();
-  if (isCurrent()) return installPackages({ binFolder: join(root, "node_modules", ".bin") });
+  if (hasLockedPackages() && hasProjectNode())
+    return installPackages({ binFolder: join(root, "node_modules", ".bin") });
   const folder = mkdtempSync(join(tmpdir(), "keyroot-node-"));
   try {
     return installNode(folder) && installPackages({ binFolder: join(folder, "node_modules", ".bin") });

@@ -17,5 +17,6 @@
  */
 import { commandTask } from "@keyroot/operator/hardhat";
 import { demoCommand } from "./demoCommand.ts";
+import { mochaTask } from "./mochaTask.ts";
 
-export const tasks = [commandTask("demo", demoCommand)];
+export const tasks = [commandTask("demo", demoCommand), mochaTask];

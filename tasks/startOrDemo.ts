@@ -6,8 +6,9 @@ import {
   style,
   untilStopped,
 } from "@keyroot/operator/commands";
+import { openExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { freePort, type Stack, stackPorts, startStack } from "@keyroot/service/stack";
+import { type Stack, stackPorts, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
 import { type Links, openLinks, readyLines } from "../demo/links.ts";
 import { printer, stackLines } from "../demo/printer.ts";
@@ -35,23 +36,23 @@ export default async function demo(
   // Runs in a separate process during the demo.
   const built = keepRunning ? buildSite() : undefined;
   built?.catch(() => undefined);
-  const explorerPort = keepRunning ? await freePort(port === 0 ? 0 : port + EXPLORER_PORT) : 0;
-  const explorerUrl = keepRunning ? `http://localhost:${explorerPort}/` : undefined;
+  // The dashboard links to the explorer, so it listens first. The demo decides what it shows.
+  await using explorer = keepRunning ? await openExplorer(port === 0 ? 0 : port + EXPLORER_PORT) : undefined;
   const ports = stackPorts(keepRunning ? port : 0);
   const stack = await startStack(hre, {
     ports,
     announce: keepRunning,
-    ...(explorerUrl !== undefined && { explorerUrl }),
+    ...(explorer !== undefined && { explorerUrl: explorer.url }),
   });
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
     await using result = await runDemo(stack, printer(say), stopping.signal);
     say(`\n${style("success", "The demo succeeded.")}`);
-    if (!keepRunning) return json ? { json: summaryOf(stack, result), text: "" } : undefined;
+    if (explorer === undefined) return json ? { json: summaryOf(stack, result), text: "" } : undefined;
     await built;
     await using servers = new AsyncDisposableStack();
-    const links = await openLinks(stack, result, explorerPort, servers);
+    const links = await openLinks(stack, result, explorer, servers);
     say(readyLines(result, stack.announced, links));
     if (json) print(JSON.stringify(readinessOf(stack, result, links)));
     await stopped;

@@ -11,19 +11,15 @@ import * as Contracts from "./index.js";
 declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
   getContractFactory(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPublicKeyRegistry__factory>
-getContractFactory(name: 'MerkleTreeRootsReader', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.MerkleTreeRootsReader__factory>
 getContractFactory(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.PublicKeyRegistry__factory>
 
   getContractAt(name: 'IPublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPublicKeyRegistry>
-getContractAt(name: 'MerkleTreeRootsReader', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.MerkleTreeRootsReader>
 getContractAt(name: 'PublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.PublicKeyRegistry>
 
   deployContract(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
-deployContract(name: 'MerkleTreeRootsReader', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.MerkleTreeRootsReader>
 deployContract(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
 
   deployContract(name: 'IPublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
-deployContract(name: 'MerkleTreeRootsReader', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.MerkleTreeRootsReader>
 deployContract(name: 'PublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
 
     // default types

@@ -2,9 +2,7 @@
 /* tslint:disable */
 /* eslint-disable */
 export type { IPublicKeyRegistry } from './IPublicKeyRegistry.js';
-export type { MerkleTreeRootsReader } from './MerkleTreeRootsReader.js';
 export type { PublicKeyRegistry } from './PublicKeyRegistry.js';
 export * as factories from './factories/index.js';
 export { IPublicKeyRegistry__factory } from './factories/IPublicKeyRegistry__factory.js';
-export { MerkleTreeRootsReader__factory } from './factories/MerkleTreeRootsReader__factory.js';
 export { PublicKeyRegistry__factory } from './factories/PublicKeyRegistry__factory.js';

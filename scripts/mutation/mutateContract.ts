@@ -1,5 +1,5 @@
 /**
- * Mutation testing of the contract. Each mutant must fail a test, or be listed in `test/contracts/equivalentMutants.json` with
+ * Mutation testing of the contract. Each mutant must fail a test, or be listed in `scripts/mutation/equivalentMutants.json` with
  * the reason why it behaves like the contract. `node scripts/mutation/mutateContract.ts` prints the results. It exits with 1 if a
  * mutant survives that is not listed, or if a listed one does not survive.
  */
@@ -15,7 +15,7 @@ import { type Mutant, mutantsOf } from "./mutants.ts";
 import type { MutantResult } from "./worker.ts";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
-const EQUIVALENT = new URL("../../test/contracts/equivalentMutants.json", import.meta.url);
+const EQUIVALENT = new URL("equivalentMutants.json", import.meta.url);
 /** Far longer than the tests of any mutant take, also on a busy machine. */
 const TIMEOUT_MS = 1_800_000;
 

@@ -12,8 +12,13 @@ import type { Stage } from "./stage.ts";
 /** The stage. Its `npm test` omits the slow files, and runs 500 rounds of fuzzing instead of 10,000. */
 export const CONTRACT_PROOF = {
   name: "contract proof",
-  paths: ["test/formal", "test/solidity", "test/contracts/coverage.test.ts", "test/contracts/mutation.test.ts"],
-  thorough: ["test/formal", "test/contracts/mutation.test.ts"],
+  paths: [
+    "test/formal",
+    "test/solidity",
+    "test/scripts/contract/coverage.test.ts",
+    "test/scripts/contract/mutation.test.ts",
+  ],
+  thorough: ["test/formal", "test/scripts/contract/mutation.test.ts"],
   config: "hardhat.contract.config.ts",
 } satisfies Stage;
 
@@ -30,11 +35,10 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
     "test/formal",
     "test/solidity",
     "test/contracts/PublicKeyRegistry.test.ts",
-    "test/contracts/coverage.test.ts",
-    "test/contracts/environment.ts",
-    "test/contracts/equivalentMutants.json",
-    "test/contracts/mutation.test.ts",
+    "test/scripts/contract/coverage.test.ts",
+    "test/scripts/contract/mutation.test.ts",
     "test/support/outsideTests.ts",
+    "test/support/processes/withoutHardhatOptions.ts",
     "test/support/testSize.ts",
   ],
   scripts: [
@@ -73,7 +77,7 @@ export interface ProofRecord {
   seconds: number;
 }
 
-const RECORD = "test/contracts/proofRecord.json";
+const RECORD = "scripts/test/proofRecord.json";
 
 /** Returns the SHA-256 of all inputs: names and contents of files, and locked packages. @param root the folder with them */
 export function hashInputs(root: string = ROOT): string {

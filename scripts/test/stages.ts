@@ -9,9 +9,8 @@ export const STAGES: readonly Stage[] = [
   CONTRACT_PROOF,
   {
     name: "contracts",
-    paths: ["test/contracts", "test/docs/auditGuide.test.ts"],
+    paths: ["test/contracts", "test/scripts/contract", "test/docs/auditGuide.test.ts"],
     except: CONTRACT_PROOF.paths,
-    thorough: ["test/contracts/package.test.ts"],
   },
   {
     name: "commands",
@@ -43,14 +42,15 @@ export const STAGES: readonly Stage[] = [
   {
     name: "demo and docs",
     paths: ["test/demo", "test/docs", "test/scripts"],
-    except: ["test/docs/auditGuide.test.ts"],
+    except: ["test/docs/auditGuide.test.ts", "test/scripts/contract", "test/scripts/freshClone.test.ts"],
     thorough: ["test/docs/blocks.test.ts"],
   },
+  { name: "fresh clone", paths: ["test/scripts/freshClone.test.ts"], addedBy: "all" },
   { name: "publisher", paths: ["test/operator/publisher"] },
   { name: "benchmarks", paths: ["test/bench"], addedBy: "everything" },
   {
     name: "operator and stack",
-    paths: ["test/operator", "test/layers.test.ts", "test/service/stack"],
+    paths: ["test/endToEnd.test.ts", "test/operator", "test/layers.test.ts", "test/service/stack"],
     except: ["test/operator/commands", "test/operator/publisher"],
   },
 ];

@@ -200,17 +200,16 @@ describe("PublicKeyRegistry", () => {
           .withArgs(ZeroHash);
       });
 
-      for (let remainder = 1; remainder < 20; remainder += 1) {
-        it(`rejects packed ids with ${remainder} extra bytes, after zero or two whole ids`, async () => {
-          const { registry } = await networkHelpers.loadFixture(fixture);
-          for (const whole of [0, 40]) {
-            const length = whole + remainder;
-            await expect(registry.addMerkleTreeRoot(ROOT, `0x${"a1".repeat(length)}`))
+      it("rejects packed ids that end with 1 to 19 extra bytes, after zero or two whole ids", async () => {
+        const { registry } = await networkHelpers.loadFixture(fixture);
+        for (let remainder = 1; remainder < 20; remainder += 1) {
+          for (const length of [remainder, 40 + remainder]) {
+            await expect(registry.addMerkleTreeRoot(ROOT, `0x${"a1".repeat(length)}`), `${length} bytes`)
               .to.be.revertedWithCustomError(registry, "PublicKeyRegistryInvalidPackedLength")
               .withArgs(length);
           }
-        });
-      }
+        }
+      });
 
       it("rejects every caller except the owner, for any arguments", async () => {
         const { registry, other } = await networkHelpers.loadFixture(fixture);
@@ -224,6 +223,46 @@ describe("PublicKeyRegistry", () => {
             .withArgs(other.address);
         }
       });
+    });
+  });
+
+  describe("getMerkleTreeRoot", () => {
+    /** The calldata of the specification: the selector, the 20 bytes of the id, and 12 bytes of padding. */
+    const calldata = (id: string, padding: string) => concat(["0xee94c797", id, padding]);
+    const ZERO_PADDING = `0x${"00".repeat(12)}`;
+
+    it("returns the user's root", async () => {
+      const { registry, add } = await networkHelpers.loadFixture(fixture);
+      await add(ROOT, ALICE);
+      await add(OTHER_ROOT, BOB);
+      expect(await registry.getMerkleTreeRoot(ALICE)).to.equal(ROOT);
+      expect(await registry.getMerkleTreeRoot(BOB)).to.equal(OTHER_ROOT);
+    });
+
+    it("returns zero for an unknown user", async () => {
+      const { registry, add } = await networkHelpers.loadFixture(fixture);
+      expect(await registry.getMerkleTreeRoot(BOB)).to.equal(ZeroHash);
+      await add(ROOT, ALICE);
+      expect(await registry.getMerkleTreeRoot(BOB)).to.equal(ZeroHash);
+    });
+
+    it("answers the specification's calldata: ee94c797, the id and 12 zero bytes", async () => {
+      const { registry, add } = await networkHelpers.loadFixture(fixture);
+      await add(ROOT, ALICE);
+      const call = async (id: string) =>
+        ethers.provider.call({ to: await registry.getAddress(), data: calldata(id, ZERO_PADDING) });
+      expect(await call(ALICE)).to.equal(ROOT);
+      expect(await call(BOB)).to.equal(ZeroHash);
+    });
+
+    it("reverts if any bit of the padding is set, or if the padding is missing", async () => {
+      const { registry, owner, add } = await networkHelpers.loadFixture(fixture);
+      await add(ROOT, ALICE);
+      const oneBits = Array.from({ length: 96 }, (_, bit) => toBeHex(1n << BigInt(bit), 12));
+      for (const padding of [...oneBits, "0x", `0x${"00".repeat(11)}`]) {
+        const call = owner.call({ to: await registry.getAddress(), data: calldata(ALICE, padding) });
+        await expect(call, padding).to.be.revertedWithoutReason(ethers);
+      }
     });
   });
 

@@ -6,8 +6,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { compile, type CompilerInput, pinsOf } from "../../scripts/generate/contractArtifacts.ts";
-import { withoutHardhatOptions } from "./environment.ts";
+import { compile, type CompilerInput, pinsOf } from "../../scripts/generate/pins.ts";
+import { withoutHardhatOptions } from "../support/processes/withoutHardhatOptions.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;

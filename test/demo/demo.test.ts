@@ -24,6 +24,7 @@ import type { LineProcess } from "../../demo/startProcess.ts";
 import { startContactsApp } from "../../demo/startContactsApp.ts";
 import { type DemoListener, runDemo } from "../../demo/runDemo.ts";
 import { exitCodeOf } from "../../packages/operator/src/commands/exitCodes.ts";
+import { openExplorer } from "@keyroot/operator/explorer";
 import { openLinks } from "../../demo/links.ts";
 import { readinessOf, summaryOf } from "../../tasks/startOrDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
@@ -76,7 +77,8 @@ describe("the demo", () => {
       // The object that `npm start -- --json` prints.
       await buildSite();
       await using servers = new AsyncDisposableStack();
-      const links = await openLinks(stack, result, 0, servers);
+      const explorer = servers.use(await openExplorer(0));
+      const links = await openLinks(stack, result, explorer, servers);
       const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "serviceUrl"];
       const ready = readinessOf(stack, result, links);
       expect(ready).to.have.all.keys(...place, "explorerUrl", "dashboardUrl", "bizID", "serverToken", "users");

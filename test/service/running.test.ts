@@ -13,7 +13,7 @@ import {
   type StartServiceOptions,
 } from "../../packages/service/src/startService.ts";
 import { runAt } from "../support/postgres/postgres.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../support/support.ts";
+import { closedAfterEach, failure, freePort, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { Caller, expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
 import { ADMIN_TOKEN, migratedDatabaseUrl, serviceVariables, SIGNING_JWK } from "../support/service/support.ts";
@@ -47,6 +47,23 @@ describe("a running service", () => {
     const common = { ...(await serviceVariables(folder.path)), DATABASE_URL: url, KEYROOT_LOG_LEVEL: "silent" };
     return closing(await startService({ ...readConfig({ ...common, ...variables }), ...options }));
   }
+
+  describe("its port", () => {
+    it("is the next free one in a local stack, also if two services start together", async () => {
+      const port = await freePort();
+      const options = { port, nextFreePort: true, monitoringPort: null };
+      const [one, other] = await Promise.all([start({}, options), start({}, options)]);
+      const ports = [one, other].map(({ url }) => Number(new URL(url).port));
+      expect(new Set(ports)).to.have.lengthOf(2).and.to.include(port);
+      for (const { url } of [one, other]) expect((await fetch(`${url}/openapi.json`)).status).to.equal(200);
+    });
+
+    it("is only the configured one otherwise", async () => {
+      const running = await start();
+      const error = await failure(start({}, { port: Number(new URL(running.url).port) }));
+      expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
+    });
+  });
 
   describe("when it stops", () => {
     /** Starts a service in this process, with a request that waits for a lock until `release` is called. */

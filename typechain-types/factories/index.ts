@@ -2,5 +2,4 @@
 /* tslint:disable */
 /* eslint-disable */
 export { IPublicKeyRegistry__factory } from './IPublicKeyRegistry__factory.js';
-export { MerkleTreeRootsReader__factory } from './MerkleTreeRootsReader__factory.js';
 export { PublicKeyRegistry__factory } from './PublicKeyRegistry__factory.js';

@@ -49,6 +49,7 @@ function hostOf(showStackTraces: boolean): Host {
     environment: process.env,
     showStackTraces,
     hasNetwork: false,
+    networkUrl: () => Promise.resolve(undefined),
     connectNetwork: () => Promise.resolve(undefined),
   };
 }

@@ -6,7 +6,7 @@ export { writeFileAtomic } from "./disk/writeFileAtomic.ts";
 export { checkOptions } from "./checkOptions.ts";
 export { MAX_TIMER_SECONDS } from "./commands/defineCommand.ts";
 export { plural } from "./plural.ts";
-export { freePort, listen, type Listening } from "./http/listen.ts";
+export { listen, type Listening, onFreePort } from "./http/listen.ts";
 export { headersOf, readSite } from "./explorer/readSite.ts";
 export { DEFAULT_RETRY } from "./http/retry.ts";
 export {

@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { checkAllBuiltins } from "keyroot/input";
 import { Cleanup } from "./cleanup.ts";
 import { openSigner, type Signer } from "@keyroot/operator/publisher";
+import { onFreePort } from "@keyroot/operator/shared";
 import { TransportError } from "./errors.ts";
 import { makeApp } from "./app/app.ts";
 import { limitsOf, rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "./config/config.ts";
@@ -52,6 +53,8 @@ export interface StartServiceOptions extends ServiceConfig {
   signer?: Signer | undefined;
   /** Whether each region has a separate database in memory, for a local stack. Default: false. */
   separateRegions?: boolean | undefined;
+  /** Whether the service uses the next free port if its port is in use, for a local stack. Default: false. */
+  nextFreePort?: boolean | undefined;
 }
 
 /**
@@ -70,7 +73,7 @@ export interface StartServiceOptions extends ServiceConfig {
  */
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
   checkAllBuiltins();
-  const { signer, separateRegions, ...fields } = options;
+  const { signer, separateRegions, nextFreePort = false, ...fields } = options;
   const config = resolveConfig(fields);
   const { stage, bucketPrefix, adminToken, chain, schedule, trustedProxies } = config;
 
@@ -145,7 +148,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     monitoringPort === null
       ? undefined
       : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
-  const url = await listen(app, config.host, config.port, VARIABLES.port);
+  const url = nextFreePort
+    ? await onFreePort(config, (port) => bind(app, config.host, port))
+    : await listen(app, config.host, config.port, VARIABLES.port);
   const running = starting.move();
   let closed: Promise<void> | undefined;
   const close = async () => {
@@ -164,12 +169,17 @@ export async function startService(options: StartServiceOptions = readConfig(pro
  */
 async function listen(app: App, host: string, port: number, variable: string): Promise<string> {
   try {
-    await app.listen({ host, port });
+    return await bind(app, host, port);
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
     const message = `Cannot listen on ${host}, port ${port} (${reason}). Stop the other program, or set ${variable} to another port.`;
     throw new TransportError("PORT_UNAVAILABLE", message, { cause });
   }
+}
+
+/** @returns the URL */
+async function bind(app: App, host: string, port: number): Promise<string> {
+  await app.listen({ host, port });
   const { address, family, port: bound } = app.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
 }

@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { ArgumentError, randomUserID, TransportError, type UserID, userIDToHex } from "keyroot";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { runSolc } from "../../../scripts/generate/contractSources.ts";
+import { ROOT as PROJECT } from "../../../scripts/test/root.ts";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";
@@ -23,8 +27,21 @@ describe("readMerkleTreeRoots", () => {
   const read = (call: RpcCall, userIDs: readonly UserID[]) => readMerkleTreeRoots(call, registry.contract, userIDs);
 
   it("uses the reader contract that the compiler produces", async () => {
-    const { bytecode } = await hre.artifacts.readArtifact("MerkleTreeRootsReader");
-    expect(ROOTS_READER_CODE).to.equal(bytecode);
+    const reader = "packages/keyroot/src/registry/MerkleTreeRootsReader.sol";
+    const source = async (path: string) => ({ content: await readFile(join(PROJECT, path), "utf8") });
+    const output = runSolc({
+      language: "Solidity",
+      sources: {
+        "reader.sol": await source(reader),
+        "@keyroot/contracts/IPublicKeyRegistry.sol": await source("contracts/IPublicKeyRegistry.sol"),
+      },
+      settings: {
+        ...(hre.config.solidity.profiles["default"]?.compilers[0]?.settings as object),
+        outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
+      },
+    }) as { contracts: { "reader.sol": { MerkleTreeRootsReader: { evm: { bytecode: { object: string } } } } } };
+    const { object } = output.contracts["reader.sol"].MerkleTreeRootsReader.evm.bytecode;
+    expect(ROOTS_READER_CODE).to.equal(`0x${object}`);
   });
 
   it("returns the roots in the order of the users", async () => {

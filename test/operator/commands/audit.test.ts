@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { once } from "node:events";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -56,6 +56,29 @@ describeWithProgram("keyroot", (keyroot) => {
         straysSearched: true,
       });
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
+    });
+
+    it("audits the files of several regions together, in subfolders and links of the folder", async () => {
+      const dir = world.fresh.filesDir;
+      const [second, third] = [await world.publish([mine]), await world.publish(sampleRecords(1, 7))];
+      for (const [region, root] of [
+        ["eu-west-1", second],
+        ["ap-east-1", third],
+      ] as const) {
+        // The second region's folder is elsewhere.
+        const folder = region === "eu-west-1" ? join(dir, region) : join(world.folder, region);
+        await mkdir(folder);
+        await rename(world.pathOf(`${root}.json`), join(folder, `${root}.json`));
+        if (region !== "eu-west-1") await symlink(folder, join(dir, region));
+      }
+      const honest = await keyroot.json(auditingFolder(dir));
+      expect([honest.code, honest.json["findings"], honest.json["filesRead"]]).to.deep.equal([0, [], 3]);
+
+      await writeFile(join(dir, "eu-west-1", "notes.txt"), "");
+      const { code, json } = await keyroot.json(auditingFolder(dir));
+      const [stray, ...rest] = json["findings"] as Record<string, unknown>[];
+      expect([code, rest]).to.deep.equal([1, []]);
+      expect(stray).to.include({ code: "FILE_STRAY" }).with.property("message").that.includes("eu-west-1/notes.txt");
     });
 
     it("exits with code 2 if --files is not a readable folder", async () => {

@@ -38,6 +38,15 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
     );
   });
 
+  it("prints all missing options in one message for a node on this machine, whose chain id decides about --max-fee", async () => {
+    const message = await messageOf(["publish", "--rpc", "http://127.0.0.1:1"]);
+    for (const name of ["--records", "--files", "--contract", "--merkle-url", "--chain-id", "--max-fee"])
+      expect(message).to.contain(name);
+    expect(message).to.contain(
+      "With --chain-id 31337 or 1337, the ids of development chains, --max-fee is not needed.",
+    );
+  });
+
   it("does not require --max-fee on a local chain or for a Safe", async () => {
     const local = ["publish", "--rpc", "http://127.0.0.1:1", "--chain-id", "31337"];
     expect(await messageOf(local)).not.to.contain("--max-fee");

@@ -34,7 +34,9 @@ describe("an HTTP server", () => {
 
     it("fails if no higher port exists", async () => {
       await hold(65_535).then(closing, () => undefined);
-      expect(await failure(listenAt(65_535))).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
+      const error = await failure(listenAt(65_535));
+      expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
+      expect(error).to.have.property("message").that.includes("--port");
     });
 
     it("fails for the address of another machine", async () => {

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { startStack, type StackOptions } from "../../../packages/service/src/stack/startStack.ts";
 import { readStackFile } from "../../../packages/operator/src/commands/stackFile.ts";
-import { closedAfterEach, failure, freePort, hold, rpc, temporaryFolder } from "../../support/support.ts";
+import { closedAfterEach, failure, freePort, hold, portOf, rpc, temporaryFolder } from "../../support/support.ts";
 
 const ANY = { chain: 0, files: 0 };
 const ROOT = "0123456789abcdef".repeat(4);
@@ -110,7 +110,9 @@ describe("the local stack", () => {
         return database;
       }) as typeof PGlite.create;
       try {
-        const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
+        // Another program holds the port, so the service uses a later one.
+        const taken = portOf(closing(await hold(0)));
+        const stack = await start({ ports: { chain: 0, files: 0, service: taken } });
         const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
         const caller = new Caller(adminToken);
         caller.url = serviceUrl;

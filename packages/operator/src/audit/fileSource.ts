@@ -1,12 +1,18 @@
-import { constants, open, readdir } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkNames } from "keyroot/input";
+import { MERKLE_ROOT } from "keyroot/merkle";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
+import { ifExists } from "../disk/ifExists.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
-/** The source of Merkle-tree files: a host, or a folder on this machine. */
+/**
+ * The source of Merkle-tree files: a host, or a folder on this machine. Files in the folder's direct subfolders count as
+ * files of the folder, because each region may have its own subfolder.
+ */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The maximum file size in bytes. Larger files are rejected. */
   maxBytes: number;
@@ -49,23 +55,69 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
  * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
  * a folder of proofs, bundles and leaf chunks. The function skips names that begin with a dot, because these names
  * belong to unfinished files.
+ * @returns names relative to the folder, such as `eu-west-1/notes.txt`
  * @throws TransportError FILE_UNREADABLE
  */
 export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): Promise<string[]> {
-  try {
-    const entries = await readdir(dir, { withFileTypes: true });
-    const strays = entries.filter((entry) => {
+  const subfolders = await subfoldersOf(dir);
+  const strays = ["", ...subfolders].map(async (subfolder) => {
+    const entries = await listFolder(join(dir, subfolder));
+    const stray = entries.filter((entry) => {
+      if (entry.name.startsWith(".") || (subfolder === "" && subfolders.includes(entry.name))) return false;
       const root = entry.isDirectory() ? entry.name : entry.name.replace(/\.json(?:\.br)?$/, "");
-      return !entry.name.startsWith(".") && (!roots.has(root) || (!entry.isDirectory() && root === entry.name));
+      return !roots.has(root) || (!entry.isDirectory() && root === entry.name);
     });
-    return strays.map(({ name }) => name).sort();
+    return stray.map(({ name }) => (subfolder === "" ? name : `${subfolder}/${name}`));
+  });
+  return (await Promise.all(strays)).flat().sort();
+}
+
+/** The subfolders that were found in each folder, so that a folder of many files is not listed for every file. */
+const foundSubfolders = new Map<string, readonly string[]>();
+
+async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
+  const name = `${root}.json`;
+  const tried = ["", ...(foundSubfolders.get(dir) ?? [])];
+  for (const subfolder of tried) {
+    const bytes = await readFileAt(join(dir, subfolder, name), maxBytes);
+    if (bytes !== undefined) return bytes;
+  }
+  // The publisher makes a region's subfolder for the region's first file.
+  const subfolders = await subfoldersOf(dir);
+  foundSubfolders.set(dir, subfolders);
+  for (const subfolder of subfolders) {
+    if (tried.includes(subfolder)) continue;
+    const bytes = await readFileAt(join(dir, subfolder, name), maxBytes);
+    if (bytes !== undefined) return bytes;
+  }
+  const message = `${dir} and its subfolders do not contain the file ${name}.`;
+  throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: name });
+}
+
+/**
+ * Returns the names of the subfolders with files of other regions: all subfolders, and links to folders, except hidden
+ * ones and those that belong to a root. @throws TransportError FILE_UNREADABLE
+ */
+async function subfoldersOf(dir: string): Promise<string[]> {
+  const entries = await listFolder(dir);
+  const isFolder = async (entry: Dirent) =>
+    entry.isDirectory() || (entry.isSymbolicLink() && (await ifExists(stat(join(dir, entry.name))))?.isDirectory());
+  const others = entries.filter(
+    (entry) => !entry.isFile() && !entry.name.startsWith(".") && !MERKLE_ROOT.test(entry.name),
+  );
+  const found = others.map(async (entry) => ((await isFolder(entry)) ? [entry.name] : []));
+  return (await Promise.all(found)).flat().sort();
+}
+
+async function listFolder(dir: string): Promise<Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
   } catch (cause) {
     throw cannotRead(dir, cause);
   }
 }
 
-async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
-  const path = join(dir, `${root}.json`);
+async function readFileAt(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   try {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer. Read only regular files, because a device may have no
     // end.
@@ -78,8 +130,7 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes, actual: size });
   } catch (cause) {
     if (cause instanceof TransportError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cannotRead(path, cause);
-    const message = `${dir} does not contain the file ${root}.json.`;
-    throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw cannotRead(path, cause);
   }
 }

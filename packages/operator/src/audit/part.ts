@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { rootOfFileName } from "keyroot/merkle";
 import { describeValue } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
@@ -38,7 +39,7 @@ export function isInPart(root: string, { number, count }: AuditPart): boolean {
 
 /** Returns true if a part audits a stray name in the folder. Part 1 audits the names that contain no root. */
 export function isStrayInPart(name: string, part: AuditPart): boolean {
-  const root = rootOfFileName(name);
+  const root = rootOfFileName(basename(name));
   return root === undefined ? part.number === 1 : isInPart(root, part);
 }
 

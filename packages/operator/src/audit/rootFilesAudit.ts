@@ -2,6 +2,7 @@ import pMap from "p-map";
 import { fetchBlockNumber } from "keyroot/registry";
 import type { BlockHeader } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
+import { basename } from "node:path";
 import { rootOfFileName } from "keyroot/merkle";
 import type { RpcCall } from "keyroot/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
@@ -147,7 +148,7 @@ export class RootFilesAudit {
   }
 
   async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {
-    const root = rootOfFileName(name);
+    const root = rootOfFileName(basename(name));
     if (root === undefined) return [strayFile(name, "Its name is not the name of a Merkle-tree file.")];
     const result = await workers.load({ root });
     if (result.kind === "unavailable") return [strayFile(name, result.message, { root })];

@@ -46,6 +46,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);
+  const { chainId, contract } = place;
   // Signed audits have a separate state, so that a signed audit never uses data from an audit that relied on one
   // endpoint.
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${registryKeyOf(place)}`;

@@ -7,7 +7,7 @@ import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { checkAddress } from "./hexOptions.ts";
-import { readStackFile, type StackFile } from "./stackFile.ts";
+import { readStackAt, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
 /** The options for a chain, a registry, a file host and a folder of files. */
@@ -27,16 +27,19 @@ export class ChainAndFiles {
   /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
+  /** The endpoint's URL. Undefined for a simulated network in `--network`. */
+  readonly #url: string | undefined;
 
   private constructor(
     args: ChainAndFilesArgs,
     stack: StackFile | undefined,
-    rpc: string | Eip1193Provider,
+    { rpc, url }: { rpc: string | Eip1193Provider; url: string | undefined },
     fetch?: typeof globalThis.fetch,
   ) {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
+    this.#url = url;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
     this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch });
   }
@@ -51,13 +54,18 @@ export class ChainAndFiles {
       if (args.rpc !== undefined) {
         throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both select a chain. Use only one of them.");
       }
-      return new ChainAndFiles(args, undefined, provider);
+      const url = await host.networkUrl();
+      const stack = url === undefined ? undefined : await readStackAt(host.root, url);
+      return new ChainAndFiles(args, stack, { rpc: provider, url });
     }
-    const stack = await readStackFile(host.root);
-    // Use the stack's contract and files only with the stack's own endpoint.
-    return args.rpc === undefined || args.rpc === stack?.rpcUrl
-      ? new ChainAndFiles(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
-      : new ChainAndFiles(args, undefined, args.rpc, fetch);
+    const stack = await readStackAt(host.root, args.rpc);
+    const rpc = args.rpc ?? stack?.rpcUrl ?? missing("--rpc");
+    return new ChainAndFiles(args, stack, { rpc, url: rpc }, fetch);
+  }
+
+  /** The registry of the local stack, if the chain is the stack's. */
+  get stackContract(): string | undefined {
+    return this.#stack?.contract;
   }
 
   get contract(): string {
@@ -84,12 +92,9 @@ export class ChainAndFiles {
     return this.#expectedChainId ?? missing("--chain-id");
   }
 
-  /**
-   * True for a development chain on this machine. Always false with `--network`, because Hardhat's connection does not
-   * show the endpoint's machine.
-   */
+  /** True for a development chain on this machine. */
   get isLocal(): boolean {
-    return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
+    return this.#url !== undefined && isLocalChain(this.#url, this.chainId);
   }
 
   /**

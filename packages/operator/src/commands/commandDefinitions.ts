@@ -24,7 +24,7 @@ const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree 
 const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several URLs, separated by commas`;
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
 const requiredFiles = (description: string) => ({ ...files(description), required: true }) as const;
-const auditedFiles = text("dir", "Read the files from this folder instead of the file host", {
+const auditedFiles = text("dir", "Read the files from this folder and its subfolders instead of the file host", {
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });

@@ -23,13 +23,8 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   const name = chainKeyOf(chainId, await chain.genesisHash(chainId));
   const recordFile = join(host.root, ".keyroot", "deployments", `chain-${name}.json`);
   const options = {
-    chainId,
-    limits,
-    signer,
-    timeoutMs: timeout * 1000,
-    owner,
-    deterministic,
-    recordFile,
+    ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, recordFile },
+    firstAccountsRegistry: chainAndFiles.stackContract,
     onWaiting: printWaiting,
   };
   const { contract, owner: currentOwner, initialOwner, codeHash, existed } = await deploy(chain, options);

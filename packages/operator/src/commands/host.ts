@@ -14,6 +14,8 @@ export interface Host {
   readonly environment: NodeJS.ProcessEnv;
   /** True if `--network` names a Hardhat network. */
   readonly hasNetwork: boolean;
+  /** The URL of the network in `--network`. Undefined without that option, for a simulated network, or if it is not set. */
+  networkUrl(): Promise<string | undefined>;
   /** Connects to the network in `--network`. Returns undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;
 }

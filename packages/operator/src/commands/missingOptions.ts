@@ -1,14 +1,13 @@
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { readStackFile, type StackFile } from "./stackFile.ts";
+import { readStackAt, type StackFile } from "./stackFile.ts";
 import { type Definition, optionName } from "./defineCommand.ts";
 import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The default chain id for an endpoint on this machine. This chain id determines whether `--max-fee` is needed. */
-const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
   " --max-fee is your maximum price in gwei per unit of gas. Otherwise, the endpoint could choose the price. 'estimate' shows the current price.";
+const LOCAL_NEEDS_NONE = " With --chain-id 31337 or 1337, the ids of development chains, --max-fee is not needed.";
 
 /**
  * Describes all missing options in one sentence. A running local stack provides some options.
@@ -22,9 +21,11 @@ export async function describeMissing(
 ): Promise<string | undefined> {
   const absent = needed.filter((name) => given[name] === undefined);
   if (absent.length === 0) return undefined;
-  const isOtherChain = host.hasNetwork || given["rpc"] !== undefined;
-  const stack = isOtherChain ? undefined : await readStackFile(host.root);
-  const provided = valuesOf(stack, given, host);
+  const url = host.hasNetwork ? await host.networkUrl() : (given["rpc"] as string | undefined);
+  // A simulated network has no URL, and is never the stack's.
+  const stack = host.hasNetwork && url === undefined ? undefined : await readStackAt(host.root, url);
+  const isOtherChain = stack === undefined && (host.hasNetwork || url !== undefined);
+  const provided = valuesOf(stack, given, { hasNetwork: host.hasNetwork, url });
   const missing = absent.filter((name) => options[name]?.required === true || provided[name] === undefined);
   if (missing.length === 0) return undefined;
   const names = missing.map((name) => {
@@ -33,7 +34,8 @@ export async function describeMissing(
     return variable === undefined ? optionName(name) : `${optionName(name)} (or ${variable})`;
   });
   const list = names.join(", ");
-  const why = missing.includes("maxFee") ? WHY_MAX_FEE : "";
+  const mayBeLocal = missing.includes("chainId") && isLocalChain(url ?? "", 31337);
+  const why = missing.includes("maxFee") ? `${WHY_MAX_FEE}${mayBeLocal ? LOCAL_NEEDS_NONE : ""}` : "";
   if (!missing.includes("rpc") && !missing.includes("serviceUrl")) {
     const place = isOtherChain && missing.some((name) => !options[name]?.required) ? chainOf(given) : "";
     return `The command needs these values${place}: ${list}.${why}`;
@@ -42,9 +44,13 @@ export async function describeMissing(
 }
 
 /** Returns the options that the local stack or a Hardhat network provides. A local chain needs no `--max-fee`. */
-function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: Host): Values {
-  const rpc = given["rpc"] ?? stack?.rpcUrl;
-  const chainId = given["chainId"] ?? stack?.chainId ?? ANY_LOCAL_CHAIN_ID;
+function valuesOf(
+  stack: StackFile | undefined,
+  given: Values,
+  { hasNetwork, url }: { hasNetwork: boolean; url: string | undefined },
+): Values {
+  const rpc = url ?? stack?.rpcUrl;
+  const chainId = given["chainId"] ?? stack?.chainId;
   const isLocal =
     typeof rpc === "string" &&
     isLocalChain(rpc, Number(chainId)) &&

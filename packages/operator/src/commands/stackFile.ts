@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { KeyrootError } from "keyroot/errors";
 import { ADDRESS } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
+import { isLoopback } from "keyroot/transport";
 import { ArgumentError } from "../errors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
@@ -67,6 +68,24 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
   const stack = text === undefined ? undefined : parseStackFile(text);
   return stack !== undefined && isAlive(stack.pid) && (await accepts(stack.rpcUrl)) ? stack : undefined;
+}
+
+/**
+ * Returns the running stack that a command uses: if no endpoint is given, or if the endpoint is the stack's own.
+ * @param endpoint the URL in `--rpc`, or of the network in `--network`
+ */
+export async function readStackAt(root: string, endpoint: string | undefined): Promise<StackFile | undefined> {
+  const stack = await readStackFile(root);
+  return stack === undefined || endpoint === undefined || isSameOnThisMachine(endpoint, stack.rpcUrl)
+    ? stack
+    : undefined;
+}
+
+/** Returns true if both URLs name the same port of this machine, such as `http://localhost:8545` and `http://127.0.0.1:8545`. */
+function isSameOnThisMachine(endpoint: string, stackUrl: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const { protocol, hostname, port } = new URL(endpoint);
+  return protocol === "http:" && isLoopback(hostname) && port === new URL(stackUrl).port;
 }
 
 /**

@@ -13,20 +13,44 @@ export interface ExplorerServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** A web server whose URL is known before its explorer. */
+export interface OpenedExplorer extends ExplorerServer {
+  /** Serves an explorer. Until then, every response is 503. @throws TransportError FILE_UNREADABLE */
+  serve(config: ExplorerConfig): Promise<void>;
+}
+
+/**
+ * Opens a web server for an explorer on this machine.
+ * @param port the preferred port, or 0 for any free port. If the port is in use, the next free port is used
+ * @throws TransportError PORT_UNAVAILABLE
+ */
+export async function openExplorer(port: number): Promise<OpenedExplorer> {
+  let explorer: ExplorerFiles | undefined;
+  const compressed = new Map<string, Uint8Array>();
+  const server = createServer((request, response) => {
+    if (explorer !== undefined) respond(explorer, compressed, request, response);
+    else response.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "1" }).end("Not ready yet\n");
+  });
+  const listening = await listen(server, { host: "127.0.0.1", port });
+  const serve = async (config: ExplorerConfig) => {
+    explorer = await makeExplorer(config);
+  };
+  const close = () => listening.close();
+  return { url: `http://localhost:${listening.port}/`, serve, close, [Symbol.asyncDispose]: close };
+}
+
 /**
  * Serves an explorer on this machine.
  * @param port the preferred port, or 0 for any free port. If the port is in use, the next free port is used
  * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
  */
 export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {
-  const explorer = await makeExplorer(config);
-  const compressed = new Map<string, Uint8Array>();
-  const server = createServer((request, response) => {
-    respond(explorer, compressed, request, response);
+  const opened = await openExplorer(port);
+  await opened.serve(config).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
   });
-  const listening = await listen(server, { host: "127.0.0.1", port });
-  const close = () => listening.close();
-  return { url: `http://localhost:${listening.port}/`, close, [Symbol.asyncDispose]: close };
+  return opened;
 }
 
 function respond(

@@ -48,6 +48,7 @@ const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: unde
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
   // The type declares that the network is always set. Without `--network`, the network is undefined.
   const network = hre.globalOptions.network as string | undefined;
+  const config = network === undefined ? undefined : hre.config.networks[network];
   return {
     hre,
     program: "npx hardhat keyroot",
@@ -57,6 +58,8 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
     environment: network === undefined ? process.env : { ...process.env, KEYROOT_RPC_URL: undefined },
     showStackTraces: hre.globalOptions.showStackTraces,
     hasNetwork: network !== undefined,
+    // `connectNetwork` reports a missing URL.
+    networkUrl: async () => (config?.type === "http" ? await config.url.getUrl().catch(() => undefined) : undefined),
     async connectNetwork() {
       return network === undefined ? undefined : (await hre.network.create()).provider;
     },

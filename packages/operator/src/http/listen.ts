@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Server as HttpServer } from "node:http";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { ArgumentError, TransportError } from "../errors.ts";
 
 /** The number of consecutive ports to try. */
@@ -21,25 +21,31 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Where a server listens. */
+export interface ListenAddress {
+  host: string;
+  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
+  port: number;
+}
+
 /**
- * Makes a server listen on a host. If the port is in use, the server uses the next free port. With port 0, the server
- * uses any free port. Only listening can show reliably whether a port is free.
- *
+ * Makes a server listen on a host.
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
  * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening
  * there.
  */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
-  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {
-    throw new ArgumentError("ARGUMENT_INVALID", `The port must be a whole number from 0 to ${LAST_PORT}, not ${port}.`);
-  }
+export async function listen(server: Server, address: ListenAddress): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
   if (server instanceof HttpServer) server.keepAliveTimeout = KEEP_ALIVE_MS;
-  const bound = await bind(server, host, port);
+  const bound = await onFreePort(address, async (port) => {
+    server.listen(port, address.host);
+    await once(server, "listening");
+    return server.address() as AddressInfo;
+  });
   return {
     url: `http://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
     port: bound.port,
@@ -53,26 +59,31 @@ export async function listen(server: Server, { host, port }: { host: string; por
 }
 
 /**
- * Returns the first free port of this machine, starting from a wanted port. Another process may take the port before the caller
- * uses it.
+ * Calls `bind` with a port, and with the next ports while they are in use. Only listening shows reliably whether a port is
+ * free: a port that was only probed may be taken before the server listens on it.
+ * @param bind listens on the port. Its error has the code `EADDRINUSE` if the port is in use
+ * @returns the result of `bind`
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
+ * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening
+ * there.
  */
-export async function freePort(wanted: number): Promise<number> {
-  const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
-  await probe.close();
-  return probe.port;
-}
-
-async function bind(server: Server, host: string, first: number): Promise<AddressInfo> {
+export async function onFreePort<T>(
+  { host, port: first }: ListenAddress,
+  bind: (port: number) => Promise<T>,
+): Promise<T> {
+  if (!Number.isInteger(first) || first < 0 || first > LAST_PORT) {
+    const message = `The port must be a whole number from 0 to ${LAST_PORT}, not ${first}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
   const last = first === 0 ? 0 : Math.min(first + TRIES - 1, LAST_PORT);
   for (let port = first; ; port++) {
     try {
-      server.listen(port, host);
-      await once(server, "listening");
-      return server.address() as AddressInfo;
+      return await bind(port);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EADDRINUSE" && port < last) continue;
-      const message = `Cannot listen on ${host}, port ${port === first ? port : `${first} to ${port}`}: ${code}. Choose another port.`;
+      const ports = port === first ? `port ${port}` : `ports ${first} to ${port}`;
+      const message = `Cannot listen on ${host}, ${ports}: ${code}. Choose another port; commands have the option --port.`;
       throw new TransportError("PORT_UNAVAILABLE", message, { cause: error });
     }
   }

@@ -24,6 +24,11 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
    * second registry for the same owner.
    */
   recordFile: string;
+  /**
+   * A registry that the endpoint's first account owns, as on a local stack: 0x and 40 hex digits. The call deploys no
+   * second one for this account. Default: none.
+   */
+  firstAccountsRegistry?: string | undefined;
 }
 
 /** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
@@ -76,7 +81,7 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
   const by = deterministic ? "create2" : "create";
   const records = await readDeployments(recordFile);
   const recorded = records.find((one) => one.owner === owner && one.by === by);
-  const known = fixed ?? recorded?.contract;
+  const known = fixed ?? (await firstAccountsRegistryFor(chain, owner, options)) ?? recorded?.contract;
   if (known !== undefined && (await isRegistry(chain, known))) return registryAt(chain, known, owner, true, end);
   if (fixed !== undefined) await requireCreateX(chain, chainId);
 
@@ -88,6 +93,16 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
     record: (sent) => recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, ...sent }),
   });
   return registryAt(chain, contractOf(nonce), owner, !isSent, end);
+}
+
+/** Returns the registry that the options name for the endpoint's first account, if that account is the owner. */
+async function firstAccountsRegistryFor(
+  chain: Chain,
+  owner: string,
+  { firstAccountsRegistry: registry }: DeployOptions,
+): Promise<string | undefined> {
+  if (registry === undefined || owner !== (await firstAccountOf(chain))) return undefined;
+  return (await isRegistry(chain, registry)) ? getAddress(registry) : undefined;
 }
 
 /** Returns the call that deploys a registry with this creation code, either through CreateX or directly. */

@@ -1,7 +1,7 @@
 export { buildContracts } from "./build.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
-export { freePort, listen, type Listening } from "@keyroot/operator/shared";
+export { listen, type Listening } from "@keyroot/operator/shared";
 export { stackPorts } from "./stackPorts.ts";
 export { type Stack, type StackOptions, startStack } from "./startStack.ts";
 export { type StackService } from "@keyroot/operator/shared";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
-import { freePort } from "@keyroot/operator/shared";
 
 /**
  * A partner service for development. The service runs in this process, with a new in-memory database for each region.
@@ -23,7 +22,7 @@ export interface LocalServiceOptions {
 export async function startLocalService({ port, chain, explorerUrl }: LocalServiceOptions): Promise<LocalService> {
   const adminToken = randomBytes(32).toString("hex");
   const config = readConfig({
-    KEYROOT_PORT: String(await freePort(port)),
+    KEYROOT_PORT: String(port),
     KEYROOT_STAGE: "local",
     KEYROOT_ADMIN_TOKEN: adminToken,
     KEYROOT_RATE_LIMIT: "0",
@@ -38,6 +37,12 @@ export async function startLocalService({ port, chain, explorerUrl }: LocalServi
     KEYROOT_PROOFS: "true",
     ...(explorerUrl !== undefined && { KEYROOT_EXPLORER_URL: explorerUrl }),
   });
-  const service = await startService({ ...config, databaseFolder: null, separateRegions: true, monitoringPort: null });
+  const service = await startService({
+    ...config,
+    databaseFolder: null,
+    separateRegions: true,
+    nextFreePort: true,
+    monitoringPort: null,
+  });
   return { ...service, adminToken };
 }

@@ -5,7 +5,7 @@ const port = {
   kind: "integer",
   value: "port",
   description:
-    "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the command chooses a free port. 0 means any port",
+    "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the command uses the next free port. 0 means any port",
   min: 0,
   max: 65_535,
   default: 8545,

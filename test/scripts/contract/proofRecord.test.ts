@@ -3,12 +3,12 @@ import { build } from "esbuild";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { CONTRACT_PROOF, hashInputs, inputFiles, INPUTS, PACKAGES } from "../../scripts/test/contractProof.ts";
-import { lockedPackages } from "../../scripts/test/lockedPackages.ts";
-import { OUTSIDE_TESTS } from "../../scripts/test/runStage.ts";
-import { assignFiles } from "../../scripts/test/stages.ts";
-import { ROOT } from "../../scripts/test/root.ts";
-import { never } from "../support/support.ts";
+import { CONTRACT_PROOF, hashInputs, inputFiles, INPUTS, PACKAGES } from "../../../scripts/test/contractProof.ts";
+import { lockedPackages } from "../../../scripts/test/lockedPackages.ts";
+import { OUTSIDE_TESTS } from "../../../scripts/test/runStage.ts";
+import { assignFiles } from "../../../scripts/test/stages.ts";
+import { ROOT } from "../../../scripts/test/root.ts";
+import { never } from "../../support/support.ts";
 
 const lock = readFileSync(join(ROOT, "package-lock.json"), "utf8");
 

@@ -11,7 +11,7 @@ import { publint } from "publint";
 import { generateFiles, readDeployments } from "../../scripts/generate/contractArtifacts.ts";
 import { startHardhat } from "../support/chain/freshRegistry.ts";
 import { packPackage } from "../support/packages/installPackages.ts";
-import { withoutHardhatOptions } from "./environment.ts";
+import { withoutHardhatOptions } from "../support/processes/withoutHardhatOptions.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
@@ -173,7 +173,6 @@ export const mainnet: Deployment | undefined = deployments[1];
       expect(pack.files.map(({ path }) => path).sort()).to.deep.equal([
         "IPublicKeyRegistry.sol",
         "LICENSE",
-        "MerkleTreeRootsReader.sol",
         "PublicKeyRegistry.sol",
         "README.md",
         "abi/IPublicKeyRegistry.json",

@@ -5,8 +5,8 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import { testAll } from "../support/testSize.ts";
-import { withoutHardhatOptions } from "./environment.ts";
+import { testAll } from "../../support/testSize.ts";
+import { withoutHardhatOptions } from "../../support/processes/withoutHardhatOptions.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;

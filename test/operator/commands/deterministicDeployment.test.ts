@@ -2,10 +2,10 @@ import { publicKeyRegistryAbi } from "@keyroot/contracts";
 import { expect } from "chai";
 import { Contract, encodeBytes32String, JsonRpcProvider, keccak256, ZeroAddress } from "ethers";
 import hre from "hardhat";
-import PublicKeyRegistryModule from "../../ignition/modules/PublicKeyRegistry.ts";
-import { describeOnAnvil, startAnvil } from "../support/anvil/anvil.ts";
-import { startHardhat } from "../support/chain/freshRegistry.ts";
-import { program as keyroot } from "../support/processes/commandLine.ts";
+import PublicKeyRegistryModule from "../../../ignition/modules/PublicKeyRegistry.ts";
+import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
+import { startHardhat } from "../../support/chain/freshRegistry.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 
 const OWNER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER_OWNER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { testAll } from "../support/testSize.ts";
-import { mutateContract } from "../../scripts/mutation/mutateContract.ts";
+import { testAll } from "../../support/testSize.ts";
+import { mutateContract } from "../../../scripts/mutation/mutateContract.ts";
 
 // Runs the contract's tests about 80 times, which takes more than a minute of processor time.
 (testAll ? describe : describe.skip)("mutants of the contract", function () {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IPublicKeyRegistry} from "./IPublicKeyRegistry.sol";
+import {IPublicKeyRegistry} from "@keyroot/contracts/IPublicKeyRegistry.sol";
 
 /// @title MerkleTreeRootsReader
 /// @author Keyroot
 /// @notice Reads the roots of many users in one `eth_call`, without being deployed. The call has no recipient and its data
 /// is this contract's creation code with the constructor arguments, so the node returns what the constructor returns: the
-/// users' roots. `packages/keyroot/src/registry/readMerkleTreeRoots.ts` contains the creation code.
+/// users' roots. `readMerkleTreeRoots.ts` contains the creation code.
 contract MerkleTreeRootsReader {
     /// @notice Returns the roots in the order of the ids, each once for all users in a row that have it: 2 bytes for the number
     /// of these users, and the 32 bytes of the root. So the answer does not begin with 0xEF, with which no code may begin

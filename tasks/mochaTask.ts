@@ -1,0 +1,18 @@
+import { overrideTask } from "hardhat/config";
+import { HardhatPluginError } from "hardhat/plugins";
+
+/**
+ * `npx hardhat test`, with a remedy for a missing package. After `npm start`, the packages for the contract's tests are
+ * installed, but not those for all other tests.
+ */
+export const mochaTask = overrideTask(["test", "mocha"])
+  .setInlineAction(async (args, _hre, runSuper) => {
+    try {
+      return await runSuper(args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith("Cannot find package "))) throw error;
+      const message = `${error.message}. To install the packages for all tests, run: npm run bootstrap`;
+      throw new HardhatPluginError("keyroot", message, error);
+    }
+  })
+  .build();
