@@ -6,6 +6,7 @@ import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { RetryOptions } from "../http/retry.ts";
+import { repeatingCaller } from "../rpc/repeatReads.ts";
 import { checkAddress } from "./hexOptions.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
@@ -20,44 +21,49 @@ export interface ChainAndFilesArgs {
   allowHttp?: boolean | undefined;
 }
 
+interface ConnectionOptions {
+  /** Sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`. */
+  fetch?: typeof globalThis.fetch;
+  /** The retries of reads. Default: 5 retries, starting after 500 ms. */
+  retry?: RetryOptions;
+}
+
 /** The chain, registry and files of a command, from the command's options or from the running local stack. */
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
   /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
+  /** Sends a request. Repeats reads after temporary failures. */
   readonly call: RpcCall;
 
   private constructor(
     args: ChainAndFilesArgs,
     stack: StackFile | undefined,
     rpc: string | Eip1193Provider,
-    fetch?: typeof globalThis.fetch,
+    { fetch, retry }: ConnectionOptions,
   ) {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-    this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch });
+    this.call = repeatingCaller(rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch }), retry);
   }
 
-  /**
-   * @param fetch sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`
-   * @throws ArgumentError ARGUMENT_INVALID
-   */
-  static async resolve(args: ChainAndFilesArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<ChainAndFiles> {
+  /** @throws ArgumentError ARGUMENT_INVALID */
+  static async resolve(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions = {}): Promise<ChainAndFiles> {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
         throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both select a chain. Use only one of them.");
       }
-      return new ChainAndFiles(args, undefined, provider);
+      return new ChainAndFiles(args, undefined, provider, options);
     }
     const stack = await readStackFile(host.root);
     // Use the stack's contract and files only with the stack's own endpoint.
     return args.rpc === undefined || args.rpc === stack?.rpcUrl
-      ? new ChainAndFiles(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
-      : new ChainAndFiles(args, undefined, args.rpc, fetch);
+      ? new ChainAndFiles(args, stack, stack?.rpcUrl ?? missing("--rpc"), options)
+      : new ChainAndFiles(args, undefined, args.rpc, options);
   }
 
   get contract(): string {
@@ -94,12 +100,11 @@ export class ChainAndFiles {
 
   /**
    * Reads the endpoint's chain id, and compares it with the expected chain id, if there is one.
-   * @param retry the number of retries and their delay. Default: 5 retries
    * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from `--chain-id` or from the local stack's
    * chain id
    */
-  async verifyChainId(retry?: RetryOptions): Promise<number> {
-    const chain = new Chain(this.call, retry);
+  async verifyChainId(): Promise<number> {
+    const chain = new Chain(this.call);
     const expected = this.#expectedChainId;
     if (expected === undefined) return chain.chainId();
     await chain.verifyChainId(expected);
