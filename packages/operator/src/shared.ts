@@ -9,6 +9,9 @@ export { plural } from "./plural.ts";
 export { listen, type Listening, onFreePort } from "./http/listen.ts";
 export { headersOf, readSite } from "./explorer/readSite.ts";
 export { DEFAULT_RETRY } from "./http/retry.ts";
+export { fetchUserCountIfAny } from "./audit/readCounts.ts";
+export { readRootAddedLogs } from "./rpc/logRanges.ts";
+export { readUntil } from "./rpc/repeatReads.ts";
 export {
   readStackFile,
   removeStackFile,

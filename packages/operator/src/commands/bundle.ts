@@ -4,6 +4,7 @@ import { makeBlockProof } from "keyroot/beacon";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
+import { repeatRead } from "../rpc/repeatReads.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
@@ -24,7 +25,7 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const { rpc, contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
   const auditors = await auditorsOptionOf(args);
   const options = { rpc, contract, merkleUrl, chainId, pinned, auditors, allowHttp };
-  const { bundle, verified } = await makeBundle(userID, options);
+  const { bundle, verified } = await repeatRead(() => makeBundle(userID, options));
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
     const path = join(dir, root, name);

@@ -6,6 +6,7 @@ import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { RetryOptions } from "../http/retry.ts";
+import { repeatingCaller } from "../rpc/repeatReads.ts";
 import { checkAddress } from "./hexOptions.ts";
 import { readStackAt, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
@@ -20,12 +21,20 @@ export interface ChainAndFilesArgs {
   allowHttp?: boolean | undefined;
 }
 
+interface ConnectionOptions {
+  /** Sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`. */
+  fetch?: typeof globalThis.fetch;
+  /** The retries of reads. Default: 5 retries, starting after 500 ms. */
+  retry?: RetryOptions;
+}
+
 /** The chain, registry and files of a command, from the command's options or from the running local stack. */
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
   /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
+  /** Sends a request. Repeats reads after temporary failures. */
   readonly call: RpcCall;
   /** The endpoint's URL. Undefined for a simulated network in `--network`. */
   readonly #url: string | undefined;
@@ -34,21 +43,18 @@ export class ChainAndFiles {
     args: ChainAndFilesArgs,
     stack: StackFile | undefined,
     { rpc, url }: { rpc: string | Eip1193Provider; url: string | undefined },
-    fetch?: typeof globalThis.fetch,
+    { fetch, retry }: ConnectionOptions,
   ) {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
     this.#url = url;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-    this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch });
+    this.call = repeatingCaller(rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch }), retry);
   }
 
-  /**
-   * @param fetch sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`
-   * @throws ArgumentError ARGUMENT_INVALID
-   */
-  static async resolve(args: ChainAndFilesArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<ChainAndFiles> {
+  /** @throws ArgumentError ARGUMENT_INVALID */
+  static async resolve(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions = {}): Promise<ChainAndFiles> {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
@@ -56,11 +62,11 @@ export class ChainAndFiles {
       }
       const url = await host.networkUrl();
       const stack = url === undefined ? undefined : await readStackAt(host.root, url);
-      return new ChainAndFiles(args, stack, { rpc: provider, url });
+      return new ChainAndFiles(args, stack, { rpc: provider, url }, options);
     }
     const stack = await readStackAt(host.root, args.rpc);
     const rpc = args.rpc ?? stack?.rpcUrl ?? missing("--rpc");
-    return new ChainAndFiles(args, stack, { rpc, url: rpc }, fetch);
+    return new ChainAndFiles(args, stack, { rpc, url: rpc }, options);
   }
 
   /** The registry of the local stack, if the chain is the stack's. */
@@ -99,12 +105,11 @@ export class ChainAndFiles {
 
   /**
    * Reads the endpoint's chain id, and compares it with the expected chain id, if there is one.
-   * @param retry the number of retries and their delay. Default: 5 retries
    * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from `--chain-id` or from the local stack's
    * chain id
    */
-  async verifyChainId(retry?: RetryOptions): Promise<number> {
-    const chain = new Chain(this.call, retry);
+  async verifyChainId(): Promise<number> {
+    const chain = new Chain(this.call);
     const expected = this.#expectedChainId;
     if (expected === undefined) return chain.chainId();
     await chain.verifyChainId(expected);

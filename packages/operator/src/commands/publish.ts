@@ -41,7 +41,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const usersPerFile =
     safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
-  const chainAndFiles = await ChainAndFiles.resolve(args, host, nodeFetch);
+  const chainAndFiles = await ChainAndFiles.resolve(args, host, { fetch: nodeFetch });
   const { contract } = chainAndFiles;
   if (planOnly) return showPlan(args, chainAndFiles);
   const { merkleUrl, chainId } = chainAndFiles;

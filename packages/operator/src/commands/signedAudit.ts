@@ -12,6 +12,7 @@ import { StatementFolder, type StatementSource } from "../audit/statements/state
 import { ArgumentError, TransportError } from "../errors.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
+import { repeatingCaller } from "../rpc/repeatReads.ts";
 import type { Host, Outcome } from "./host.ts";
 import type { TrustedBlock } from "./blockSource.ts";
 import { readLines } from "./inputFiles.ts";
@@ -103,7 +104,8 @@ function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndF
     );
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, chainAndFiles.allowHttp)));
-  const calls = urls.map((url) => rpcCaller(url, { maxBytes, timeoutMs, allowHttp: chainAndFiles.allowHttp }));
+  const { allowHttp } = chainAndFiles;
+  const calls = urls.map((url) => repeatingCaller(rpcCaller(url, { maxBytes, timeoutMs, allowHttp })));
   return { calls, quorum, anchor: "quorum", source: `${quorum} of ${urls.length} endpoints` };
 }
 

@@ -11,14 +11,16 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
+/** The retries of reads. The command ends soon if the endpoint is unavailable. */
+const QUICK_RETRY = { retries: 2, initialDelayMs: 300 };
+
 /** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
-  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  const chainAndFiles = await ChainAndFiles.resolve(args, host, { retry: QUICK_RETRY });
   const findBlock = await blockSourceOf(args, chainAndFiles);
   if (findBlock !== undefined) return provenStatus(chainAndFiles, await findBlock());
   const { call, contract } = chainAndFiles;
-  // Do not retry, so that the command ends quickly if the endpoint is unavailable.
-  const chainId = await chainAndFiles.verifyChainId({ retries: 0, initialDelayMs: 0 });
+  const chainId = await chainAndFiles.verifyChainId();
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
     const message = `There is no contract at ${contract} on chain ${chainId}. Check the address and the endpoint.`;

@@ -3,10 +3,14 @@ import { ANY_KEY } from "keyroot/identity";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import { describeSource } from "./describeSource.ts";
+import { repeatRead } from "../rpc/repeatReads.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
+
+/** The retries of a whole verification. */
+const VERIFY_RETRY = { retries: 3, initialDelayMs: 500 };
 
 /** `keyroot verify [userID]`: verifies a user's key as an app does. With `--bundle`, verifies a bundle. */
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
@@ -21,7 +25,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   checkQuorum(args.quorum, endpoints?.length ?? 1);
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId } = chainAndFiles;
-  const verified = await verifyPublicKey(userID, {
+  const options = {
     rpc: endpoints === undefined || endpoints.length === 1 ? chainAndFiles.rpc : endpoints,
     contract,
     merkleUrl,
@@ -38,7 +42,8 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,
     usersSlot: args.usersSlot,
     allowHttp: chainAndFiles.allowHttp,
-  });
+  };
+  const verified = await repeatRead(() => verifyPublicKey(userID, options), VERIFY_RETRY);
   const { record, root, index, blockNumber, evidence } = verified;
   return {
     json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },

@@ -226,7 +226,8 @@ class Publisher {
 
   /** Finds the batches with missing roots at a final block. The caller adds these batches again. */
   async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
-    const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches);
+    const included = pendingBatches.map(({ root }) => this.#added.get(root)?.blockNumber ?? 0);
+    const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches, Math.max(0, ...included));
     // The roots may now be in different blocks.
     for (const { root } of pendingBatches) this.#added.delete(root);
     this.#emit({ event: "lost", batches: lost.length, users: countUsers(lost) });

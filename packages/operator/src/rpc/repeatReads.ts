@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
+import { DEFAULT_RETRY, isTransient, type RetryOptions, withRetry } from "../http/retry.ts";
 import { acceptBlockHashes } from "./blockHashParameter.ts";
 import type { Meaning } from "./nodeAnswer.ts";
 import { isSend, nodeAnswerTo } from "./nodeAnswers.ts";
@@ -33,7 +33,10 @@ export async function repeatRead<T>(
     retry,
     (error) => {
       const { reaction, means } = nodeAnswerTo(error, method);
-      return reaction === "repeat" && (means === undefined || !except.includes(means));
+      return (
+        (reaction === "repeat" || (method === "" && isTransient(error))) &&
+        (means === undefined || !except.includes(means))
+      );
     },
   );
 }

@@ -5,8 +5,9 @@ import { parseSafeQuantity, toHash, toQuantity } from "keyroot/ethereum";
 import { REGIONS, type KeyRecord, type Region, type UserID } from "keyroot/identity";
 import { isObject } from "keyroot/input";
 import { type MerkleFile, parseMerkleFile } from "keyroot/merkle";
-import { fetchBlockNumber, fetchRootAddedLogs, ZERO_ROOT } from "keyroot/registry";
+import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/registry";
 import { type AddedRootEvent, findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
+import { fetchUserCountIfAny, readRootAddedLogs, readUntil } from "@keyroot/operator/shared";
 import { TransportError } from "../errors.ts";
 
 /** Maximum time in ms by which a block's timestamp may be later than the clock. */
@@ -86,8 +87,15 @@ export class RootCheck {
   listAddedRoots(toBlock: number): Promise<string[]> {
     return this.#agree(async ({ chain: { call }, contract }) => {
       const fromBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
-      const logs = toBlock < fromBlock ? [] : await fetchRootAddedLogs(call, contract, { fromBlock, toBlock });
-      return [...new Set(logs.map(({ root }) => root))];
+      if (toBlock < fromBlock) return [];
+      const read = async () => {
+        const logs = await readRootAddedLogs(call, contract, { fromBlock, toBlock });
+        return { logs, users: await fetchUserCountIfAny(call, contract, toQuantity(toBlock)) };
+      };
+      const { logs, users } = await readUntil(isComplete, read);
+      if (isComplete({ logs, users })) return [...new Set(logs.map(({ root }) => root))];
+      const message = `The endpoint's events up to the block ${toBlock} do not add up to its ${users} users. Compare again later, or use another endpoint.`;
+      throw new TransportError("NOT_FINAL", message, { expected: users });
     });
   }
 
@@ -110,8 +118,14 @@ export class RootCheck {
     const lost = userIDs.filter((_, i) => roots[i] !== root);
     const holders = new Set(userIDs.filter((_, i) => roots[i] === root));
     if (holders.size === 0) return { added: undefined, blockHash: undefined, records: [], lost };
-    const added = await this.#options.registries[0].findAddedRoot(root);
-    const blockHash = added && (await this.blockHash(added.blockNumber));
+    // A node that is behind the others may not know the root or the root's block yet.
+    const { added, blockHash } = await readUntil(
+      ({ added, blockHash }) => added !== undefined && blockHash !== undefined,
+      async () => {
+        const added = await this.#options.registries[0].findAddedRoot(root);
+        return { added, blockHash: added && (await this.blockHash(added.blockNumber)) };
+      },
+    );
     if (added === undefined || blockHash === undefined || added.blockNumber > final) {
       const message = `Users have the root ${root}, but the endpoint returns no final block in which it was added. Publish again later.`;
       throw new TransportError("NOT_FINAL", message, { actual: added?.blockNumber });
@@ -138,11 +152,15 @@ export class RootCheck {
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { actual: root });
   }
 
-  /** Returns the result on which all endpoints agree. @throws VerificationError QUORUM_NOT_REACHED */
+  /**
+   * Returns the result on which all endpoints agree. Reads again before a contradiction counts, because one endpoint may be
+   * behind the other. @throws VerificationError QUORUM_NOT_REACHED
+   */
   async #agree<T>(read: (registry: Registry) => Promise<T>): Promise<T> {
     const { registries } = this.#options;
-    const [first, ...others] = await Promise.all([read(registries[0]), ...registries.slice(1).map(read)]);
-    if (others.every((other) => isDeepStrictEqual(other, first))) return first;
+    const agrees = ([first, ...others]: readonly T[]) => others.every((other) => isDeepStrictEqual(other, first));
+    const results = await readUntil(agrees, () => Promise.all([read(registries[0]), ...registries.slice(1).map(read)]));
+    if (agrees(results)) return results[0] as T;
     const message =
       "The two endpoints contradict each other about the registry. Nothing was changed. Find out which endpoint is wrong.";
     throw new VerificationError("anchor", "QUORUM_NOT_REACHED", message, { expected: registries.length });
@@ -157,6 +175,11 @@ export class RootCheck {
     const message = `The timestamp of the endpoint's block ${block.number} is in the future. Check the machine's clock and the endpoint.`;
     throw new VerificationError("anchor", "HEADER_INVALID", message, { actual: block.timestamp });
   }
+}
+
+/** Whether the events add up to the contract's number of users. */
+function isComplete({ logs, users }: { logs: readonly RootAddedLog[]; users: number | undefined }): boolean {
+  return users === undefined || users === logs.reduce((sum, { addedCount }) => sum + addedCount, 0);
 }
 
 function parseBlock(answer: unknown): { number: number; hash: string; timestamp: number } | undefined {

@@ -14,7 +14,7 @@ import type { RpcCall } from "keyroot/transport";
 import { DEFAULT_RETRY, type RetryOptions } from "../../http/retry.ts";
 import type { Meaning } from "../../rpc/nodeAnswer.ts";
 import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
-import { repeatingCaller, repeatRead } from "../../rpc/repeatReads.ts";
+import { readUntil, repeatingCaller, repeatRead } from "../../rpc/repeatReads.ts";
 import type { FeeData } from "./fees.ts";
 import { isLocalChainId } from "./localChains.ts";
 import { receiptDataFee } from "./receiptDataFee.ts";
@@ -137,6 +137,18 @@ export class Chain {
 
   block(tag: BlockTag): Promise<Block> {
     return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], (answer) => parseBlock(answer, tag));
+  }
+
+  /**
+   * Returns the number of the newest block. Reads it again while it is lower than a block that was on the chain, because the
+   * node may be behind. After the last retry, the chain counts as reorganized.
+   */
+  async newestBlock(atLeast: number): Promise<number> {
+    return readUntil(
+      (number) => number >= atLeast,
+      async () => (await this.block("latest")).number,
+      this.#retry,
+    );
   }
 
   /**

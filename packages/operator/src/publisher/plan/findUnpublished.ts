@@ -36,11 +36,21 @@ export async function findUnpublished(
   return records.filter((position) => hasRoot[position] === 0);
 }
 
-/** Returns the batches that contain a user without a root, at the newest block. */
-export async function findUnpublishedBatches(registry: Registry, batches: readonly Batch[]): Promise<Batch[]> {
+/**
+ * Returns the batches that contain a user without a root, at the newest block. A node that does not have this block yet
+ * reports that, while it would answer for "latest" with older roots.
+ * @param atLeast the number of a block that was on the chain. Default: 0
+ */
+export async function findUnpublishedBatches(
+  registry: Registry,
+  batches: readonly Batch[],
+  atLeast = 0,
+): Promise<Batch[]> {
   const unpublished: Batch[] = [];
+  const { chain } = registry;
+  const newest = await chain.newestBlock(atLeast);
   for (const batch of batches) {
-    const roots = await registry.getMerkleTreeRoots(batch.userIDs);
+    const roots = await registry.getMerkleTreeRoots(batch.userIDs, newest);
     if (roots.includes(undefined)) unpublished.push(batch);
   }
   return unpublished;
