@@ -101,7 +101,12 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)), {
       holdOnConflict: config.holdOnConflict,
       onDifference: (difference, err) => {
-        logger.error({ ...difference, err }, "a published root is not confirmed");
+        const isKey = difference.code === "KEY_DIFFERS";
+        const problem = isKey ? "another key is published for a user" : "a published root is not confirmed";
+        logger.error({ ...difference, err }, problem);
+      },
+      onRegionFailed: (region, err) => {
+        logger.error({ region, err }, "publishing a region's keys failed");
       },
     });
   if (publisher !== undefined)

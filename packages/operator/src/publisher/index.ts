@@ -14,6 +14,7 @@ export { FolderStore } from "./files/folderStore.ts";
 export { type MerkleFileStore, type PutOptions, type StoredFile } from "./files/merkleFileStore.ts";
 export type { BesideFileOptions } from "./files/besideFile.ts";
 export { openStore } from "./files/openStore.ts";
+export { type KeyDifference, keyDiffers } from "./plan/compareKeys.ts";
 export { findStored } from "./files/storeFile.ts";
 export { FolderJournal } from "./journal/folderJournal.ts";
 export { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeAttempt } from "./journal/journal.ts";

@@ -3,6 +3,7 @@ import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import {
   endpointSender,
+  keyDiffers,
   type MerkleFileStore,
   openStore,
   publish,
@@ -42,8 +43,13 @@ export interface KeyPublisherOptions {
   holdOnConflict?: boolean;
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
-  /** Receives each difference that a round finds, and the error of the failed check. */
+  /**
+   * Receives each difference that a round finds, and the error of the failed check. The code KEY_DIFFERS means that another
+   * publisher published another key for a user. The published key then replaces the registered key.
+   */
   onDifference?: (difference: Difference, error: unknown) => void;
+  /** Receives the error of each region whose keys could not be published. */
+  onRegionFailed?: (region: Region, error: unknown) => void;
 }
 
 /** Number of recent blocks from which a reorganization may remove roots. Roots in these blocks are checked again. */
@@ -77,6 +83,7 @@ export class KeyPublisher {
   readonly #holdOnConflict: boolean;
   readonly #now: () => number;
   readonly #onDifference: (difference: Difference, error: unknown) => void;
+  readonly #onRegionFailed: (region: Region, error: unknown) => void;
   /** Number of failed calls of `publish` in this process, by error code. UNEXPECTED counts errors without a code. */
   readonly failures = new Map<string, number>();
 
@@ -85,7 +92,7 @@ export class KeyPublisher {
     databases: Databases,
     chain: ChainConfig,
     signer: Signer | undefined,
-    { holdOnConflict = false, now = Date.now, onDifference = () => undefined }: KeyPublisherOptions = {},
+    { holdOnConflict = false, now = Date.now, ...receivers }: KeyPublisherOptions = {},
   ) {
     this.#databases = databases;
     this.#publications = new PublicationStore(databases);
@@ -93,11 +100,13 @@ export class KeyPublisher {
     this.#chain = chain;
     this.#signer = signer;
     this.#now = now;
-    this.#onDifference = onDifference;
+    this.#onDifference = receivers.onDifference ?? (() => undefined);
+    this.#onRegionFailed = receivers.onRegionFailed ?? (() => undefined);
   }
 
   /**
-   * Publishes all keys after their hold period, region by region. First finishes an unfinished plan, with the plan's
+   * Publishes all keys after their hold period, region by region. If a region fails, publishes the other regions, and then
+   * throws the first region's error. In each region, first finishes an unfinished plan, with the plan's
    * roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is in the
    * database. The next call reads the plan's progress from the chain.
    * @param author the actor in the audit log. Default: the service
@@ -120,20 +129,32 @@ export class KeyPublisher {
       const check = await this.#openCheck(registry, lost);
       const send = await this.#senderFor(registry);
       const done: PublishedBatch[] = [];
+      const errors: unknown[] = [];
       for (const region of REGIONS) {
-        await this.#recheckRecent(region, check);
-        for (let attempt = 1; ; attempt++) {
-          try {
-            done.push(...(await this.#publishRegion(region, { registry, check, send, fenced, author })));
-            break;
-          } catch (error) {
-            const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
-            if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
-          }
+        try {
+          done.push(...(await this.#tryRegion(region, { registry, check, send, fenced, author })));
+        } catch (error) {
+          if (lost.aborted || isPublisherRunning(error)) throw error;
+          this.#onRegionFailed(region, error);
+          errors.push(error);
         }
       }
+      if (errors.length > 0) throw errors[0];
       return done;
     });
+  }
+
+  /** Publishes a region's keys, and repeats this for partners that are suspended meanwhile. @throws as `#publishRegion` */
+  async #tryRegion(region: Region, round: Round): Promise<PublishedBatch[]> {
+    await this.#recheckRecent(region, round.check);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#publishRegion(region, round);
+      } catch (error) {
+        const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+        if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
   }
 
   /**
@@ -147,12 +168,14 @@ export class KeyPublisher {
     if (records.length === 0) return [];
     const { chainId, limits, confirmations, files, proofs, brotli } = this.#chain;
     const events: PublishEvent[] = [];
-    const { published } = await publish(records, {
+    const { published, differing } = await publish(records, {
       ...{ registry, chainId, limits, send, journal },
       store: await openStore(files[region], { proofs, brotli }),
       finality: { confirmations },
       onEvent: (event) => events.push(event),
     });
+    for (const [root, users] of Map.groupBy(differing, (user) => user.root))
+      this.#onDifference({ region, root, code: "KEY_DIFFERS" }, keyDiffers(users));
     const own = new Set(published.map(({ root }) => root));
     const final = await check.finalBlock(Math.max(0, ...published.map(({ blockNumber }) => blockNumber)));
     const confirmed = await this.#confirm(region, usersByRoot(published, events), check, final, author);
