@@ -51,6 +51,7 @@ describe("keyroot publish, on a fresh registry", () => {
     const local = { "chain-id": "31337" };
     for (const options of [
       { "max-fee": "0" },
+      { "max-priority-fee": "1" },
       { "max-cost": "1" },
       { "max-cost-per-day": "1" },
       { "max-fee": "1", "max-cost": "none" },

@@ -93,9 +93,14 @@ const fileBytes = integer("bytes", "Maximum size of a file in bytes", { min: 1, 
 const maxFee = text("gwei", "Maximum fee in gwei per unit of gas. Required unless the chain is local", {
   variable: "KEYROOT_MAX_FEE",
 });
+const maxPriorityFee = text("gwei", "Maximum priority fee (tip) in gwei per unit of gas. --max-fee includes it", {
+  variable: "KEYROOT_MAX_PRIORITY_FEE",
+  defaultText: "a quarter of --max-fee",
+});
 const maxCost = { variable: "KEYROOT_MAX_COST" } as const;
 const transaction = {
   maxFee,
+  maxPriorityFee,
   maxCost: text("eth", "Maximum cost of the transaction in ETH", maxCost),
   timeout: integer("seconds", "Maximum number of seconds to wait for the transaction's block", {
     min: 1,
@@ -168,11 +173,12 @@ export const DEFINITIONS = {
       safeTransactions: text(
         "dir",
         "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
-        { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
+        { excludes: ["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"] },
       ),
       plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
+      maxPriorityFee,
       maxCost: text("eth", "Maximum total cost in ETH of all runs of the plan", {
         ...maxCost,
         defaultText: "an amount of gas per file and user, at the price --max-fee",

@@ -1,4 +1,4 @@
-/** Reads the options that limit cost: `--max-fee`, `--max-cost` and `--max-cost-per-day`. */
+/** Reads the options that limit cost: `--max-fee`, `--max-priority-fee`, `--max-cost` and `--max-cost-per-day`. */
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { parseAmount } from "../publisher/chain/parseAmount.ts";
@@ -8,6 +8,7 @@ import type { ChainAndFiles } from "./chainAndFiles.ts";
 /** The options that limit the cost of a command's transactions. */
 interface CostArgs {
   maxFee: string | undefined;
+  maxPriorityFee: string | undefined;
   maxCost: string | undefined;
   maxCostPerDay?: string | undefined;
   safeTransactions?: string | undefined;
@@ -21,10 +22,11 @@ interface CostArgs {
 export function costLimitsOf(args: CostArgs, chainAndFiles: ChainAndFiles): CostLimits | "local" | undefined {
   if (args.safeTransactions !== undefined) return undefined;
   const maxFeePerGas = readAmount("--max-fee", args.maxFee, "gwei");
+  const maxPriorityFeePerGas = readAmount("--max-priority-fee", args.maxPriorityFee, "gwei");
   const maxCost = readAmount("--max-cost", args.maxCost, "ether");
   const maxCostPerDay = readAmount("--max-cost-per-day", args.maxCostPerDay, "ether");
-  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost, maxCostPerDay };
-  if (chainAndFiles.isLocal && maxCost === undefined && maxCostPerDay === undefined) return "local";
+  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxPriorityFeePerGas, maxCost, maxCostPerDay };
+  if (chainAndFiles.isLocal && (maxPriorityFeePerGas ?? maxCost ?? maxCostPerDay) === undefined) return "local";
   const message =
     "--max-fee is missing. Set --max-fee or KEYROOT_MAX_FEE to your maximum price in gwei per unit of gas. Otherwise, the endpoint " +
     "could choose the price. 'estimate' shows the current price.";

@@ -55,6 +55,7 @@ function valuesOf(
     typeof rpc === "string" &&
     isLocalChain(rpc, Number(chainId)) &&
     given["maxCost"] === undefined &&
+    given["maxPriorityFee"] === undefined &&
     given["maxCostPerDay"] === undefined;
   return {
     ...{ contract: stack?.contract, merkleUrl: stack?.merkleUrl, files: stack?.filesDir, chainId: stack?.chainId },

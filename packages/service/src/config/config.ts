@@ -107,6 +107,8 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   allowHttp?: boolean | undefined;
   /** Maximum gwei per unit of gas, as a decimal number. Required, except for development chains on this machine. */
   maxFee?: string | undefined;
+  /** Maximum priority fee (tip) in gwei per unit of gas, as a decimal number. Default: a quarter of `maxFee`, which it requires. */
+  maxPriorityFee?: string | undefined;
   /**
    * Maximum cost of a plan, including all rounds of the plan, in ETH as a decimal number. Default: the default of
    * `CostLimits`. Requires `maxFee`.
@@ -141,8 +143,8 @@ const DEFAULT_STAGE = "dev";
 const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
 const text = () => z.string("must be a string");
-const ether = () =>
-  text().refine((amount) => parseAmount(amount, "ether") !== undefined, "must be a number of ETH above 0");
+const gwei = () => text().refine((amount) => parseAmount(amount, "gwei"), "must be a number of gwei above 0");
+const ether = () => text().refine((amount) => parseAmount(amount, "ether"), "must be a number of ETH above 0");
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
 const bindAddress = () =>
   text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
@@ -211,9 +213,8 @@ const schema = z.strictObject({
         .refine(hasValidChecksum, "must have a valid checksum (EIP-55), or letters of only one case"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       allowHttp: z.boolean("must be true or unset").default(false),
-      maxFee: text()
-        .refine((gwei) => parseAmount(gwei, "gwei") !== undefined, "must be a number of gwei above 0")
-        .optional(),
+      maxFee: gwei().optional(),
+      maxPriorityFee: gwei().optional(),
       maxCost: ether().optional(),
       maxCostPerDay: ether().optional(),
       confirmations: wholeNumber(1, 1000).default(1),
@@ -286,11 +287,12 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   if (schedule !== undefined && chain === undefined)
     faults.push(`${nameOf("chain.rpcUrl")} is missing. A publishing schedule requires a chain`);
   if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
-    const { rpcUrl, chainId, maxFee, maxCost, maxCostPerDay, allowHttp } = chain;
+    const { rpcUrl, chainId, maxFee, maxPriorityFee, maxCost, maxCostPerDay, allowHttp } = chain;
     for (const field of ["rpcUrl", "secondRpcUrl"] as const)
       if (allowHttp !== true && isRemoteHttp(chain[field]))
         faults.push(`${nameOf(`chain.${field}`)} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
-    if (maxFee === undefined && ((maxCost ?? maxCostPerDay) !== undefined || !isLocalChain(rpcUrl, chainId)))
+    const others = maxPriorityFee ?? maxCost ?? maxCostPerDay;
+    if (maxFee === undefined && (others !== undefined || !isLocalChain(rpcUrl, chainId)))
       faults.push(`${nameOf("chain.maxFee")} is missing. It limits the cost of publishing, in gwei per unit of gas`);
   }
   if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
@@ -314,12 +316,15 @@ export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
 
 export function limitsOf({
   maxFee,
+  maxPriorityFee = "",
   maxCost = "",
   maxCostPerDay = "",
-}: Pick<ChainOptions, "maxFee" | "maxCost" | "maxCostPerDay">): CostLimits | "local" {
+}: Pick<ChainOptions, "maxFee" | "maxPriorityFee" | "maxCost" | "maxCostPerDay">): CostLimits | "local" {
   const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
   if (maxFeePerGas === undefined) return "local";
-  return { maxFeePerGas, maxCost: parseAmount(maxCost, "ether"), maxCostPerDay: parseAmount(maxCostPerDay, "ether") };
+  const maxPriorityFeePerGas = parseAmount(maxPriorityFee, "gwei");
+  const [plan, day] = [parseAmount(maxCost, "ether"), parseAmount(maxCostPerDay, "ether")];
+  return { maxFeePerGas, maxPriorityFeePerGas, maxCost: plan, maxCostPerDay: day };
 }
 
 /** Whether an address to listen on can be reached only from this machine. */

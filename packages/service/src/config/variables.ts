@@ -37,6 +37,7 @@ export const VARIABLES = {
   "chain.chainId": "KEYROOT_CHAIN_ID",
   "chain.allowHttp": "KEYROOT_ALLOW_HTTP",
   "chain.maxFee": "KEYROOT_MAX_FEE",
+  "chain.maxPriorityFee": "KEYROOT_MAX_PRIORITY_FEE",
   "chain.maxCost": "KEYROOT_MAX_COST",
   "chain.maxCostPerDay": "KEYROOT_MAX_COST_PER_DAY",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",

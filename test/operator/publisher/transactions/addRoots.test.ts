@@ -143,7 +143,8 @@ describeOnBoth("addRoots", (startChain) => {
       const some = batches(1);
       await run(some, { via, options: { stuckAfterMs: 20 } });
       await expectAdded(some);
-      expect(events).to.deep.include({ event: "waiting", reason: message });
+      const reason = `${message}. Check the endpoint's URL and the network, or use another endpoint`;
+      expect(events).to.deep.include({ event: "waiting", reason });
     });
 
     it("adds an access list if the option accessList is set", async () => {
@@ -168,7 +169,7 @@ describeOnBoth("addRoots", (startChain) => {
       const before = await count();
       for (const [maxFeePerGas, setting, expected, actual] of [
         [6n, "--max-fee", "6", "7"],
-        [7n, "maxPriorityFeePerGas, by default a quarter of --max-fee", "1", "3"],
+        [7n, "--max-priority-fee, by default a quarter of --max-fee", "1", "3"],
       ] as const) {
         const [batch = never()] = batches(1);
         const journal = new MemoryJournal();
@@ -484,7 +485,7 @@ describeOnBoth("addRoots", (startChain) => {
     ])
       it(`names the owner and the remedy if the owner has too little ETH: ${text}`, async () => {
         const via = at("eth_sendTransaction", () => {
-          throw new TransportError("RPC_ERROR", text);
+          throw new TransportError("RPC_ERROR", text, { reason: text });
         });
         const error = await failure(run(batches(1), { via }));
         expect(error).to.include({ code: "RPC_ERROR" });

@@ -79,7 +79,7 @@ class RootAdder {
   }
 
   /** The number of the owner's transactions in blocks. All lower nonces are used. */
-  get #usedNonces(): number {
+  get #usedNonces() {
     return this.#used.count;
   }
 
@@ -315,10 +315,9 @@ class RootAdder {
     const isStuck = (accepted && prices.block > sentAtBlock) || hasTooLittleGas;
     const reason = isUnderpriced ? "underpriced" : isStuck ? "stuck" : undefined;
     const { fees, isLimited } = replacementFees(attempt, reason, prices, this.#budget);
-    const limitation = isLimited
-      ? `a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`
-      : undefined;
-    await this.#requote(first, { ...attempt, fees }, prices.block, "replaced", { estimated, limitation });
+    const limitation = `a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`;
+    const known = { estimated, limitation: isLimited ? limitation : undefined };
+    await this.#requote(first, { ...attempt, fees }, prices.block, "replaced", known);
   }
 
   /**
@@ -347,7 +346,7 @@ class RootAdder {
     const { nonce } = first.attempt;
     const transaction = { hash: first.hashes.at(-1), nonce, from: this.#registry.owner };
     const problem = `is in no block, and nothing has changed for ${timeoutMs / 1000} s`;
-    const blockage = describeBlockage(nonce, this.#usedNonces);
-    return noReceipt(transaction, problem, "publish again", blockage ?? asSentence(this.#lastReason));
+    const note = describeBlockage(nonce, this.#usedNonces) ?? asSentence(this.#lastReason);
+    return noReceipt(transaction, problem, "publish again", note);
   }
 }
