@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { AuditState, WatchState } from "@keyroot/operator/audit";
-import type { AuditTarget, OpenStateOptions, PartResult } from "@keyroot/operator/audit";
+import type { AuditTarget, OpenStateOptions } from "@keyroot/operator/audit";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
-import { finding } from "../../../packages/operator/src/audit/finding.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
@@ -26,19 +25,6 @@ const events = [first, second].map((root, i) => ({
 }));
 const usersOf = (seed: number, count = 2) =>
   Uint8Array.from({ length: count * USER_BYTES }, (_, i) => (i * seed) % 251);
-const partResult: PartResult = {
-  part: { number: 2, count: 3 },
-  evidence: { anchor: "pinned", storageProof: false, block: cursor },
-  ...{
-    userCount: 4,
-    deploymentBlock: 1,
-    codeHash: undefined,
-    filesFrom: "https://keys.example/",
-    endedAt: 1_700_000_009,
-  },
-  ...{ rootCount: 2, filesKnown: 0, usersInFiles: 4, straysSearched: false, count: { damage: 0, notice: 1 } },
-  findings: [finding("USER_SUPERSEDED", "A user keeps an earlier root.", { root: second, userID: sampleUserID(1) })],
-};
 const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
 
 /** The functions and test values for one kind of state. */
@@ -63,12 +49,11 @@ const audit: Kind = {
     state.recordFile(second, undefined, usersOf(5), [{ userID: sampleUserID(1), userRoot: first }]);
     state.recordHistory(cursor, events);
     state.save();
-    state.savePartResult(partResult);
   },
   async contentOf(path, about = target) {
     using state = await AuditState.open(path, about);
     const files = state.events.map(({ root }) => state.file(root));
-    return { cursor: state.cursor, events: state.events, files, others: [...state.others()], result: state.partResult };
+    return { cursor: state.cursor, events: state.events, files, others: [...state.others()] };
   },
   edits: [
     "UPDATE events SET added_count = 3 WHERE position = 1",
@@ -78,7 +63,6 @@ const audit: Kind = {
     "UPDATE state SET other_count = 0",
     "UPDATE others SET users = '[]'",
     "DELETE FROM others",
-    "UPDATE part_result SET root_count = 3",
     `UPDATE files SET sha256 = '${sha256("other")}'`,
     "UPDATE files SET checksum = replace(checksum, substr(checksum, 1, 1), 'x')",
     "UPDATE users SET users = zeroblob(72)",

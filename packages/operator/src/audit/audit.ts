@@ -1,16 +1,14 @@
 import { availableParallelism } from "node:os";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
-import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
-import { checkFileSource, describeFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
+import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
-import { type AuditPart, checkPart, isInPart, isStrayInPart } from "./part.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
@@ -28,11 +26,6 @@ export interface AuditOptions extends AuditedContract {
    * state in memory, with about 40 bytes per user.
    */
   state?: AuditState | undefined;
-  /**
-   * The part of the files to audit, if several machines share the audit. The `part` option needs the `state` option.
-   * `mergeParts` merges the states of all parts. Default: all files.
-   */
-  part?: AuditPart | undefined;
   /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
@@ -41,7 +34,7 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
+  ...{ call: true, files: true, workers: true, state: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -51,7 +44,7 @@ export type AuditStage = "reading events" | FileAuditStage;
 export interface AuditReport extends ContractCounts {
   /** All events of the registry, in the chain's order. Each event reports one batch of users. */
   events: readonly DatedRootLog[];
-  /** The number of different roots in the events. The report of a part counts only the part's roots. */
+  /** The number of different roots in the events. */
   rootCount: number;
   /** The number of roots whose files this run read. An audit passes only if this number equals `rootCount`. */
   filesRead: number;
@@ -66,7 +59,7 @@ export interface AuditReport extends ContractCounts {
   straysSearched: boolean;
 }
 
-/** The verdict of an audit or of one part. `incomplete` means that the run found no damage but did not read all files. */
+/** The verdict of an audit. `incomplete` means that the run found no damage but did not read all files. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** Returns the verdict for a report. */
@@ -107,12 +100,9 @@ export function verdictOf({
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
-  const { call, contract, files, state, part, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
+  const { call, contract, files, state, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
   checkFileSource(files);
-  if (part !== undefined) checkPart(part);
   if (state === undefined) {
-    if (part !== undefined)
-      throw new ArgumentError("ARGUMENT_INVALID", "An audit of a part needs a state. Set the option state.");
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }
@@ -131,9 +121,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   findings.add(miscounted);
   findings.add(history.findings);
 
-  const allRoots = rootsOf(events);
-  const known = new Set(allRoots.map(({ root }) => root));
-  const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
+  const roots = rootsOf(events);
+  const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
   // The light client proves only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
   // dishonest endpoint cannot hide users, add users or change the order of the roots.
@@ -147,10 +136,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   {
     await using loader = new FileWorkers(files, workers);
     await fileAudit.auditFiles(loader);
-    await fileAudit.auditStrayFiles(
-      loader,
-      strays.filter((name) => part === undefined || isStrayInPart(name, part)),
-    );
+    await fileAudit.auditStrayFiles(loader, strays);
   }
   // If the run was incomplete or an event is not on the chain, the next run must read all events again.
   const isComplete =
@@ -159,14 +145,11 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  // An audit of one part cannot compare the users of all files. `mergeParts` compares these users.
-  if (part === undefined) {
-    const usersOf = (root: string) => state.file(root)?.users;
-    const rootNames = roots.map(({ root }) => root);
-    findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
-  }
-  findings.sort(roots.map(({ root }) => root));
-  const report: AuditReport = {
+  const usersOf = (root: string) => state.file(root)?.users;
+  const rootNames = roots.map(({ root }) => root);
+  findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
+  findings.sort(rootNames);
+  return {
     ...counts,
     events,
     rootCount: roots.length,
@@ -177,12 +160,6 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     unavailableFiles: fileAudit.unavailableFiles,
     straysSearched: "dir" in files,
   };
-  if (part !== undefined && isComplete && !isCursorKept) {
-    const { list, count } = findings;
-    const endedAt = Math.floor(Date.now() / 1000);
-    state.savePartResult({ ...report, part, filesFrom: describeFileSource(files), endedAt, findings: list, count });
-  }
-  return report;
 }
 
 /**

@@ -19,7 +19,6 @@ import {
   stateFormat,
   stateShape,
 } from "./openStateFile.ts";
-import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } from "./partResult.ts";
 
 /** The data that the state stores about a root's file. */
 export interface RecordedFile {
@@ -86,14 +85,12 @@ const FORMAT = stateFormat({
   users TEXT NOT NULL CHECK (octet_length(users) <= 268435456),
   ${CHECKSUM}
 ) STRICT`,
-    PART_RESULT_TABLE,
   ],
 });
 
 /**
  * The state of an audit between runs. The state contains the events up to a block, and the SHA-256 and users of each
- * valid file. A run reads every file, but audits only changed files. The state also contains a part's result for
- * `mergeParts`. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
+ * valid file. A run reads every file, but audits only changed files. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
  * interrupted run leaves a complete state. Each row has a checksum, and the state contains the number of rows. The
  * checksums and the number of rows show damage and careless edits. An attacker who can write the file can also write
  * valid checksums. Keep the file where no one else can write, or use `fresh`.
@@ -105,8 +102,8 @@ export class AuditState implements SavedHistory, Disposable {
   readonly target: AuditTarget;
   cursor: BlockCursor | undefined;
 
-  /** Reads a state from the database. @param expected the required contract and chain, or undefined to accept any */
-  private constructor(database: StateDatabase, expected?: AuditTarget) {
+  /** Reads a state from the database. @param expected the required contract and chain */
+  private constructor(database: StateDatabase, expected: AuditTarget) {
     this.#database = database;
     this.target = this.#load(expected);
   }
@@ -127,14 +124,6 @@ export class AuditState implements SavedHistory, Disposable {
       load: (database: StateDatabase) => new AuditState(database, about),
     };
     return openStateFile(path, kind, options);
-  }
-
-  /** Opens an existing state for any contract and chain. @throws the errors of `open` */
-  static async openExisting(path: string): Promise<AuditState> {
-    const fill = () => {
-      throw invalidState("The file does not exist.");
-    };
-    return openStateFile(path, { format: FORMAT, fill, load: (database) => new AuditState(database) }, {});
   }
 
   /** Makes a state in memory for any contract and chain. */
@@ -165,15 +154,9 @@ export class AuditState implements SavedHistory, Disposable {
     for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
   }
 
-  /** The result of the last run, if the run audited a part and read all files of the part. */
-  get partResult(): PartResult | undefined {
-    return readPartResult(this.#database);
-  }
-
-  /** Deletes the last run's result, and the last run's users with different roots. */
+  /** Deletes the last run's users with different roots. */
   startRun(): void {
     this.#database.transaction(() => {
-      this.#database.run("DELETE FROM part_result");
       this.#database.run("DELETE FROM others");
       this.#insertState();
     });
@@ -197,13 +180,6 @@ export class AuditState implements SavedHistory, Disposable {
   /** Replaces the recorded events with the events up to a block. */
   recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
     [this.cursor, this.#newEvents] = [cursor, events];
-  }
-
-  /** Writes the result of a part to disk. @throws TransportError FILE_UNWRITABLE */
-  savePartResult(result: PartResult): void {
-    this.#database.transaction(() => {
-      insertPartResult(this.#database, result);
-    });
   }
 
   /** Writes all pending changes to disk. @throws TransportError FILE_UNWRITABLE */
@@ -230,14 +206,14 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /** Checks every row. @throws ArgumentError STATE_INVALID */
-  #load(expected: AuditTarget | undefined): AuditTarget {
+  #load(expected: AuditTarget): AuditTarget {
     const state = checkedRow("The state", this.#database.row("SELECT * FROM state"));
     const target = {
       chainId: stateShape.count("chain_id", state["chain_id"]),
       genesisHash: stateShape.text("genesis_hash", state["genesis_hash"], LOWERCASE_HASH),
       contract: stateShape.text("contract", state["contract"]),
     };
-    if (expected !== undefined) checkTarget(target, expected);
+    checkTarget(target, expected);
     if (state["cursor_number"] !== null) {
       this.cursor = {
         number: stateShape.count("cursor_number", state["cursor_number"]),
@@ -245,7 +221,6 @@ export class AuditState implements SavedHistory, Disposable {
         timestamp: stateShape.count("cursor_timestamp", state["cursor_timestamp"]),
       };
     }
-    readPartResult(this.#database);
     const counts = { event_count: lengthOf(this.#readEvents()), other_count: lengthOf(this.others()) };
     const found = { ...counts, file_count: this.#checkFiles() };
     for (const [name, count] of Object.entries(found)) {

@@ -22,15 +22,6 @@ export function checkFileSource(source: FileSource): void {
 }
 
 /**
- * Returns the folder or the host's URL as text. The text omits the URL's query, because the query may contain secrets.
- */
-export function describeFileSource(source: FileSource): string {
-  if ("dir" in source) return source.dir;
-  const { origin, pathname } = new URL(source.merkleUrl);
-  return origin + pathname;
-}
-
-/**
  * Reads a root's file without a check of the content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of

@@ -127,9 +127,9 @@ function watchNeeds({ records, files }: Given): string[] {
   return [...users, ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
 }
 
-function auditNeeds({ compare, mergeParts, part, files }: Given): string[] {
-  if (compare !== undefined || mergeParts !== undefined) return [];
-  return [...(part === undefined ? [] : ["pinned"]), ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
+function auditNeeds({ compare, files }: Given): string[] {
+  if (compare !== undefined) return [];
+  return files === undefined ? FILES_OF_REGISTRY : REGISTRY;
 }
 
 export const DEFINITIONS = {
@@ -380,12 +380,6 @@ export const DEFINITIONS = {
         defaultText: "a file in .keyroot",
       }),
       fresh: flag("Ignore the saved state of earlier runs, and start again"),
-      part: text("n/m", "Audit part n of m parts, such as 3/16, at the block of --pinned", {
-        excludes: ["sign", "compare", "mergeParts"],
-      }),
-      mergeParts: text("dir", "Merge the states of the parts in this folder into one verdict", {
-        excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
-      }),
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
