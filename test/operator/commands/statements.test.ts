@@ -281,7 +281,9 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       const { code, json } = await keyroot.json(await comparing(url), {});
       expect(code).to.equal(1);
       expect(json).to.have.nested.property("compared[0].result", "differs");
-      expect(json).to.have.nested.property("compared[0].message").that.includes(`${"12".repeat(32)} (FILE_MISSING)`);
+      expect(json)
+        .to.have.nested.property("compared[0].message")
+        .that.includes(`${"12".repeat(32)} (FILE_MISSING)`);
     });
 
     it("exits with code 3 if there is no statement to compare", async () => {

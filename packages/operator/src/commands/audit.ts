@@ -12,7 +12,7 @@ import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
-import { printError } from "./output.ts";
+import { printError, printRebuild } from "./output.ts";
 import { Progress } from "./progress.ts";
 
 const UNITS: Record<AuditStage, string> = {
@@ -46,7 +46,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   // endpoint.
   const file = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}.sqlite`;
   const path = args.state ?? join(host.root, ".keyroot", file);
-  using state = await AuditState.open(path, place, { fresh: args.fresh });
+  using state = await AuditState.open(path, place, { fresh: args.fresh, onRebuild: printRebuild });
   using progress = new Progress({
     onInterrupt: () => {
       printError("Interrupted. There is no verdict yet. To continue, run the same command again.");

@@ -2,13 +2,11 @@ import { LOWERCASE_HASH } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { parseJson } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
+import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import type { BlockCursor } from "../audit/checkBlock.ts";
 import {
   type AuditTarget,
-  checkedRow,
   checkTarget,
-  invalidState,
   normalizeTarget,
   openStateFile,
   type OpenStateOptions,
@@ -51,7 +49,7 @@ const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
  */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
-  version: 1,
+  version: 2,
   maxBytes: 2 ** 30,
   tables: [
     `CREATE TABLE state (
@@ -61,19 +59,16 @@ const FORMAT = stateFormat({
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
   cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536),
   suspects TEXT NOT NULL CHECK (octet_length(suspects) <= 67108864),
-  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728),
-  root_count INTEGER NOT NULL,
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728)
 ) STRICT`,
     `CREATE TABLE roots (
   user_id TEXT PRIMARY KEY CHECK (octet_length(user_id) <= 64),
-  root TEXT NOT NULL CHECK (octet_length(root) = 64),
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  root TEXT NOT NULL CHECK (octet_length(root) = 64)
 ) STRICT, WITHOUT ROWID`,
   ],
 });
 
-/** The state of a watch: an SQLite database (`StateDatabase`) with the same checks as the state of an audit. */
+/** The state of a watch: an SQLite database (`StateDatabase`). */
 export class WatchState implements WatchStateContent, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
@@ -85,7 +80,7 @@ export class WatchState implements WatchStateContent, Disposable {
   private constructor(database: StateDatabase, target: AuditTarget) {
     this.#database = database;
     this.#target = target;
-    const state = checkedRow("The state", database.row("SELECT * FROM state"));
+    const state = database.row("SELECT * FROM state") ?? {};
     const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
     checkTarget({ chainId, genesisHash, contract }, target);
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
@@ -93,11 +88,10 @@ export class WatchState implements WatchStateContent, Disposable {
     const unavailable = parseJson(String(state["unavailable"]), 2);
     this.unavailable = new Map(stateShape.list("unavailable", unavailable, MAX_USERS, readUnavailable));
     this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
-    if (this.#roots.size !== state["root_count"]) throw invalidState("Rows were added or removed.");
   }
 
   /**
-   * Opens a state and checks every row. Creates a missing state.
+   * Opens a state. Creates a missing state, and builds a damaged state again.
    * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
@@ -159,17 +153,13 @@ function insertContent(
   { chainId, genesisHash, contract }: AuditTarget,
   { cursors, roots, suspects, unavailable }: WatchStateContent,
 ): void {
-  for (const row of roots) {
-    database.run("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", ...row, checksumOf(row));
-  }
-  const rootCount = Number(database.row("SELECT count(*) AS count FROM roots")?.["count"]);
+  for (const row of roots) database.run("INSERT OR REPLACE INTO roots VALUES (?, ?)", ...row);
   const lists = [JSON.stringify(cursors), JSON.stringify(suspects), JSON.stringify(listOf(unavailable))];
-  const values = [1, chainId, genesisHash, contract, ...lists, rootCount];
-  database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?)";
+  database.run(sql, chainId, genesisHash, contract, ...lists);
 }
 
-function readRoot(row: Row): [UserID, string] {
-  const { user_id: userID, root } = checkedRow("A root", row);
+function readRoot({ user_id: userID, root }: Row): [UserID, string] {
   return [stateShape.text("user_id", userID), readHash("root", root)];
 }
 
