@@ -204,18 +204,12 @@ export const DEFINITIONS = {
 
   estimate: {
     summary: "Estimate the current cost of publishing users' keys",
-    needs: ({ compare }) => (compare === undefined ? REGISTRY : []),
+    needs: () => REGISTRY,
     options: {
       ...recordFiles,
       ethPrice: text(
         "price",
         "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
-      ),
-      lastYear: flag("Also show last year's base fees, from about one block per week"),
-      compare: text(
-        "prices",
-        "Compare the cost on several chains: ethereum, optimism, base, arbitrum, gnosis, and your own chain as own. Give each chain's price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte. For example: ethereum=1,base=0.01+0.04,own=0",
-        { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
       json,
