@@ -47,7 +47,8 @@ function describeFork(transactionGas: number): void {
         registry: await fresh.connect(),
         store: new FolderStore(join(folder.path, "files")),
         limits: { maxFeePerGas: 3n * GWEI },
-        sending: { pollMs: 5, timeoutMs: ENDLESS_MS },
+        usersPerFile: 700,
+        sending: { timeoutMs: ENDLESS_MS },
       });
       expect(published).to.have.lengthOf(Math.ceil(300 / (most * 0.97)));
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);

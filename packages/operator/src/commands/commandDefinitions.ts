@@ -177,14 +177,6 @@ export const DEFINITIONS = {
       maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
-      checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as the service does at registration. The check takes about 2 ms per key on one core",
-      ),
-      accessList: text(
-        "when",
-        "When to add an access list (EIP-2930) to transactions. With auto, the command adds an access list if the list lowers the cost",
-        { choices: ["auto", "always", "never"], default: "auto" },
-      ),
       confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
         min: 1,
         default: 1,
