@@ -1,8 +1,6 @@
 /**
- * Measures the command `audit` for millions of users. The benchmark audits all files, then only new files, then parts
- * that are merged afterwards. Another process generates the chain's log and the files, and serves the log and the files
- * over HTTP (`auditScale/source.ts`). The last step, which compares the users of all files with each other, also runs
- * alone over generated states.
+ * Measures the command `audit` for millions of users. The benchmark audits all files, then only new files. Another process generates the chain's log and the files, and serves the log and the files
+ * over HTTP (`auditScale/source.ts`).
  *
  * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users need 1 GB of
  * disk space. The benchmark reads /proc, so it needs Linux.
@@ -12,22 +10,16 @@ import { writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fetchBlock } from "keyroot/ethereum";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { outcomeOf, program } from "../test/support/processes/commandLine.ts";
 import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
 import { progress, report, round, type Row, SMALL } from "./runner/report.ts";
-import { writePartState } from "./auditScale/partState.ts";
 import { CHAIN_ID, CONTRACT, type ScaleRequest, type ScaleSource } from "./auditScale/source.ts";
 
 const numbers = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = numbers.length > 0 ? numbers : SMALL ? [1400] : [1_000_000, 5_000_000, 20_000_000];
 /** The share of users that are added before the run that reads only new files. */
 const NEW_SHARE = SMALL ? 0.5 : 0.01;
-const PARTS = SMALL ? 2 : 4;
-/** The numbers of users in generated states, for the last step alone. A state of 100 million users needs 4 GB. */
-const COMPARED = numbers.length > 0 ? numbers : SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
 /** The number of names in a folder to list: the number of files for 100 million users. */
 const NAMES = SMALL ? 10 : 142_858;
 const SAMPLE_MS = 50;
@@ -45,8 +37,8 @@ interface Run extends Row {
 }
 
 const dir = await mkdtemp(join(tmpdir(), "keyroot-bench-"));
-const [files, states] = [join(dir, "files"), join(dir, "states")];
-for (const folder of [files, states]) await mkdir(folder);
+const files = join(dir, "files");
+await mkdir(files);
 const source = startChild<ScaleRequest, ScaleSource>(new URL("auditScale/source.ts", import.meta.url));
 try {
   const runs: Run[] = [];
@@ -57,16 +49,9 @@ try {
     const state = join(dir, "state.sqlite");
     runs.push(await audit(users, "all files", [...target, "--state", state]));
     sizes.push({ users, files: inMiB(bytes), state: inMiB((await stat(state)).size) });
-    runs.push(...(await auditInParts(users, url, target)));
     const more = Math.ceil(users * (1 + NEW_SHARE));
     await generate(more);
     runs.push(await audit(more, "new files", [...target, "--state", state, "--skip-known-files"]));
-    await rm(state);
-  }
-  for (const users of COMPARED) {
-    const state = join(states, "1.sqlite");
-    await writePartState(state, users);
-    runs.push({ ...(await audit(users, "comparing users", ["--merge-parts", states])), files: 0 });
     await rm(state);
   }
   const whole = runs.filter(({ run }) => run === "all files");
@@ -75,7 +60,7 @@ try {
   report({
     figures: {
       runs: {
-        what: `one process of the command, with the source of the data on the same cores: files that it read, s, s of processor time, and the peak of resident memory in MiB; part: the largest figures of ${PARTS} parts`,
+        what: "one process of the command, with the source of the data on the same cores: files that it read, s, s of processor time, and the peak of resident memory in MiB",
         rows: runs,
       },
       sizes: { what: "MiB of all files, and of the state", rows: sizes },
@@ -98,27 +83,6 @@ try {
 async function generate(users: number): Promise<ScaleSource> {
   progress(`generating files of ${users} users`);
   return source.send({ dir: files, users });
-}
-
-/** Audits parts at the newest block, one after the other, and merges the parts. */
-async function auditInParts(users: number, url: string, target: readonly string[]): Promise<Run[]> {
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  const { hash } = await fetchBlock(rpcCaller(url, { maxBytes, timeoutMs }), "latest");
-  const parts: Run[] = [];
-  for (let part = 1; part <= PARTS; part++) {
-    const state = join(states, `${part}.sqlite`);
-    const options = ["--state", state, "--pinned", hash, "--part", `${part}/${PARTS}`];
-    parts.push(await audit(users, "part", [...target, ...options]));
-  }
-  const largest = (column: "files" | "seconds" | "cpuSeconds" | "mebibytes") =>
-    Math.max(...parts.map((part) => part[column]));
-  const part = {
-    ...{ users, run: "part", files: largest("files"), seconds: largest("seconds") },
-    ...{ cpuSeconds: largest("cpuSeconds"), mebibytes: largest("mebibytes") },
-  };
-  const merge = await audit(users, "merge", ["--merge-parts", states]);
-  for (let part = 1; part <= PARTS; part++) await rm(join(states, `${part}.sqlite`));
-  return [part, { ...merge, files: 0 }];
 }
 
 /** Runs the command, and measures the command's process. @throws Error if the audit has not passed */

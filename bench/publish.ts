@@ -21,8 +21,6 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
-/** The number of users for the gas measurement without an access list. */
-const PLAIN_USERS = SMALL ? 700 : 1400;
 /**
  * The number of keys that the users share. A new key takes a millisecond, and no check compares the keys of different users.
  */
@@ -49,16 +47,15 @@ try {
   const runs = [];
   for (const users of SIZES) {
     progress(`${users} users`);
-    const run = await publish(users, "auto");
+    const run = await publish(users);
     runs.push({ users, ...run, plainSeconds: await runPlainScript() });
   }
-  const plain = await publish(PLAIN_USERS, "never");
   const largest = runs.at(-1);
   if (largest === undefined) throw new Error("There are no sizes.");
   report({
     figures: {
       runs: {
-        what: "the publisher's process, start of Hardhat included, checks of subgroups not; chain and file host run in another",
+        what: "the publisher's process, start of Hardhat included; chain and file host run in another",
         rows: runs.map(({ users, transactions, total, mostResidentMB }) => {
           const usersPerSecond = round(users / total.wallSeconds);
           return { users, transactions, ...total, usersPerSecond, mostResidentMB };
@@ -74,10 +71,7 @@ try {
       },
       gas: {
         what: "gas of a user in a transaction of 700; the floor is 21,000 + 22,100 per user + the calldata of the ids",
-        rows: [
-          { accessList: false, ...plain.gas },
-          { accessList: true, ...largest.gas },
-        ],
+        rows: [largest.gas],
       },
     },
     ratios: [
@@ -108,11 +102,11 @@ async function writeRecords(count: number): Promise<void> {
 }
 
 /** Publishes this number of new users with the command, and measures the command's process. */
-async function publish(users: number, accessList: "auto" | "never") {
-  const plan = join(dir, `plan-${users}-${accessList}`);
+async function publish(users: number) {
+  const plan = join(dir, `plan-${users}`);
   await writeRecords(users);
   const hardhat = "node_modules/hardhat/dist/src/cli.js";
-  const args = ["keyroot", "publish", "--records", records, "--plan", plan, "--access-list", accessList];
+  const args = ["keyroot", "publish", "--records", records, "--plan", plan, "--users-per-file", "700"];
   const start = performance.now();
   const child = spawn(process.execPath, [hardhat, ...args, "--json"], { stdio: ["ignore", "pipe", "inherit"] });
   const sample = (): Sample => ({ ...sampleOf(child.pid ?? 0), wallSeconds: (performance.now() - start) / 1000 });

@@ -75,10 +75,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       target: "node22.13",
       // Modules find workers and migrations relative to their own paths. A command loads only the necessary modules.
       unbundle: true,
-      entries: {
-        "audit/fileWorker": "src/audit/fileWorker.ts",
-        "publisher/records/subgroupWorker": "src/publisher/records/subgroupWorker.ts",
-      },
+      entries: { "audit/fileWorker": "src/audit/fileWorker.ts" },
     },
   },
   service: {

@@ -8,14 +8,8 @@ import { makeAuditorsSource } from "./blocks/auditors/source.ts";
 addSource("auditors", makeAuditorsSource);
 
 export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./blocks/auditors/auditorKey.ts";
-export {
-  makeMembership,
-  type Membership,
-  verifyMembership,
-  type VerifiedMembership,
-} from "./blocks/auditors/membershipProof.ts";
 export type { AuditorsOption } from "./blocks/auditors/source.ts";
-export type { Statement } from "./blocks/auditors/statement.ts";
+export type { DamagedRoot, Statement } from "./blocks/auditors/statement.ts";
 export {
   type AuditorOptions,
   type StatementPlace,

@@ -48,11 +48,15 @@ export interface Evidence {
    */
   auditors?: readonly string[] | undefined;
   /**
-   * The check that the user has only one record in the tree. `checked` means that the verifier read the whole file.
-   * `auditors` means that the `proofs` option was set, and the statement's auditors read the file. Undefined if no
+   * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if the auditors'
+   * statement does not list the root as damaged.
+   */
+  damage?: readonly string[] | undefined;
+  /**
+   * `checked` means that the verifier read the whole file, so the user has only one record in the tree. Undefined if no
    * record was verified.
    */
-  uniqueness?: "checked" | "auditors" | undefined;
+  uniqueness?: "checked" | undefined;
   /** Details about the light client, for the anchor `beacon`. */
   beacon?: BeaconEvidence | undefined;
 }

@@ -1,11 +1,10 @@
 import { expect } from "chai";
-import { appendFile, chmod, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { lockFile } from "../../../packages/operator/src/disk/lock.ts";
 import { kindOfFile, StateDatabase, type StateFormat } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { ArgumentError, TransportError } from "../../../packages/operator/src/errors.ts";
-import { killAtLine } from "../../support/processes/childProcess.ts";
 import { failure, modeOf, temporaryFolder } from "../../support/support.ts";
 
 const FORMAT: StateFormat = {
@@ -15,7 +14,6 @@ const FORMAT: StateFormat = {
   maxBytes: 2 ** 20,
   invalid: (message, options) => new ArgumentError("STATE_INVALID", message, options),
 };
-const SOURCE = JSON.stringify(import.meta.resolve("../../../packages/operator/src/disk/stateDatabase.ts"));
 const unlocked: Disposable = { [Symbol.dispose]: () => undefined };
 const nothing = () => undefined;
 
@@ -92,32 +90,6 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([3]);
     });
 
-    it("takes effect completely or not at all after kill -9", async () => {
-      await StateDatabase.create(path(), FORMAT, nothing);
-      const program = `
-        import { StateDatabase } from ${SOURCE};
-        const database = await StateDatabase.open(process.argv[1], { ...${JSON.stringify(FORMAT)}, invalid: Error }, {});
-        const [{ next }] = database.rows("SELECT coalesce(max(a), 0) + 1 AS next FROM pairs");
-        for (let a = next; ; a += 3) {
-          database.transaction(() => {
-            for (let i = 0; i < 3; i++) database.run("INSERT INTO pairs VALUES (?, 'x')", a + i);
-          });
-          console.log(a + 2);
-        }`;
-      let last = 0;
-      for (let round = 1; round <= 5; round++) {
-        await killAtLine(program, path(), (line) => {
-          last = Math.max(last, Number(line));
-          return last % (30 * round) === 0;
-        });
-        using database = await open();
-        const numbers = numbersIn(database);
-        expect(numbers.length).to.be.at.least(last);
-        expect(numbers.length % 3).to.equal(0);
-        expect(numbers).to.deep.equal(Array.from(numbers, (_, i) => i + 1));
-      }
-    });
-
     it("fails if the disk is full", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       using database = await open();
@@ -176,13 +148,6 @@ describe("StateDatabase", () => {
       });
     }
 
-    it("rejects rows that break a constraint", async () => {
-      const other = new DatabaseSync(path());
-      other.exec("PRAGMA ignore_check_constraints = ON; INSERT INTO pairs VALUES (-1, 'longer than allowed')");
-      other.close();
-      expect(await refusal()).to.include("CHECK constraint failed");
-    });
-
     it("rejects a file above the size limit before it reads the file", async () => {
       const { size } = await stat(path());
       expect(await refusal({ ...FORMAT, maxBytes: size - 1 })).to.include(`has ${size} bytes`);
@@ -205,13 +170,6 @@ describe("StateDatabase", () => {
         await spoil();
         await refusal();
       }
-    });
-
-    it("ignores random bytes in the log and after the last page", async () => {
-      await writeFile(`${path()}-wal`, Buffer.alloc(5000, 7));
-      await appendFile(path(), "x");
-      using database = await open();
-      expect(numbersIn(database)).to.have.lengthOf(1_000);
     });
 
     it("fails if the file cannot be written", async () => {

@@ -22,7 +22,8 @@ describe("cost limits", () => {
     publisher.publishVia(via, sampleRecords(users), {
       usersPerFile: 1,
       ...options,
-      sending: { inFlight: 2, stuckAfterMs: ENDLESS_MS, ...options.sending },
+      times: { stuckAfterMs: ENDLESS_MS },
+      sending: { inFlight: 2, ...options.sending },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
   /** Makes an endpoint that suggests an excessive priority fee. It records the fees of each transaction. */

@@ -180,7 +180,7 @@ describeOnBoth("publish", (startChain) => {
       const via = beforeSending(() => {
         throw killed;
       });
-      const options = { usersPerFile: 2, journal, sending: { inFlight: 2, stuckAfterMs: 60_000 } };
+      const options = { usersPerFile: 2, journal, sending: { inFlight: 2 }, times: { stuckAfterMs: 60_000 } };
       expect(await failure(publishVia(via, records, options))).to.equal(killed);
       expect(journal.attempts()).to.have.lengthOf(1);
 

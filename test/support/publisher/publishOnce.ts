@@ -1,6 +1,7 @@
 /** A publisher in a separate process, for tests that kill it. Arguments: endpoint, contract, records, store, file host, plan. */
-import { fetchFromHost, FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
+import { fetchFromHost, FolderJournal, FolderStore, readRecords, Registry } from "@keyroot/operator/publisher";
 import { rpcCaller } from "keyroot/transport";
+import { publishWith } from "../../../packages/operator/src/publisher/publish.ts";
 import { LOCAL } from "../chain/local.ts";
 
 if (import.meta.main) {
@@ -9,13 +10,14 @@ if (import.meta.main) {
 
   using journal = await FolderJournal.open(plan);
   const { records } = await readRecords(path);
-  await publish(records, {
+  const options = {
     ...LOCAL,
     registry: await Registry.connect(call, contract, { retries: 2, initialDelayMs: 10 }),
     store: new FolderStore(filesDir),
     journal,
     usersPerFile: 4,
     fetchFile: fetchFromHost(merkleUrl),
-    sending: { inFlight: 3, pollMs: 20, stuckAfterMs: 100, timeoutMs: 5_000 },
-  });
+    sending: { inFlight: 3, timeoutMs: 5_000 },
+  };
+  await publishWith(records, options, { pollMs: 20, stuckAfterMs: 100 });
 }

@@ -1,8 +1,9 @@
 import { readdir } from "node:fs/promises";
-import { FolderStore, publish, type PublishOptions } from "@keyroot/operator/publisher";
+import { FolderStore, type PublishOptions } from "@keyroot/operator/publisher";
 import type { KeyRecord } from "keyroot/identity";
 import type { RpcCall } from "keyroot/transport";
 import { verifyPublicKey } from "keyroot/verifier";
+import { type PublishTimes, publishWith } from "../../../packages/operator/src/publisher/publish.ts";
 import { freshRegistry, type StartChain } from "../chain/freshRegistry.ts";
 import { LOCAL } from "../chain/local.ts";
 import { ENDLESS_MS } from "../endless.ts";
@@ -11,18 +12,23 @@ import { ENDLESS_MS } from "../endless.ts";
 export function publishing(startChain?: StartChain) {
   const fresh = freshRegistry(startChain);
 
-  const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
-    publish(records, {
-      ...LOCAL,
-      registry: await fresh.connect(via),
-      store: new FolderStore(fresh.filesDir),
-      ...options,
-      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: ENDLESS_MS, ...options.sending },
-    });
+  const publishVia = async (
+    via: RpcCall,
+    records: readonly KeyRecord[],
+    { times, ...options }: Partial<PublishOptions> & { times?: PublishTimes } = {},
+  ) =>
+    publishWith(
+      records,
+      {
+        ...{ ...LOCAL, registry: await fresh.connect(via), store: new FolderStore(fresh.filesDir), ...options },
+        sending: { timeoutMs: ENDLESS_MS, ...options.sending },
+      },
+      { pollMs: 5, stuckAfterMs: 100, ...times },
+    );
   return {
     fresh,
     publishVia,
-    publishAll: (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
+    publishAll: (records: readonly KeyRecord[], options?: Parameters<typeof publishVia>[2]) =>
       publishVia(fresh.call, records, options),
     /** The endpoint, with an action before each transaction is sent. */
     beforeSending: (action: (count: number) => Promise<void> | void): RpcCall =>

@@ -1,9 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
-import type { ExpectedBytes } from "../identity/compareKey.ts";
-import type { KeyRecord } from "../identity/serializedRecord.ts";
-import type { UserID } from "../identity/userID.ts";
-import type { BlockRequest, BlockSource } from "./blockSource.ts";
+import type { BlockSource } from "./blockSource.ts";
 
 /** The name of a block source that apps import separately. The source's code is large. */
 export type AddedSourceName = "auditors" | "beacon";
@@ -17,33 +14,6 @@ export interface AddedSource {
    * source's name.
    */
   accepts: (evidence: Evidence) => boolean | Promise<boolean>;
-  /** Verifies keys with short proofs. Undefined unless the `proofs` option is true. */
-  proveKey?: KeyProof | undefined;
-}
-
-/**
- * Verifies a user's key with a short proof instead of the whole file. Returns undefined if there is no valid proof. The
- * verifier then reads the whole file. Short proofs give no weaker evidence.
- * @throws TransportError ABORTED
- */
-export type KeyProof = (
-  query: { userID: UserID; expectedPublicKey: ExpectedBytes; contract: string },
-  sources: Pick<BlockRequest, "calls" | "http">,
-  now: () => number,
-) => Promise<AuditedKey | undefined>;
-
-/** A key that an auditors' statement and a leaf chunk prove (docs/formats.md). */
-export interface AuditedKey {
-  record: KeyRecord;
-  /** The index of the record in the file's `values` array. */
-  index: number;
-  /** The public key, 105 bytes. */
-  publicKey: Uint8Array;
-  /** The Merkle root, 64 lowercase hex digits. */
-  root: string;
-  /** The block number that the endpoint reports without proof. */
-  blockNumber: number;
-  evidence: Evidence;
 }
 
 /** The contract that a verifier reads, and the options of block sources. */
@@ -53,11 +23,6 @@ export interface SourcePlace {
   contract: string;
   /** True to allow unencrypted http requests to other machines. */
   allowHttp?: boolean | undefined;
-  merkleUrl?: string;
-  proofs?: boolean | undefined;
-  codeHash?: string | undefined;
-  storageProof?: boolean | undefined;
-  maxAgeMs?: number | undefined;
   /** The bundle to verify. The source reads the bundle's statement and sends no request. */
   bundle?: { statement?: string | undefined };
 }

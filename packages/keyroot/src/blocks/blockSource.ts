@@ -34,13 +34,19 @@ interface FoundBlock {
   endpoints: readonly number[];
   /** Evidence fields that only this block source adds. */
   evidence?: Partial<Evidence>;
-  /**
-   * Checks whether the block is recent enough for the user's root. The root consists of 0x and 64 hex digits, or only
-   * 0x if there is no contract.
-   * @throws VerificationError of the step "root"
-   */
-  checkRoot?: (query: { userID: UserID; contract: string }, root: unknown, evidence: Evidence) => Promise<void>;
+  checkRoot?: CheckRoot;
 }
+
+/**
+ * Checks whether the block is recent enough for the user's root, and adds what the source states about the root to the
+ * evidence. The root consists of 0x and 64 hex digits, or only 0x if there is no contract.
+ * @throws VerificationError of the step "root"
+ */
+export type CheckRoot = (
+  query: { userID: UserID; contract: string },
+  root: unknown,
+  evidence: Evidence,
+) => Promise<void>;
 
 /**
  * A source of block hashes. Each source is a module or folder next to this file. The steps after a source are the same

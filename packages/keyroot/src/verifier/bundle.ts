@@ -63,7 +63,7 @@ export interface TrustedBlock {
   /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
   /**
-   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. To use
+   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs }`. To use
    * this option, import `keyroot/auditors`. The `AuditorsOption` type of `keyroot/auditors` describes the fields.
    */
   auditors?: object | undefined;
@@ -171,6 +171,7 @@ export async function verifyBundle(
   const anchor = found?.anchor ?? "pinned";
   const evidence: Evidence = { anchor, storageProof: true, block: { hash, number, timestamp }, ...found?.evidence };
   const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
+  await found?.checkRoot?.({ userID, contract }, answers.root, evidence);
   const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
   return {
     ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey }),

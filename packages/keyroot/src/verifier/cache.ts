@@ -86,7 +86,7 @@ export async function storeKey(
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
   // Auditors sign only finalized blocks.
-  const final = policy.tag === "finalized" && (evidence.block !== undefined || evidence.uniqueness === "auditors");
+  const final = policy.tag === "finalized" && evidence.block !== undefined;
   if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
   const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources, storedAt };
@@ -106,13 +106,12 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
  */
 export async function meetsPolicy(
   { evidence, final, sources, storedAt }: CachedKey,
-  { anchor, storageProof, proveKey, maxAgeMs = Infinity }: EvidencePolicy,
+  { anchor, storageProof, maxAgeMs = Infinity }: EvidencePolicy,
   current: readonly string[],
   recheckMs: number,
   now: number,
 ): Promise<boolean> {
-  const isProven = evidence.storageProof || (proveKey !== undefined && evidence.uniqueness === "auditors");
-  if (!final || (storageProof && !isProven)) return false;
+  if (!final || (storageProof && !evidence.storageProof)) return false;
   const age = now - timeOf(evidence);
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;

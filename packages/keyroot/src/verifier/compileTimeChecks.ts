@@ -7,8 +7,7 @@ type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
  * Rejects contradictory options at compile time:
  * - unknown names;
  * - several endpoints without a quorum, or a quorum that is too large;
- * - two sources of a block;
- * - short proofs without auditors.
+ * - two sources of a block.
  *
  * The verifier checks all other values at run time.
  */
@@ -21,8 +20,7 @@ export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof Al
       : { quorum: number }
     : Options extends { rpc: string; quorum: number }
       ? { quorum: Quorum<readonly [string], Options["quorum"]> }
-      : unknown) &
-  (Options extends { proofs: true } ? { auditors: unknown } : unknown);
+      : unknown);
 
 /** The names of options that are set in every case. */
 type Given<Options, Name extends PropertyKey> = Name extends keyof Options

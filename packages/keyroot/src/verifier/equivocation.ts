@@ -41,13 +41,13 @@ export function contradicts(
  * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
  * - 1: the unproven answer of a quorum;
- * - 2: a statement with several auditors' signatures, or a storage proof at a block that no single endpoint chose.
+ * - 2: a storage proof at a block that no single endpoint and no single auditor chose.
  */
-export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
+export function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
   // A quorum of 1 or a single auditor is no stronger than one endpoint.
   if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
   if (anchor === "auditors" && auditors.length < 2) return 0;
-  if (storageProof || uniqueness === "auditors") return 2;
+  if (storageProof) return 2;
   return anchor === "quorum" ? 1 : 0;
 }
 

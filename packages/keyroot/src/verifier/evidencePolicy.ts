@@ -1,4 +1,4 @@
-import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSources.ts";
+import { type AddedSource, makeSource } from "../blocks/addedSources.ts";
 import { checkBoolean, checkInteger, invalidArgument } from "../input/options.ts";
 import { checkHash, checkOnlyOne, parseUsersSlot, type VerifyOptions } from "./options.ts";
 
@@ -10,8 +10,6 @@ export interface EvidencePolicy {
   /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
-  /** Verifies keys without the whole file. Undefined unless the `proofs` option is set. */
-  proveKey?: KeyProof | undefined;
   /** The block at which the contract is read, unless a block is pinned. */
   tag: "latest" | "safe" | "finalized";
   /** Maximum age of the block in ms. */
@@ -26,16 +24,15 @@ const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 export function parseEvidencePolicy(
   options: Partial<VerifyOptions> & Pick<VerifyOptions, "chainId" | "contract">,
 ): EvidencePolicy {
-  const { quorum, pinned, lightClient = false, auditors, proofs, beacon } = options;
+  const { quorum, pinned, lightClient = false, auditors, beacon } = options;
   const { storageProof = false, maxAgeMs } = options;
   checkBoolean("The lightClient option", lightClient);
   checkBoolean("The storageProof option", storageProof);
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
   checkHash("The pinned option", pinned);
-  // The source for auditors also checks the `proofs` option, and rejects `proofs` without `auditors`.
-  const given = auditors ?? beacon ?? (proofs ? true : undefined);
-  const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
+  const given = auditors ?? beacon;
+  const added = given === undefined ? given : makeSource(auditors ? "auditors" : "beacon", given, options);
   const { block: tag = added ? "finalized" : "latest" } = options;
   if (!TAGS.includes(tag)) throw invalidArgument("The block option", "latest, safe or finalized", tag);
   if (maxAgeMs !== undefined) checkInteger("The maxAgeMs option", maxAgeMs, 0);
@@ -50,5 +47,5 @@ export function parseEvidencePolicy(
           ? "light-client"
           : "endpoint";
   // Auditors and sync committees sign blocks. Only a storage proof connects a block to the contract's answer.
-  return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
+  return { anchor, storageProof: storageProof || !!added, tag, maxAgeMs, usersSlot };
 }

@@ -50,12 +50,6 @@ export interface VerifyOptions {
    */
   auditors?: object | undefined;
   /**
-   * True to verify a key with two short proofs instead of the whole file (docs/short-proofs.md). This option requires
-   * `auditors`. If the auditors' statement does not allow short proofs, the verifier reads the whole file.
-   * `evidence.uniqueness` shows the method.
-   */
-  proofs?: boolean | undefined;
-  /**
    * The options of Ethereum's light client, which verifies the block. To use this option, import `keyroot/beacon`. With
    * this option, the contract's answer also needs a storage proof.
    */
@@ -141,7 +135,6 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "pinned",
   "lightClient",
   "auditors",
-  "proofs",
   "beacon",
   "storageProof",
   "block",

@@ -80,21 +80,6 @@ export async function verifyContacts(
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
 
-  const proveKey = async (
-    query: KeyQuery,
-    servers: VerifierServers,
-    cached: CachedKey | undefined,
-  ): Promise<ContactOutcome | undefined> => {
-    // If there is no short proof, the caller reads the whole file.
-    const proven = await policy.proveKey?.(query, servers, now);
-    if (proven === undefined) return undefined;
-    const { userID, contract, chainId } = query;
-    const verified = { ...proven, contract, chainId };
-    const comparison = await compareWithCache(query, cached, verified.root, verified);
-    if (cache) await storeKey(cache, query, policy, verified, cached, { sources: [], storedAt: now() });
-    return { userID, verified, ...comparison };
-  };
-
   const findContact = async (
     { userID, expectedPublicKey }: Contact,
     servers: VerifierServers,
@@ -106,8 +91,6 @@ export async function verifyContacts(
       const isEnough = cached && (await meetsPolicy(cached, policy, names, recheckMs, now()));
       const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
-      const proven = await proveKey(query, servers, cached);
-      if (proven) return proven;
       const reading = await readRoot(query, policy, servers, now);
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);

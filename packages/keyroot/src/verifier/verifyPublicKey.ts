@@ -69,9 +69,6 @@ export async function verifyKey(
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
-    // If there is no short proof, the whole file is read.
-    const proven = await policy.proveKey?.(query, servers, now);
-    if (proven) return { ...proven, contract, chainId };
     const reading = await readRoot(query, policy, servers, now);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);

@@ -1,8 +1,6 @@
 import { availableParallelism } from "node:os";
-import type { RootEntry } from "keyroot/auditors/protocol";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
-import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
@@ -10,11 +8,10 @@ import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
-import { checkFileSource, describeFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
+import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
-import { type AuditPart, checkPart, isInPart, isStrayInPart } from "./part.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
@@ -33,11 +30,6 @@ export interface AuditOptions extends AuditedContract {
    */
   state?: AuditState | undefined;
   /**
-   * The part of the files to audit, if several machines share the audit. The `part` option needs the `state` option.
-   * `mergeParts` merges the states of all parts. Default: all files.
-   */
-  part?: AuditPart | undefined;
-  /**
    * The retries of reads after temporary failures, and of findings that a node behind the others may have caused. Default:
    * 5 retries, starting after 500 ms.
    */
@@ -50,16 +42,7 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{
-    call: true,
-    files: true,
-    workers: true,
-    state: true,
-    part: true,
-    retry: true,
-    skipKnownFiles: true,
-    onProgress: true,
-  },
+  ...{ call: true, files: true, workers: true, state: true, retry: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -69,12 +52,7 @@ export type AuditStage = "reading events" | FileAuditStage;
 export interface AuditReport extends ContractCounts {
   /** All events of the registry, in the chain's order. Each event reports one batch of users. */
   events: readonly DatedRootLog[];
-  /**
-   * The roots whose files were audited, in the order that `rootsOf` returns. These roots are the leaves of a
-   * statement's tree.
-   */
-  roots: readonly RootEntry[];
-  /** The number of different roots in the events. The report of a part counts only the part's roots. */
+  /** The number of different roots in the events. */
   rootCount: number;
   /** The number of roots whose files this run read. An audit passes only if this number equals `rootCount`. */
   filesRead: number;
@@ -89,7 +67,7 @@ export interface AuditReport extends ContractCounts {
   straysSearched: boolean;
 }
 
-/** The verdict of an audit or of one part. `incomplete` means that the run found no damage but did not read all files. */
+/** The verdict of an audit. `incomplete` means that the run found no damage but did not read all files. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** Returns the verdict for a report. */
@@ -130,12 +108,9 @@ export function verdictOf({
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
-  const { files, state, part, at = "latest", retry } = options;
+  const { files, state, at = "latest", retry } = options;
   checkFileSource(files);
-  if (part !== undefined) checkPart(part);
   if (state === undefined) {
-    if (part !== undefined)
-      throw new ArgumentError("ARGUMENT_INVALID", "An audit of a part needs a state. Set the option state.");
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }
@@ -186,7 +161,7 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
 }
 
 async function auditOnce(options: RunningAudit): Promise<AuditReport> {
-  const { call, contract, files, state, part, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
+  const { call, contract, files, state, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
   const { counts, history, isCursorKept, miscounted, findings: found } = await readChain(options);
   const { evidence } = counts;
   const { hash } = evidence.block;
@@ -195,9 +170,8 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   findings.add(found);
   state.startRun();
 
-  const allRoots = rootsOf(events);
-  const known = new Set(allRoots.map(({ root }) => root));
-  const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
+  const roots = rootsOf(events);
+  const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
   // The light client proves only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
   // dishonest endpoint cannot hide users, add users or change the order of the roots.
@@ -211,10 +185,7 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   {
     await using loader = new FileWorkers(files, workers);
     await fileAudit.auditFiles(loader);
-    await fileAudit.auditStrayFiles(
-      loader,
-      strays.filter((name) => part === undefined || isStrayInPart(name, part)),
-    );
+    await fileAudit.auditStrayFiles(loader, strays);
   }
   // If the run was incomplete or an event is not on the chain, the next run must read all events again.
   const isComplete =
@@ -223,20 +194,13 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
     fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  // An audit of one part cannot compare the users of all files. `mergeParts` compares these users.
-  if (part === undefined) {
-    const usersOf = (root: string) => state.file(root)?.users;
-    const rootNames = roots.map(({ root }) => root);
-    findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
-  }
-  findings.sort(roots.map(({ root }) => root));
-  const report: AuditReport = {
+  const usersOf = (root: string) => state.file(root)?.users;
+  const rootNames = roots.map(({ root }) => root);
+  findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
+  findings.sort(rootNames);
+  return {
     ...counts,
     events,
-    roots: roots.flatMap(({ root, addedCount: userCount }) => {
-      const recordCount = fileAudit.recordCounts.get(root);
-      return recordCount === undefined ? [] : [{ root, recordCount, userCount }];
-    }),
     rootCount: roots.length,
     filesRead: fileAudit.filesRead,
     filesKnown: fileAudit.filesKnown,
@@ -245,12 +209,6 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
     unavailableFiles: fileAudit.unavailableFiles,
     straysSearched: "dir" in files,
   };
-  if (part !== undefined && isComplete && !isCursorKept) {
-    const { list, count } = findings;
-    const endedAt = Math.floor(Date.now() / 1000);
-    state.savePartResult({ ...report, part, filesFrom: describeFileSource(files), endedAt, findings: list, count });
-  }
-  return report;
 }
 
 /**

@@ -1,27 +1,21 @@
-import { hash } from "node:crypto";
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { parseJson } from "keyroot/input";
 import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
-import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
+import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 import type { DatedRootLog, SavedHistory } from "./history.ts";
 import {
   type AuditTarget,
-  checkedRow,
   checkTarget,
-  invalidState,
   normalizeTarget,
   openStateFile,
-  readGenesis,
-  storedGenesis,
   type OpenStateOptions,
   readUserID,
   stateFormat,
   stateShape,
 } from "./openStateFile.ts";
-import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } from "./partResult.ts";
 
 /** The data that the state stores about a root's file. */
 export interface RecordedFile {
@@ -41,27 +35,21 @@ export interface RecordedOthers {
   users: readonly UserWithOtherRoot[];
 }
 
-const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
-
 /** Users have a separate table, so that a new run does not write the users of unchanged files again. */
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
-  version: 2,
+  version: 3,
   // A state with 200 million users fits in this size.
   maxBytes: 2 ** 33,
   tables: [
     `CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   chain_id INTEGER NOT NULL,
-  genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
+  genesis_hash TEXT CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
   cursor_number INTEGER,
   cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
-  cursor_timestamp INTEGER,
-  event_count INTEGER NOT NULL,
-  file_count INTEGER NOT NULL,
-  other_count INTEGER NOT NULL,
-  ${CHECKSUM}
+  cursor_timestamp INTEGER
 ) STRICT`,
     `CREATE TABLE events (
   position INTEGER PRIMARY KEY,
@@ -70,35 +58,28 @@ const FORMAT = stateFormat({
   block_number INTEGER NOT NULL,
   block_hash TEXT NOT NULL CHECK (octet_length(block_hash) = 66),
   log_index INTEGER NOT NULL,
-  timestamp INTEGER NOT NULL,
-  ${CHECKSUM}
+  timestamp INTEGER NOT NULL
 ) STRICT`,
     `CREATE TABLE files (
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
-  sha256 TEXT CHECK (octet_length(sha256) = 64),
-  users_sha256 TEXT NOT NULL CHECK (octet_length(users_sha256) = 64),
-  ${CHECKSUM}
+  sha256 TEXT CHECK (octet_length(sha256) = 64)
 ) STRICT, WITHOUT ROWID`,
     `CREATE TABLE users (
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
-  users BLOB NOT NULL CHECK (octet_length(users) <= 67108864)
+  users BLOB NOT NULL CHECK (octet_length(users) <= 67108864 AND octet_length(users) % ${USER_BYTES} = 0)
 ) STRICT`,
     `CREATE TABLE others (
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
-  users TEXT NOT NULL CHECK (octet_length(users) <= 268435456),
-  ${CHECKSUM}
+  users TEXT NOT NULL CHECK (octet_length(users) <= 268435456)
 ) STRICT`,
-    PART_RESULT_TABLE,
   ],
 });
 
 /**
  * The state of an audit between runs. The state contains the events up to a block, and the SHA-256 and users of each
- * valid file. A run reads every file, but audits only changed files. The state also contains a part's result for
- * `mergeParts`. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
- * interrupted run leaves a complete state. Each row has a checksum, and the state contains the number of rows. The
- * checksums and the number of rows show damage and careless edits. An attacker who can write the file can also write
- * valid checksums. Keep the file where no one else can write, or use `fresh`.
+ * valid file. A run reads every file, but audits only changed files. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
+ * interrupted run leaves a complete state. Who can write the file can change the next audit's result: keep it where no
+ * one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -107,14 +88,15 @@ export class AuditState implements SavedHistory, Disposable {
   readonly target: AuditTarget;
   cursor: BlockCursor | undefined;
 
-  /** Reads a state from the database. @param expected the required contract and chain, or undefined to accept any */
-  private constructor(database: StateDatabase, expected?: AuditTarget) {
+  /** Reads a state from the database. @param expected the required contract and chain */
+  private constructor(database: StateDatabase, expected: AuditTarget) {
     this.#database = database;
-    this.target = this.#load(expected);
+    this.target = expected;
+    this.cursor = this.#load();
   }
 
   /**
-   * Opens a state and checks every row. Creates the state if it does not exist.
+   * Opens a state. Creates the state if it does not exist, and builds a damaged state again.
    * @param path the path of the state. The same folder also contains `<path>.lock`, and `<path>-wal` while the state is
    * open
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
@@ -129,14 +111,6 @@ export class AuditState implements SavedHistory, Disposable {
       load: (database: StateDatabase) => new AuditState(database, about),
     };
     return openStateFile(path, kind, options);
-  }
-
-  /** Opens an existing state for any contract and chain. @throws the errors of `open` */
-  static async openExisting(path: string): Promise<AuditState> {
-    const fill = () => {
-      throw invalidState("The file does not exist.");
-    };
-    return openStateFile(path, { format: FORMAT, fill, load: (database) => new AuditState(database) }, {});
   }
 
   /** Makes a state in memory for any contract and chain. */
@@ -167,15 +141,9 @@ export class AuditState implements SavedHistory, Disposable {
     for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
   }
 
-  /** The result of the last run, if the run audited a part and read all files of the part. */
-  get partResult(): PartResult | undefined {
-    return readPartResult(this.#database);
-  }
-
-  /** Deletes the last run's result, and the last run's users with different roots. */
+  /** Deletes the last run's users with different roots. */
   startRun(): void {
     this.#database.transaction(() => {
-      this.#database.run("DELETE FROM part_result");
       this.#database.run("DELETE FROM others");
       this.#insertState();
     });
@@ -201,13 +169,6 @@ export class AuditState implements SavedHistory, Disposable {
     [this.cursor, this.#newEvents] = [cursor, events];
   }
 
-  /** Writes the result of a part to disk. @throws TransportError FILE_UNWRITABLE */
-  savePartResult(result: PartResult): void {
-    this.#database.transaction(() => {
-      insertPartResult(this.#database, result);
-    });
-  }
-
   /** Writes all pending changes to disk. @throws TransportError FILE_UNWRITABLE */
   save(): void {
     this.#database.transaction(() => {
@@ -231,35 +192,21 @@ export class AuditState implements SavedHistory, Disposable {
     insertState(this.#database, this.target, this.cursor);
   }
 
-  /** Checks every row. @throws ArgumentError STATE_INVALID */
-  #load(expected: AuditTarget | undefined): AuditTarget {
-    const state = checkedRow("The state", this.#database.row("SELECT * FROM state"));
-    const target = {
-      chainId: stateShape.count("chain_id", state["chain_id"]),
-      genesisHash: readGenesis(state["genesis_hash"]),
-      contract: stateShape.text("contract", state["contract"]),
+  /** Checks the contract and chain, and returns the saved cursor. @throws ArgumentError STATE_INVALID */
+  #load(): BlockCursor | undefined {
+    const state = this.#database.row("SELECT * FROM state") ?? {};
+    const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
+    checkTarget({ chainId, genesisHash, contract }, this.target);
+    if (state["cursor_number"] === null) return undefined;
+    return {
+      number: stateShape.count("cursor_number", state["cursor_number"]),
+      hash: stateShape.text("cursor_hash", state["cursor_hash"], LOWERCASE_HASH),
+      timestamp: stateShape.count("cursor_timestamp", state["cursor_timestamp"]),
     };
-    if (expected !== undefined) checkTarget(target, expected);
-    if (state["cursor_number"] !== null) {
-      this.cursor = {
-        number: stateShape.count("cursor_number", state["cursor_number"]),
-        hash: stateShape.text("cursor_hash", state["cursor_hash"], LOWERCASE_HASH),
-        timestamp: stateShape.count("cursor_timestamp", state["cursor_timestamp"]),
-      };
-    }
-    readPartResult(this.#database);
-    const counts = { event_count: lengthOf(this.#readEvents()), other_count: lengthOf(this.others()) };
-    const found = { ...counts, file_count: this.#checkFiles() };
-    for (const [name, count] of Object.entries(found)) {
-      if (count !== state[name]) throw invalidState("Rows were added or removed.");
-    }
-    return target;
   }
 
   *#readEvents(): Generator<DatedRootLog> {
-    let i = 0;
-    for (const row of this.#database.rows("SELECT * FROM events ORDER BY position")) {
-      const event = checkedRow(`Event ${i++}`, row);
+    for (const event of this.#database.rows("SELECT * FROM events ORDER BY position"))
       yield {
         root: stateShape.text("root", event["root"], MERKLE_ROOT),
         addedCount: stateShape.count("added_count", event["added_count"]),
@@ -268,63 +215,39 @@ export class AuditState implements SavedHistory, Disposable {
         logIndex: stateShape.count("log_index", event["log_index"]),
         timestamp: stateShape.count("timestamp", event["timestamp"]),
       };
-    }
-  }
-
-  /** Checks the files one at a time, with each file's users, to save memory. @returns the number of files */
-  #checkFiles(): number {
-    let count = 0;
-    for (const row of this.#database.rows("SELECT * FROM files")) {
-      const { root, users_sha256: usersSha256 } = checkedRow(`File ${count}`, row);
-      const users = this.#database.row("SELECT users FROM users WHERE root = ?", root ?? null)?.["users"];
-      if (!(users instanceof Uint8Array) || hash("sha256", users) !== usersSha256 || users.length % USER_BYTES !== 0) {
-        throw invalidState(`The users of ${String(root)} were changed or are missing.`);
-      }
-      count++;
-    }
-    return count;
   }
 }
 
-function lengthOf(rows: Iterator<unknown>): number {
-  let length = 0;
-  while (rows.next().done !== true) length++;
-  return length;
-}
-
-function insertState(database: StateDatabase, target: AuditTarget, cursor?: BlockCursor): void {
-  const counts = ["events", "files", "others"].map((table) => {
-    return Number(database.row(`SELECT count(*) AS count FROM ${table}`)?.["count"]);
-  });
+function insertState(
+  database: StateDatabase,
+  { chainId, genesisHash, contract }: AuditTarget,
+  cursor?: BlockCursor,
+): void {
   const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
-  const values = [1, target.chainId, storedGenesis(target), target.contract, ...position, ...counts];
-  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  database.run(sql, ...values, checksumOf(values));
+  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?)";
+  database.run(sql, chainId, genesisHash ?? null, contract, ...position);
 }
 
 function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]): void {
   database.run("DELETE FROM events");
   for (const [i, { root, addedCount, blockNumber, blockHash, logIndex, timestamp }] of events.entries()) {
     const values = [i, root, addedCount, blockNumber, blockHash, logIndex, timestamp];
-    database.run("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+    database.run("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", ...values);
   }
 }
 
 function insertFile(database: StateDatabase, root: string, sha256: string | undefined, users: Uint8Array): void {
-  const usersSha256 = hash("sha256", users);
-  const known = database.row("SELECT users_sha256 FROM files WHERE root = ?", root);
-  if (known?.["users_sha256"] !== usersSha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
-  const values = [root, sha256 ?? null, usersSha256];
-  database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", ...values, checksumOf(values));
+  const known = database.row("SELECT sha256 FROM files WHERE root = ?", root)?.["sha256"];
+  // The same bytes contain the same users.
+  if (sha256 === undefined || known !== sha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
+  database.run("INSERT OR REPLACE INTO files VALUES (?, ?)", root, sha256 ?? null);
 }
 
 function insertOthers(database: StateDatabase, root: string, users: readonly UserWithOtherRoot[]): void {
-  const values = [root, JSON.stringify(users)];
-  database.run("INSERT OR REPLACE INTO others VALUES (?, ?, ?)", ...values, checksumOf(values));
+  database.run("INSERT OR REPLACE INTO others VALUES (?, ?)", root, JSON.stringify(users));
 }
 
-function readOthers(row: Row): RecordedOthers {
-  const { root, users } = checkedRow("A root's users with other roots", row);
+function readOthers({ root, users }: Row): RecordedOthers {
   return {
     root: stateShape.text("root", root, MERKLE_ROOT),
     users: stateShape.list("users", parseJson(String(users), 2), MAX_VALUES, (where, value) => {

@@ -10,7 +10,7 @@ import { type IndexedUser, UserIndex } from "./userIndex.ts";
 /** The maximum number of users in memory at the same time. These users take about 180 MB. */
 const USERS_PER_PASS = 4_000_000;
 
-/** The users of all audited files, from one state or from the states of all parts. */
+/** The users of all audited files. */
 export interface AllUsers {
   /** The roots of the files, the oldest first. */
   roots: readonly string[];

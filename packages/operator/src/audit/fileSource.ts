@@ -31,15 +31,6 @@ export function checkFileSource(source: FileSource): void {
 }
 
 /**
- * Returns the folder or the host's URL as text. The text omits the URL's query, because the query may contain secrets.
- */
-export function describeFileSource(source: FileSource): string {
-  if ("dir" in source) return source.dir;
-  const { origin, pathname } = new URL(source.merkleUrl);
-  return origin + pathname;
-}
-
-/**
  * Reads a root's file without a check of the content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
@@ -53,7 +44,7 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 
 /**
  * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
- * a folder of proofs, bundles and leaf chunks. The function skips names that begin with a dot, because these names
+ * a folder of proofs and bundles. The function skips names that begin with a dot, because these names
  * belong to unfinished files.
  * @returns names relative to the folder, such as `eu-west-1/notes.txt`
  * @throws TransportError FILE_UNREADABLE

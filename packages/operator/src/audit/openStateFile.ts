@@ -1,11 +1,10 @@
 import { KeyrootError } from "keyroot/errors";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { isUserID, type UserID } from "keyroot/identity";
 import { describeValue, ShapeChecker } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
-import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
+import { isDamage, kindOfFile, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 
 /** The contract and chain of a state. */
 export interface AuditTarget {
@@ -24,6 +23,8 @@ export interface AuditTarget {
 export interface OpenStateOptions {
   /** Replaces the file with a new state. Default: false. */
   fresh?: boolean | undefined;
+  /** Called with a description of the damage if SQLite found the file damaged, and a new state replaced it. */
+  onRebuild?: ((damage: string) => void) | undefined;
 }
 
 /** Functions that create and read one kind of state. */
@@ -54,29 +55,31 @@ export function readUserID(where: string, value: unknown): UserID {
 
 /**
  * Opens a state file, and locks the file with a `.lock` file in the same folder. Creates the state if it does not
- * exist.
+ * exist. If SQLite finds a state of this kind damaged, a new state replaces it, because the contract and the files
+ * contain everything that a state does.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(
   path: string,
-  { format, fill, load }: StateKind<State>,
+  kind: StateKind<State>,
   options: OpenStateOptions,
 ): Promise<State> {
-  const { fresh = false } = checkOptions("The state's options", options, { fresh: true });
+  const { fresh = false, onRebuild } = checkOptions("The state's options", options, { fresh: true, onRebuild: true });
   const lock = await lockFile(`${path}.lock`);
   if (lock === undefined) {
     const message = `Another process uses the state ${path}. Wait until the process ends, or set another file with --state.`;
     throw new ArgumentError("STATE_LOCKED", message, { actual: path });
   }
-  let database: StateDatabase | undefined;
   try {
-    const kind = await kindOfFile(path);
-    if (!fresh && kind === "other") throw invalidState(`It is not a state of this version. ${OLD_STATE}`);
-    if (fresh || kind === "missing") await StateDatabase.create(path, format, fill);
-    database = await StateDatabase.open(path, format, lock);
-    return load(database);
+    try {
+      return await openLocked(path, kind, lock, fresh);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const state = await openLocked(path, kind, lock, true);
+      onRebuild?.((error as Error).message);
+      return state;
+    }
   } catch (cause) {
-    database?.[Symbol.dispose]();
     lock[Symbol.dispose]();
     if (!(cause instanceof KeyrootError) || cause instanceof TransportError) throw cause;
     const message = `The state ${path} cannot be used. ${cause.message} Start a new state with --fresh, or set another file with --state.`;
@@ -84,20 +87,27 @@ export async function openStateFile<State>(
   }
 }
 
+async function openLocked<State>(
+  path: string,
+  { format, fill, load }: StateKind<State>,
+  lock: Disposable,
+  fresh: boolean,
+): Promise<State> {
+  const kind = await kindOfFile(path);
+  if (!fresh && kind === "other") throw invalidState(`It is not a state of this version. ${OLD_STATE}`);
+  if (fresh || kind === "missing") await StateDatabase.create(path, format, fill);
+  const database = await StateDatabase.open(path, format, lock);
+  try {
+    return load(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 /** Completes the format of a state with the error for an invalid state. */
 export function stateFormat(format: Omit<StateFormat, "invalid">): StateFormat {
   return { ...format, invalid: invalidState };
-}
-
-/**
- * Checks a row against the checksum in the row's last column.
- * @returns the row without the checksum
- * @throws ArgumentError STATE_INVALID
- */
-export function checkedRow(name: string, row: Row | undefined): Row {
-  const { checksum, ...values } = row ?? {};
-  if (checksumOf(Object.values(values)) !== checksum) throw invalidState(`${name} was changed or is missing.`);
-  return values;
 }
 
 /**
@@ -114,20 +124,6 @@ export function checkTarget(
   throw invalidState(
     `It belongs to a different contract or chain. The expected contract is ${expected.contract} on chain ${expected.chainId}.`,
   );
-}
-
-/** The text that states store if there is no genesis hash. */
-const NO_GENESIS = `0x${"0".repeat(64)}`;
-
-/** Returns the text that a state stores for a genesis hash. */
-export function storedGenesis({ genesisHash = NO_GENESIS }: AuditTarget): string {
-  return genesisHash;
-}
-
-/** Reads a genesis hash from a state. @throws ArgumentError STATE_INVALID */
-export function readGenesis(value: unknown): string | undefined {
-  const hash = stateShape.text("genesis_hash", value, LOWERCASE_HASH);
-  return hash === NO_GENESIS ? undefined : hash;
 }
 
 /** Converts the contract and chain to lower case, as states store them. */

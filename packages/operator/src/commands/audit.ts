@@ -5,17 +5,15 @@ import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
-import { mergeParts } from "../audit/mergeParts.ts";
-import { MAX_PARTS, parsePart } from "../audit/part.ts";
 import { registryKeyOf } from "../publisher/plan/plan.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import { checkHash } from "./hexOptions.ts";
-import { auditJson, describeAudit, describePart, partJson } from "./auditResult.ts";
+import { auditJson, describeAudit } from "./auditResult.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
-import { printError } from "./output.ts";
+import { printError, printRebuild } from "./output.ts";
 import { Progress } from "./progress.ts";
 
 const UNITS: Record<AuditStage, string> = {
@@ -32,8 +30,6 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   const { sign, compare } = args;
   if (compare !== undefined) return (await loadSigning()).compareWithOthers(args);
-  if (args.mergeParts !== undefined) return mergeFolder(args.mergeParts);
-  const part = args.part === undefined ? undefined : parsePart(args.part);
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
   const [rpc] = args.rpc?.split(",") ?? [];
@@ -49,10 +45,9 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const { chainId, contract } = place;
   // Signed audits have a separate state, so that a signed audit never uses data from an audit that relied on one
   // endpoint.
-  const name = `${signing === undefined ? "audit" : "signed-audit"}-${registryKeyOf(place)}`;
-  const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
+  const file = `${signing === undefined ? "audit" : "signed-audit"}-${registryKeyOf(place)}.sqlite`;
   const path = args.state ?? join(host.root, ".keyroot", file);
-  using state = await AuditState.open(path, place, { fresh: args.fresh });
+  using state = await AuditState.open(path, place, { fresh: args.fresh, onRebuild: printRebuild });
   using progress = new Progress({
     onInterrupt: () => {
       printError("Interrupted. There is no verdict yet. To continue, run the same command again.");
@@ -66,7 +61,6 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     at: signing?.at ?? (await findBlock?.()) ?? at,
     storageProof: args.storageProof || signing !== undefined || findBlock !== undefined,
     skipKnownFiles: args.skipKnownFiles || signing !== undefined,
-    part,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
     state,
@@ -76,38 +70,11 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   });
   const verdict = verdictOf(report);
   process.exitCode = EXIT_OF[verdict];
-  const signed = verdict === "passed" ? await signing?.sign(report, place) : undefined;
-  const text = describeAudit(report, place, part);
+  const signed = verdict === "incomplete" ? undefined : await signing?.sign(report, place);
+  const text = describeAudit(report, place);
   return {
-    json: { ...auditJson(report, { contract, chainId }, part), ...(signed && { signed: signed.json }) },
+    json: { ...auditJson(report, { contract, chainId }), ...(signed && { signed: signed.json }) },
     text: signed === undefined ? text : `${text}\n${signed.text}`,
-  };
-}
-
-/** `keyroot audit --merge-parts`: merges the states of all parts into one verdict. */
-async function mergeFolder(dir: string): Promise<Outcome> {
-  await checkFolder("--merge-parts", dir);
-  const names = (await readdir(dir)).filter((name) => name.endsWith(".sqlite")).sort();
-  if (names.length > MAX_PARTS) {
-    const message = `${dir} has ${names.length} states. The maximum is ${MAX_PARTS}.`;
-    throw new ArgumentError("PARTS_INVALID", message);
-  }
-  const states: AuditState[] = [];
-  try {
-    for (const name of names) states.push(await AuditState.openExisting(join(dir, name)));
-    return outcomeOfMerge(states);
-  } finally {
-    for (const state of states) state[Symbol.dispose]();
-  }
-}
-
-function outcomeOfMerge(states: readonly AuditState[]): Outcome {
-  const report = mergeParts(states);
-  process.exitCode = EXIT_OF[verdictOf(report)];
-  const { contract = "", chainId = 0 } = states[0]?.target ?? {};
-  return {
-    json: { ...auditJson(report, { contract, chainId }), parts: report.parts.map(partJson) },
-    text: [describeAudit(report, { contract, chainId }), "", ...report.parts.map(describePart)].join("\n"),
   };
 }
 

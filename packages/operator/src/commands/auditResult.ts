@@ -2,8 +2,6 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding, Severity } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
-import type { AuditPart } from "../audit/part.ts";
-import type { PartResult } from "../audit/partResult.ts";
 import { plural } from "../plural.ts";
 import { describeSource } from "./describeSource.ts";
 import { style } from "./output.ts";
@@ -19,18 +17,11 @@ const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
 const BLOCK = "█";
 
-/** The report of an audit, of one part, or of merged parts. */
-type Report = Omit<AuditReport, "roots">;
-
-/**
- * Formats an audit report as an object. The report of a part has `partPassed` instead of `passed`, because a part has
- * no verdict on the registry.
- */
-export function auditJson(report: Report, place: Place, part?: AuditPart): object {
+/** Formats an audit report as an object. */
+export function auditJson(report: AuditReport, place: Place): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
-  const passed = verdictOf(report) === "passed";
   return {
-    ...(part === undefined ? { passed } : { part, partPassed: passed }),
+    passed: verdictOf(report) === "passed",
     ...place,
     evidence,
     userCount,
@@ -54,11 +45,11 @@ export function auditJson(report: Report, place: Place, part?: AuditPart): objec
 }
 
 /** Formats an audit report as text, with the verdict, the findings by severity, and the figures. */
-export function describeAudit(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
+export function describeAudit(report: AuditReport, { contract, chainId }: Place): string {
   const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
-    sentenceOf(report, part),
+    sentenceOf(report),
     ...listOf(report, "damage", style("failure", "Damage")),
     ...listOf(report, "notice", style("notice", "Notices")),
     ...unavailableFiles.map(
@@ -71,9 +62,7 @@ export function describeAudit(report: Report, { contract, chainId }: Place, part
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
     `  evidence     ${describeSource(evidence)}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
-    part === undefined
-      ? `  users        ${userCount} in ${plural(rootCount, "file")}`
-      : `  part         ${part.number}/${part.count}: ${plural(rootCount, "file")} with ${plural(report.usersInFiles, "user")}, of ${plural(userCount, "user")} in all`,
+    `  users        ${userCount} in ${plural(rootCount, "file")}`,
     ...(report.filesKnown > 0
       ? [`  not read     ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
       : []),
@@ -81,25 +70,9 @@ export function describeAudit(report: Report, { contract, chainId }: Place, part
   ].join("\n");
 }
 
-/** Describes the files that one part of a merged audit read, in one line. */
-export function describePart({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): string {
-  const read = `read ${plural(rootCount - filesKnown, "file")} from ${printable(filesFrom)}`;
-  const known = filesKnown === 0 ? "" : `, skipped ${plural(filesKnown, "known file")}`;
-  return `  part ${part.number}/${part.count}  ${read}${known}, with ${plural(usersInFiles, "user")}, ended at ${dateOf(endedAt)}`;
-}
-
-/** Formats a part of a merged audit as an object. The findings of all parts are in the merged report. */
-export function partJson({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): object {
-  const filesRead = rootCount - filesKnown;
-  return { ...part, roots: rootCount, filesRead, filesKnown, usersInFiles, filesFrom, endedAt };
-}
-
-function sentenceOf(report: Report, part?: AuditPart): string {
+function sentenceOf(report: AuditReport): string {
   switch (verdictOf(report)) {
     case "passed":
-      if (part !== undefined) {
-        return `Part ${part.number} of ${part.count} has no damage. For a verdict, merge all parts with --merge-parts DIR.`;
-      }
       return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":
       return `${style("notice", "No verdict")}: this run could read ${report.filesRead} of ${plural(report.rootCount, "file")}. Run the audit again.`;
@@ -109,7 +82,7 @@ function sentenceOf(report: Report, part?: AuditPart): string {
 }
 
 /** Lists the findings of one severity. The first line contains the numbers of findings and affected users. */
-function listOf({ findings, events }: Report, severity: Severity, title: string): string[] {
+function listOf({ findings, events }: AuditReport, severity: Severity, title: string): string[] {
   const count = findings.count[severity];
   if (count === 0) return [];
   const found = findings.list.filter((one) => one.severity === severity);

@@ -82,9 +82,6 @@ const skipBad = flag("Skip bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store the leaf chunks for short proofs. A file of 700 users has 32 chunks of 1 kB each", {
-    variable: "KEYROOT_PROOFS",
-  }),
   brotli: flag("Also store Brotli-compressed copies of the files, named <root>.json.br", {
     variable: "KEYROOT_BROTLI",
   }),
@@ -135,9 +132,9 @@ function watchNeeds({ records, files }: Given): string[] {
   return [...users, ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
 }
 
-function auditNeeds({ compare, mergeParts, part, files }: Given): string[] {
-  if (compare !== undefined || mergeParts !== undefined) return [];
-  return [...(part === undefined ? [] : ["pinned"]), ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
+function auditNeeds({ compare, files }: Given): string[] {
+  if (compare !== undefined) return [];
+  return files === undefined ? FILES_OF_REGISTRY : REGISTRY;
 }
 
 export const DEFINITIONS = {
@@ -186,14 +183,6 @@ export const DEFINITIONS = {
       maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
-      checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as the service does at registration. The check takes about 2 ms per key on one core",
-      ),
-      accessList: text(
-        "when",
-        "When to add an access list (EIP-2930) to transactions. With auto, the command adds an access list if the list lowers the cost",
-        { choices: ["auto", "always", "never"], default: "auto" },
-      ),
       confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
         min: 1,
         default: 1,
@@ -213,18 +202,12 @@ export const DEFINITIONS = {
 
   estimate: {
     summary: "Estimate the current cost of publishing users' keys",
-    needs: ({ compare }) => (compare === undefined ? REGISTRY : []),
+    needs: () => REGISTRY,
     options: {
       ...recordFiles,
       ethPrice: text(
         "price",
         "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
-      ),
-      lastYear: flag("Also show last year's base fees, from about one block per week"),
-      compare: text(
-        "prices",
-        "Compare the cost on several chains: ethereum, optimism, base, arbitrum, gnosis, and your own chain as own. Give each chain's price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte. For example: ethereum=1,base=0.01+0.04,own=0",
-        { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
       json,
@@ -389,12 +372,6 @@ export const DEFINITIONS = {
         defaultText: "a file in .keyroot",
       }),
       fresh: flag("Ignore the saved state of earlier runs, and start again"),
-      part: text("n/m", "Audit part n of m parts, such as 3/16, at the block of --pinned", {
-        excludes: ["sign", "compare", "mergeParts"],
-      }),
-      mergeParts: text("dir", "Merge the states of the parts in this folder into one verdict", {
-        excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
-      }),
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
@@ -425,42 +402,6 @@ export const DEFINITIONS = {
     options: {
       out: newKeyFile,
       name: text("name", "Name of the auditor: a URL without https://, such as auditor.example", { required: true }),
-      json,
-    },
-  },
-
-  "sign-auditor-list": {
-    summary: "Sign a new list of auditors, and add the other auditors' signatures",
-    needs: () => ["contract", "chainId"],
-    options: {
-      newAuditors: text(
-        "file",
-        "File with the new auditors, one per line: the public key and the URL of the statements",
-        { required: true },
-      ),
-      newThreshold: integer("n", "Minimum number of the new auditors that must sign the same statement", {
-        min: 1,
-        required: true,
-      }),
-      sequence: integer(
-        "n",
-        "Number of the list. The first list that replaces the original auditors has the number 1",
-        {
-          min: 1,
-          required: true,
-        },
-      ),
-      auditors: text("file", "File with the current auditors' public keys, one per line", { required: true }),
-      threshold: integer("n", "Number of current auditors that must sign the list", { min: 1, required: true }),
-      statements: { ...statementFolder, required: true },
-      sign: signingKey,
-      merge: text(
-        "urls",
-        "URLs of other auditors' statement folders, separated by commas. The command adds their signatures of the same list",
-      ),
-      contract,
-      chainId: { ...chainOptions.chainId, description: "Chain id of the registry" },
-      allowHttp: chainOptions.allowHttp,
       json,
     },
   },

@@ -5,9 +5,9 @@ export function describeGwei(wei: bigint): string {
   return `${rounded(formatUnits(wei, "gwei"))} gwei`;
 }
 
-/** Formats an amount of a chain's native currency. @param wei the amount. 10^18 wei are one coin */
-export function describeEther(wei: bigint, coin = "ETH"): string {
-  return `${rounded(formatEther(wei))} ${coin}`;
+/** Formats an amount of ETH. @param wei the amount */
+export function describeEther(wei: bigint): string {
+  return `${rounded(formatEther(wei))} ETH`;
 }
 
 /** Formats an amount of money without an exponent, such as `0.0023`. */

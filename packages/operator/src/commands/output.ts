@@ -63,6 +63,11 @@ export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
   print(asJson ? JSON.stringify(json) : text);
 }
 
+/** Prints that a damaged state is built again. */
+export function printRebuild(damage: string): void {
+  printError(`The saved state was damaged, so it is built again. ${damage}`);
+}
+
 /** Prints a command's error as text to standard error, or as one JSON object to standard output. */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) print(JSON.stringify({ error: errorToJson(error) }));

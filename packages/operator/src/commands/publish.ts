@@ -134,11 +134,9 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
   return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
 }
 
-function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, checkSubgroup }: Args) {
+function optionsOf({ inFlight, confirmations, finalized, timeout }: Args) {
   return {
     finality: finalized ? ("finalized" as const) : { confirmations },
-    accessList: { auto: undefined, always: true, never: false }[accessList],
-    checkSubgroup,
     sending: {
       inFlight,
       timeoutMs: timeout * 1000,

@@ -14,7 +14,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { loadRecords } from "./inputFiles.ts";
-import { messageOf, print, printError } from "./output.ts";
+import { messageOf, print, printError, printRebuild } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { untilStopped } from "./stopSignals.ts";
 import { eventDescriber } from "./watchEvents.ts";
@@ -31,7 +31,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   const { call } = chainAndFiles;
   const findBlock = await blockSourceOf(args, chainAndFiles);
   const place = await placeOf(chainAndFiles);
-  using state = await WatchState.open(args.state, place, { fresh: args.fresh });
+  using state = await WatchState.open(args.state, place, { fresh: args.fresh, onRebuild: printRebuild });
   const { block: tag = "latest", fromBlock } = args;
   const { chainId, contract } = place;
   const maxAgeMs = args.maxAge === undefined ? undefined : 1000 * args.maxAge;

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
@@ -134,7 +133,10 @@ export class StateDatabase implements Disposable {
     } catch (error) {
       connection?.close();
       if (error instanceof KeyrootError) throw error;
-      if (INVALID.includes(sqliteCode(error))) throw invalidDatabase(format, error);
+      if (INVALID.includes(sqliteCode(error))) {
+        const { message } = error as Error;
+        throw (await hasApplicationID(path, format)) ? damaged(format, message, error) : format.invalid(message);
+      }
       throw unwritable(path, error);
     }
   }
@@ -176,8 +178,14 @@ export class StateDatabase implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
+  /** Closes the database, and keeps the lock. */
+  close(): void {
     this.#connection.close();
+  }
+
+  /** Closes the database, and releases the lock. */
+  [Symbol.dispose](): void {
+    this.close();
     this.#lock?.[Symbol.dispose]();
   }
 
@@ -210,7 +218,8 @@ export class StateDatabase implements Disposable {
     } catch (error) {
       // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was opened.
       const isInvalid = (error as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE";
-      if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT) throw invalidDatabase(this.#format, error);
+      if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT)
+        throw damaged(this.#format, (error as Error).message, error);
       if (sqliteCode(error) === undefined) throw error;
       throw unwritable(this.#path, error);
     }
@@ -230,14 +239,6 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 /** The first bytes of an SQLite database. */
 const MAGIC = Buffer.from("SQLite format 3\0");
 
-/**
- * Returns the SHA-256 of a row's values: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
- * not detect. The checksum does not stop attackers, who can also compute it.
- */
-export function checksumOf(values: readonly SQLOutputValue[]): string {
-  return hash("sha256", JSON.stringify(values));
-}
-
 /** Checks the kind, version and tables of a database. @throws the error that `format.invalid` makes, and errors of SQLite */
 function checkFormat(connection: Connection, format: StateFormat): void {
   const { application_id: id } = connection.prepare("PRAGMA application_id").get() as Row;
@@ -252,11 +253,27 @@ function checkFormat(connection: Connection, format: StateFormat): void {
   const isExpected = tables.length === format.tables.length && tables.every(({ sql }, i) => sql === format.tables[i]);
   if (!isExpected) throw format.invalid("It has other tables than the tables of this version.");
   const { integrity_check: result } = connection.prepare("PRAGMA integrity_check(1)").get() as Row;
-  if (result !== "ok") throw format.invalid(`It is damaged: ${String(result)}.`);
+  if (result !== "ok") throw damaged(format, String(result));
 }
 
-function invalidDatabase(format: StateFormat, cause: unknown): KeyrootError {
-  return format.invalid(`It is damaged: ${(cause as Error).message}.`, { cause });
+/** Reads the id from the file itself (sqlite.org/fileformat.html), because SQLite may not open a damaged file. */
+async function hasApplicationID(path: string, { applicationId }: StateFormat): Promise<boolean> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 68);
+  return bytesRead === 4 && buffer.readInt32BE() === applicationId;
+}
+
+const damages = new WeakSet<object>();
+
+/** Returns true for an error about a database of the expected kind that SQLite found damaged. */
+export function isDamage(error: unknown): boolean {
+  return typeof error === "object" && error !== null && damages.has(error);
+}
+
+function damaged(format: StateFormat, description: string, cause?: unknown): KeyrootError {
+  const error = format.invalid(`It is damaged: ${description}.`, { cause });
+  damages.add(error);
+  return error;
 }
 
 function unwritable(path: string, cause: unknown): KeyrootError {

@@ -35,7 +35,6 @@ import { resumePlan } from "./plan/resumePlan.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
 import { PUBLISH_OPTIONS, type PublishOptions } from "./publishOptions.ts";
 import { RecordTable } from "./records/recordTable.ts";
-import { SubgroupChecker } from "./records/subgroupChecker.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
@@ -61,7 +60,7 @@ const MAX_ROUNDS = 20;
  * were added.
  * @param records one record per user. The function empties a `RecordTable` when the plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
- * PUBLIC_KEY_NOT_PRIME_ORDER, and the errors of `checkKeyRecord`
+ * and the errors of `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and
  * the errors of `verifyPublicKey`
  * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and
@@ -85,8 +84,20 @@ const MAX_ROUNDS = 20;
  * ```
  */
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
+  return publishWith(records, options, {});
+}
+
+/** The times between two reads of the chain, and before a transaction is sent again. */
+export type PublishTimes = Partial<Pick<SendOptions, "pollMs" | "stuckAfterMs">>;
+
+/** Publishes as `publish` does, with other times than the defaults. Tests of local chains use shorter times. */
+export async function publishWith(
+  records: Iterable<KeyRecord>,
+  options: PublishOptions,
+  times: PublishTimes,
+): Promise<PublishResult> {
   checkOptions("The options of publish", options, PUBLISH_OPTIONS);
-  checkNames("The sending option's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
+  checkNames("The sending option's fields", options.sending ?? {}, ["inFlight", "timeoutMs"]);
   if (options.finality !== undefined) checkFinality(options.finality);
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0)
@@ -97,8 +108,7 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   refuseTestAccount(registry.owner, chainId);
   await registry.chain.verifyChainId(chainId);
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
-  await using checker = options.checkSubgroup === true ? new SubgroupChecker() : undefined;
-  const publisher = new Publisher(options, send, checker);
+  const publisher = new Publisher(options, send, times);
   await publisher.resumePlan(table, usersPerFile);
   await publisher.publishNew(table, usersPerFile);
   return publisher.result;
@@ -113,21 +123,20 @@ class Publisher {
   readonly #limits: CostLimits | undefined;
   #budget: CostBudget | undefined;
   readonly #fetchFile: FetchFile;
-  readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were found in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
   /** The SHA-256 of each root's verified file. The file was verified before the root was added. */
   readonly #verified = new Map<string, string>();
 
-  constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {
+  constructor(options: PublishOptions, send: SendTransaction | undefined, times: PublishTimes) {
     this.#options = options;
     this.#send = send;
-    this.#checker = checker;
     this.#journal = options.journal ?? new MemoryJournal();
     const limits = options.limits === "local" ? undefined : options.limits;
     this.#sending = {
       ...DEFAULT_SEND_OPTIONS,
       ...options.sending,
+      ...times,
       ...(limits && {
         maxFeePerGas: limits.maxFeePerGas,
         maxPriorityFeePerGas: maxPriorityFeeOf(limits.maxFeePerGas, limits.maxPriorityFeePerGas),
@@ -145,9 +154,8 @@ class Publisher {
     const { plan, unpublished, differences } = await resumePlan(found, records, {
       ...{ registry, store, fetchFile: this.#fetchFile, storeFile: this.#storeFile },
       usersPerFile: this.#send === undefined ? undefined : usersPerFile,
-      onChecked: async ({ tree: { root }, records: checked }, sha256) => {
+      onChecked: ({ tree: { root } }, sha256) => {
         this.#verified.set(root, sha256);
-        await this.#checker?.check(checked);
       },
       onDivided: (root, first) => moveAttempts(attemptsFor(this.#journal, registryKeyOf(found)), root, first),
       writePlan: (plan) => this.#journal.writePlan(plan),
@@ -183,9 +191,7 @@ class Publisher {
       onProgress,
     });
     this.result.differing.push(...(await publishedUsers.compare(records, this.#fetchFile, this.#emit)));
-    const { length } = unpublished;
-    if (length === 0) return;
-    await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, length));
+    if (unpublished.length === 0) return;
     const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, this.#storeFile);
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files now contain all the data
@@ -271,8 +277,8 @@ class Publisher {
   }
 
   async #useAccessList([first]: readonly Batch[]): Promise<boolean> {
-    const { registry, accessList } = this.#options;
-    if (accessList !== undefined || first === undefined) return accessList ?? false;
+    if (first === undefined) return false;
+    const { registry } = this.#options;
     const estimate = await registry.estimateAddRoot(first);
     const feeData = await registry.chain.fetchFeeData(await registry.chain.block("latest"));
     return registry.isAccessListCheaper(first, estimate, feeData);

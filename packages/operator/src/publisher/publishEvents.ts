@@ -33,8 +33,7 @@ export interface PublishResult {
 }
 
 /** A stage of publishing, for progress reports. */
-export type PublishStage =
-  "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
+export type PublishStage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
 
 /** A progress event of `publish`. */
 export type PublishEvent =

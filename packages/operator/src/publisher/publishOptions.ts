@@ -51,18 +51,11 @@ export interface PublishOptions {
   fetchFile?: FetchFile | undefined;
   /** The condition for a root to count as published. Default: one confirmation. */
   finality?: Finality | undefined;
-  /** Adds access lists to transactions (EIP-2930). Default: true if an access list makes the first transaction cheaper. */
-  accessList?: boolean | undefined;
   /**
-   * Checks all keys as registration does, before anything is sent. The check uses all cores, and takes about 2 ms per key.
-   * Default: false.
-   */
-  checkSubgroup?: boolean | undefined;
-  /**
-   * Options for sending transactions, and for the wait until transactions are in a block. For the defaults, see
+   * The maximum number of pending transactions, and the maximum time to wait without any progress. For the defaults, see
    * `SendOptions`.
    */
-  sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
+  sending?: Partial<Pick<SendOptions, "inFlight" | "timeoutMs">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
   /**
    * Receives the progress of a stage: `done` of `users`, the stage's number of users.
@@ -73,6 +66,6 @@ export interface PublishOptions {
 /** The names of all options. */
 export const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, checkSubgroup: true },
+  ...{ usersPerFile: true, fetchFile: true, finality: true, sending: true },
   ...{ onEvent: true, onProgress: true },
 };

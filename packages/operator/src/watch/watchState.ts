@@ -2,17 +2,13 @@ import { LOWERCASE_HASH } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { parseJson } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
+import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import type { BlockCursor } from "../audit/checkBlock.ts";
 import {
   type AuditTarget,
-  checkedRow,
   checkTarget,
-  invalidState,
   normalizeTarget,
   openStateFile,
-  readGenesis,
-  storedGenesis,
   type OpenStateOptions,
   stateFormat,
   stateShape,
@@ -53,29 +49,26 @@ const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
  */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
-  version: 1,
+  version: 2,
   maxBytes: 2 ** 30,
   tables: [
     `CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   chain_id INTEGER NOT NULL,
-  genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
+  genesis_hash TEXT CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
   cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536),
   suspects TEXT NOT NULL CHECK (octet_length(suspects) <= 67108864),
-  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728),
-  root_count INTEGER NOT NULL,
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728)
 ) STRICT`,
     `CREATE TABLE roots (
   user_id TEXT PRIMARY KEY CHECK (octet_length(user_id) <= 64),
-  root TEXT NOT NULL CHECK (octet_length(root) = 64),
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  root TEXT NOT NULL CHECK (octet_length(root) = 64)
 ) STRICT, WITHOUT ROWID`,
   ],
 });
 
-/** The state of a watch: an SQLite database (`StateDatabase`) with the same checks as the state of an audit. */
+/** The state of a watch: an SQLite database (`StateDatabase`). */
 export class WatchState implements WatchStateContent, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
@@ -87,19 +80,18 @@ export class WatchState implements WatchStateContent, Disposable {
   private constructor(database: StateDatabase, target: AuditTarget) {
     this.#database = database;
     this.#target = target;
-    const state = checkedRow("The state", database.row("SELECT * FROM state"));
-    const { chain_id: chainId, genesis_hash: genesis, contract } = state;
-    checkTarget({ chainId, genesisHash: readGenesis(genesis), contract }, target);
+    const state = database.row("SELECT * FROM state") ?? {};
+    const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
+    checkTarget({ chainId, genesisHash, contract }, target);
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
     this.suspects = stateShape.list("suspects", parseJson(String(state["suspects"]), 2), MAX_USERS, readHash);
     const unavailable = parseJson(String(state["unavailable"]), 2);
     this.unavailable = new Map(stateShape.list("unavailable", unavailable, MAX_USERS, readUnavailable));
     this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
-    if (this.#roots.size !== state["root_count"]) throw invalidState("Rows were added or removed.");
   }
 
   /**
-   * Opens a state and checks every row. Creates a missing state.
+   * Opens a state. Creates a missing state, and builds a damaged state again.
    * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
@@ -158,20 +150,16 @@ export class WatchState implements WatchStateContent, Disposable {
 /** Inserts content into the tables of a state. @param roots only new roots */
 function insertContent(
   database: StateDatabase,
-  target: AuditTarget,
+  { chainId, genesisHash, contract }: AuditTarget,
   { cursors, roots, suspects, unavailable }: WatchStateContent,
 ): void {
-  for (const row of roots) {
-    database.run("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", ...row, checksumOf(row));
-  }
-  const rootCount = Number(database.row("SELECT count(*) AS count FROM roots")?.["count"]);
+  for (const row of roots) database.run("INSERT OR REPLACE INTO roots VALUES (?, ?)", ...row);
   const lists = [JSON.stringify(cursors), JSON.stringify(suspects), JSON.stringify(listOf(unavailable))];
-  const values = [1, target.chainId, storedGenesis(target), target.contract, ...lists, rootCount];
-  database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?)";
+  database.run(sql, chainId, genesisHash ?? null, contract, ...lists);
 }
 
-function readRoot(row: Row): [UserID, string] {
-  const { user_id: userID, root } = checkedRow("A root", row);
+function readRoot({ user_id: userID, root }: Row): [UserID, string] {
   return [stateShape.text("user_id", userID), readHash("root", root)];
 }
 

@@ -30,10 +30,10 @@ function describeFees(startChain: StartChain, setCode: string): void {
   const publish = (options: Partial<PublishOptions>, via?: RpcCall) => {
     const journal = new MemoryJournal();
     const limits = { maxFeePerGas: 20n * GWEI, maxCost: 10n ** 18n };
-    const sending = { stuckAfterMs: ENDLESS_MS };
+    const times = { stuckAfterMs: ENDLESS_MS };
     return {
       journal,
-      publication: publishVia(via ?? fresh.call, sampleRecords(40), { journal, limits, sending, ...options }),
+      publication: publishVia(via ?? fresh.call, sampleRecords(40), { journal, limits, times, ...options }),
     };
   };
 

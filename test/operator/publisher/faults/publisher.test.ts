@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fetchFromHost, FolderJournal, FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import { fetchFromHost, FolderJournal, FolderStore, Registry } from "@keyroot/operator/publisher";
 import type { PublishEvent, PublishOptions } from "@keyroot/operator/publisher";
 import { KeyrootError, TransportError } from "keyroot/errors";
 import type { KeyRecord } from "keyroot/identity";
 import { fetchUserCount } from "keyroot/registry";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { publishWith } from "../../../../packages/operator/src/publisher/publish.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import {
   deployOn,
@@ -27,6 +28,8 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The maximum number of runs until a publisher succeeds. */
 const MAX_RUNS = 30;
+const SENDING = { timeoutMs: 30_000, inFlight: 2 };
+const TIMES = { pollMs: 5, stuckAfterMs: 50 };
 
 describeOnBoth("a publisher with faults", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -79,9 +82,9 @@ describeOnBoth("a publisher with faults", (startChain) => {
 
   it("continues when a failed store works again", async () => {
     const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
-    expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
-      KeyrootError,
-    );
+    expect(
+      await failure(publishWith(records, { ...LOCAL, registry: await fresh.connect(), store }, TIMES)),
+    ).to.be.an.instanceof(KeyrootError);
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
     await publishOnce();
     await expectPublished(records);
@@ -187,14 +190,9 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
     using journal = await FolderJournal.open(join(folder.path, "plan"));
     for (let runs = 0; ; runs++) {
       try {
-        await publish(records, {
-          ...LOCAL,
-          registry: await Registry.connect(call, contract, FAST_RETRY),
-          store: new FolderStore(filesDir),
-          journal,
-          usersPerFile: 3,
-          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 30_000, inFlight: 2 },
-        });
+        const registry = await Registry.connect(call, contract, FAST_RETRY);
+        const options = { ...LOCAL, registry, store: new FolderStore(filesDir), journal, usersPerFile: 3 };
+        await publishWith(records, { ...options, sending: SENDING }, TIMES);
         break;
       } catch (error) {
         if (!(error instanceof KeyrootError) || runs > 5) throw error;
@@ -221,16 +219,20 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     const call = crash.call(via);
     return await crash.run(
       (async () =>
-        publish(records, {
-          ...LOCAL,
-          registry: await fresh.connect(call),
-          store: crash.store(new FolderStore(fresh.filesDir)),
-          journal: crash.journal(journal),
-          usersPerFile: 3,
-          fetchFile: fetchFromHost(fresh.merkleUrl),
-          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 30_000, inFlight: 2, ...sending },
-          ...options,
-        }))(),
+        publishWith(
+          records,
+          {
+            ...LOCAL,
+            registry: await fresh.connect(call),
+            store: crash.store(new FolderStore(fresh.filesDir)),
+            journal: crash.journal(journal),
+            usersPerFile: 3,
+            fetchFile: fetchFromHost(fresh.merkleUrl),
+            sending: { ...SENDING, ...sending },
+            ...options,
+          },
+          TIMES,
+        ))(),
     );
   };
 

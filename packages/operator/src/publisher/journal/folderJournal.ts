@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { checkPrivateFile, checkPrivateFolder } from "../../disk/permissions.ts";
-import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
+import { kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
 import type { Plan } from "../plan/plan.ts";
 import { parsePlan, serializePlan } from "../plan/planFormat.ts";
 import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
@@ -17,13 +17,11 @@ const FILE = "journal.sqlite";
 const TABLES = [
   `CREATE TABLE plan (
   line INTEGER PRIMARY KEY,
-  text TEXT NOT NULL CHECK (octet_length(text) <= 67108864),
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  text TEXT NOT NULL CHECK (octet_length(text) <= 67108864)
 ) STRICT`,
   `CREATE TABLE attempts (
   number INTEGER PRIMARY KEY,
-  text TEXT NOT NULL CHECK (octet_length(text) <= 1024),
-  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+  text TEXT NOT NULL CHECK (octet_length(text) <= 1024)
 ) STRICT`,
 ];
 
@@ -33,12 +31,10 @@ const TABLES = [
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;
-  readonly #format: StateFormat;
   readonly #attempts: Attempt[];
 
-  private constructor(database: StateDatabase, format: StateFormat) {
+  private constructor(database: StateDatabase) {
     this.#database = database;
-    this.#format = format;
     this.#attempts = Array.from(this.#texts("attempts"), parseAttempt);
   }
 
@@ -65,7 +61,7 @@ export class FolderJournal implements Journal, Disposable {
       if ((await kindOfFile(path)) === "missing") await StateDatabase.create(path, format, () => undefined);
       const database = await StateDatabase.open(path, format, lock);
       try {
-        return new FolderJournal(database, format);
+        return new FolderJournal(database);
       } catch (error) {
         database[Symbol.dispose]();
         throw error;
@@ -88,7 +84,7 @@ export class FolderJournal implements Journal, Disposable {
 
   async recordAttempt(attempt: Attempt): Promise<void> {
     const text = serializeAttempt(attempt);
-    this.#database.run("INSERT INTO attempts (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
+    this.#database.run("INSERT INTO attempts (text) VALUES (?)", text);
     this.#attempts.push(attempt);
     return Promise.resolve();
   }
@@ -108,11 +104,7 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   *#texts(table: "plan" | "attempts"): Generator<string, void> {
-    for (const { text, checksum } of this.#database.rows(`SELECT text, checksum FROM ${table} ORDER BY rowid`)) {
-      if (text === undefined || checksumOf([text]) !== checksum)
-        throw this.#format.invalid(`A row of its table ${table} was changed.`);
-      yield String(text);
-    }
+    for (const { text } of this.#database.rows(`SELECT text FROM ${table} ORDER BY rowid`)) yield String(text);
   }
 
   #replace(plan: Plan | undefined): void {
@@ -122,7 +114,7 @@ export class FolderJournal implements Journal, Disposable {
       if (plan === undefined) this.#database.run(oldAttempts, countKeptAttempts(this.#attempts));
       for (const line of plan === undefined ? [] : serializePlan({ ...plan, plannedAt: Date.now() })) {
         const text = line.slice(0, -1);
-        this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
+        this.#database.run("INSERT INTO plan (text) VALUES (?)", text);
       }
     });
   }
@@ -145,7 +137,7 @@ async function refuseOldPlan(dir: string): Promise<void> {
 function formatOf(dir: string): StateFormat {
   return {
     applicationId: 0x4b524a4e, // "KRJN"
-    version: 1,
+    version: 2,
     tables: TABLES,
     // A plan with 100 million users fits in this size.
     maxBytes: 2 ** 32,

@@ -2,7 +2,6 @@ import { checkAllBuiltins } from "keyroot/input";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
-import { stateGasOf } from "./nextFork.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
 /** The cost of a plan at one block. Gas is in units of gas, prices are in wei per unit, and costs are in wei. */
@@ -22,8 +21,6 @@ export interface CostEstimate {
   accessList: boolean;
   gas: number;
   gasPerUser: number;
-  /** The part of the gas that pays for new state on chains with the fork Amsterdam (EIP-8037). 0 on other chains. */
-  stateGas: number;
   /** On Arbitrum, the part of the gas that pays for bytes. */
   dataGas: number;
   /** The base fee. Undefined on chains without a base fee. */
@@ -87,7 +84,6 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
     accessList,
     gas,
     gasPerUser: Math.round((gas / users) * 10) / 10,
-    stateGas: stateGasOf({ gas: gas - dataGas, users, transactions }),
     dataGas,
     ...feeData,
     dataFee,

@@ -52,7 +52,7 @@ export interface ResumeContext {
   /** Stores and verifies a new file. @returns the size of the file in bytes */
   storeFile: (file: MerkleFile) => Promise<number>;
   /** Receives each checked file, with the SHA-256 of its bytes. */
-  onChecked: (file: MerkleFile, sha256: string) => Promise<void>;
+  onChecked: (file: MerkleFile, sha256: string) => void;
   /**
    * Receives the root of a divided batch and the root of its first part, which takes over the nonces of the batch. A nonce
    * stays reserved until a transaction uses it.
@@ -96,7 +96,7 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
     const { root, users } = batch;
     const isAdded = !missing.has(batch);
     const found = await checkPlannedFile(batch, records, store, fetchFile, isAdded);
-    await context.onChecked(found.file, found.sha256);
+    context.onChecked(found.file, found.sha256);
     differences.push(...found.differences);
     for (const { userID } of found.file.records) if (!records.has(userID)) withoutRecord.push(userID);
     if (found.isRebuilt) emit({ event: "rebuilt", root, users });

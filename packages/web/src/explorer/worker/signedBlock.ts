@@ -8,16 +8,15 @@ import { indexedDbStore } from "keyroot/store/indexeddb";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 
-/** Stores the light client's state and the auditors' lists, so that a later visit continues from the stored state. */
+/** Stores the light client's state, so that a later visit continues from it. */
 const store = indexedDbStore();
 
 serveCalls({
   verify: (args, report, signal) => {
-    const { beacon, auditors } = args.options;
+    const { beacon } = args.options;
     const options = {
       ...args.options,
       ...(beacon && { beacon: { ...beacon, store } }),
-      ...(auditors && { auditors: { ...auditors, store } }),
     };
     return verify({ ...args, options }, report, signal);
   },

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import { estimateCost, FolderStore, makePlan, publish, RecordTable } from "@keyroot/operator/publisher";
-import { nextForkGas, stateGasOf } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
 import { usersPerTransaction } from "../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";
 import { startAmsterdam } from "../../support/amsterdam/amsterdam.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
@@ -12,27 +11,6 @@ import { testAll } from "../../support/testSize.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
-const PRESENT = { gas: 22_660 * 700, users: 700, transactions: 1 };
-
-describe("nextForkGas", () => {
-  it("adds the price of a new storage slot per user and transaction", () => {
-    const next = nextForkGas(1, PRESENT);
-    expect(next).to.include({ fork: "Amsterdam" });
-    expect((next?.gas ?? 0) / 700).to.be.within(103_500, 103_700);
-    expect((next?.gasAtMost ?? 0) / 700).to.be.within(111_500, 112_000);
-  });
-
-  it("returns 97,920 units of state gas per user and transaction", () => {
-    expect(nextForkGas(1, PRESENT)?.stateGas).to.equal(97_920 * 701);
-    expect(stateGasOf({ ...PRESENT, gas: 103_596 * 700 })).to.equal(97_920 * 701);
-    expect(stateGasOf(PRESENT)).to.equal(0);
-  });
-
-  it("returns undefined on other chains and after the fork", () => {
-    expect(nextForkGas(10, PRESENT)).to.equal(undefined);
-    expect(nextForkGas(1, { ...PRESENT, gas: 103_596 * 700 })).to.equal(undefined);
-  });
-});
 
 /** Describes publishing on a chain with this gas limit per transaction. It is the limit of Osaka or of the block. */
 function describeFork(transactionGas: number): void {
@@ -69,19 +47,20 @@ function describeFork(transactionGas: number): void {
         registry: await fresh.connect(),
         store: new FolderStore(join(folder.path, "files")),
         limits: { maxFeePerGas: 3n * GWEI },
-        sending: { pollMs: 5, timeoutMs: ENDLESS_MS },
+        usersPerFile: 700,
+        sending: { timeoutMs: ENDLESS_MS },
       });
       expect(published).to.have.lengthOf(Math.ceil(300 / (most * 0.97)));
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);
     });
 
-    it("needs as much gas as nextForkGas predicts", async () => {
+    it("costs what docs/costs.md states per user", async () => {
       const registry = await fresh.connect();
       const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
-      const { gas, stateGas, accessList, users, transactions } = await estimateCost(plan, registry);
-      expect([accessList, stateGas]).to.deep.equal([false, 97_920 * 101]);
-      const present = { gas: 21_000 + 22_660 * 100 + 60_000, users, transactions };
-      expect(gas / (nextForkGas(1, present)?.gas ?? 0)).to.be.within(0.97, 1.03);
+      const { gas, accessList } = await estimateCost(plan, registry);
+      expect(accessList).to.equal(false);
+      // The transaction itself adds 1,500 gas per user at 100 users.
+      expect(gas / 100).to.be.within(103_596, 106_500);
     });
   });
 }
