@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { checkNames } from "keyroot/input";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
+import { nodeFetch } from "../http/nodeFetch.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 
 /** The source of Merkle-tree files: a host, or a folder on this machine. */
@@ -40,7 +41,7 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
   const { maxBytes, timeoutMs, allowHttp } = source;
   return "dir" in source
     ? readFromFolder(source.dir, root, maxBytes)
-    : fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp });
+    : fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch });
 }
 
 /**
