@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { fetchBytes, fetchMerkleFile } from "keyroot/transport";
 import type { FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
 import { nodeFetch } from "../../../packages/operator/src/http/nodeFetch.ts";
@@ -43,7 +43,11 @@ describe("nodeFetch", () => {
     expect(sent).to.include({ accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "keyroot" });
   });
 
-  const COMPRESS = { gzip: gzipSync, br: brotliCompressSync };
+  const COMPRESS = {
+    ...{ gzip: gzipSync, "x-gzip": gzipSync, br: brotliCompressSync, deflate: deflateSync, zstd: zstdCompressSync },
+    "gzip, identity": gzipSync,
+    "br, gzip": (text: string) => gzipSync(brotliCompressSync(text)),
+  };
   for (const [encoding, compress] of Object.entries(COMPRESS)) {
     const answering = (body: Uint8Array, status = 200) =>
       at((_, response) => response.writeHead(status, { "Content-Encoding": encoding }).end(body));
@@ -97,11 +101,18 @@ describe("nodeFetch", () => {
     });
   }
 
-  for (const encoding of ["zstd", "gzip, br", "x-gzip", "constructor", "__proto__"]) {
-    it(`rejects Content-Encoding: ${encoding}`, async () => {
+  it("decompresses deflate without the header of zlib", async () => {
+    const body = deflateRawSync("€".repeat(300));
+    const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": "deflate" }).end(body));
+    expect(new TextDecoder().decode((await request(url)).bytes)).to.equal("€".repeat(300));
+  });
+
+  for (const encoding of ["compress", "gzip, lz4", "gzip, gzip, gzip, gzip", "constructor", "__proto__"]) {
+    it(`rejects Content-Encoding: ${encoding}, with the remedy`, async () => {
       const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end("x"));
-      const message = `The request to ${new URL(url).host} failed: UNKNOWN_CONTENT_ENCODING.`;
-      expect(await failure(request(url))).to.include({ code: "UNREACHABLE", message });
+      const { host } = new URL(url);
+      const message = `${host} sends the Content-Encoding "${encoding}", which Keyroot cannot decode. Let the host compress with gzip or br, or not at all.`;
+      expect(await failure(request(url))).to.include({ code: "FILE_HOST_ERROR", message });
     });
   }
 

@@ -4,6 +4,13 @@ import { parseUrl } from "../engine/parseUrl.ts";
 import { retryAfterOf } from "./retryAfter.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
 
+/** What a host returns by mistake, by the first byte: "<" of HTML, or the first byte of gzip or zstd. */
+const FAULTS: Readonly<Record<number, string>> = {
+  0x3c: "a web page instead of the file",
+  0x1f: "compressed bytes without the matching Content-Encoding for",
+  0x28: "compressed bytes without the matching Content-Encoding for",
+};
+
 /**
  * Fetches a Merkle-tree file from the file host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies the file.
  * @param merkleUrl the URL of the folder with the files
@@ -23,9 +30,13 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
   }
   if (status !== 200) {
-    const message = `${host} returned the HTTP status ${status}.`;
+    // Object stores report a missing file as forbidden if the reader may not list the bucket.
+    const hint = status === 403 ? " The file may be missing: check the store's rights, such as s3:ListBucket." : "";
+    const message = `${host} returned the HTTP status ${status}.${hint}`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status, status, retryAfter: retryAfterOf(headers) });
   }
+  const fault = FAULTS[bytes[0] ?? 0];
+  if (fault !== undefined) throw new TransportError("FILE_HOST_ERROR", `${host} returned ${fault} ${root}.json.`);
   // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
     throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json from ${host} is incomplete.`);

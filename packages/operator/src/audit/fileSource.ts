@@ -6,6 +6,7 @@ import { MERKLE_ROOT } from "keyroot/merkle";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
+import { nodeFetch } from "../http/nodeFetch.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
@@ -39,7 +40,8 @@ export function checkFileSource(source: FileSource): void {
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   const { maxBytes, timeoutMs, allowHttp, retry = FILE_HOST_RETRY } = source;
   if ("dir" in source) return readFromFolder(source.dir, root, maxBytes);
-  return withRetry(() => fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp }), retry);
+  const options = { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch };
+  return withRetry(() => fetchMerkleFile(source.merkleUrl, root, options), retry);
 }
 
 /**

@@ -1,7 +1,17 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { pipeline, type Readable } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip } from "node:zlib";
+import { once } from "node:events";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
+import { describeValue } from "keyroot/input";
+import { TransportError } from "../errors.ts";
 
 /** The request options that `fetchBytes` uses. */
 type TextRequest = Pick<RequestInit, "method"> & {
@@ -13,7 +23,10 @@ type TextRequest = Pick<RequestInit, "method"> & {
 /** The request headers. With these headers, a file host may return compressed files, as for clients. */
 const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "keyroot" };
 
-const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;
+/** Maximum number of encodings of a body. */
+const MAX_ENCODINGS = 3;
+
+const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH, ZSTD_e_flush: ZSTD_FLUSH } = constants;
 
 /**
  * A replacement of `fetch` for the library's `fetchBytes`. `nodeFetch` uses `node:http`, which takes about 1/3 of
@@ -24,30 +37,36 @@ const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;
 export const nodeFetch: typeof fetch = (url, init) =>
   new Promise((resolve, reject) => {
     const { body, signal, method, headers } = init as TextRequest;
-    const { href, protocol } = new URL(url as string);
+    const { href, protocol, host } = new URL(url as string);
     const request = protocol === "https:" ? requestHttps : requestHttp;
     const sent = request(href, { method, headers: { ...HEADERS, ...headers } }, (message) => {
-      const encoding = message.headers["content-encoding"]?.toLowerCase() ?? "identity";
-      const decoded = decode(message, encoding);
-      if (decoded === undefined) {
-        sent.destroy();
-        reject(Object.assign(new Error("unknown content encoding"), { code: "UNKNOWN_CONTENT_ENCODING" }));
-        return;
-      }
-      const chunks = decoded[Symbol.asyncIterator]();
-      const response = {
-        status: message.statusCode,
-        headers: headersOf(message, encoding),
-        body: { getReader: () => ({ read: () => chunks.next() }) },
-      };
-      resolve(response as unknown as Response);
+      const given = message.headers["content-encoding"] ?? "";
+      const encodings = given
+        .toLowerCase()
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== "" && word !== "identity");
+      decode(message, encodings).then((decoded) => {
+        if (decoded === undefined) {
+          sent.destroy();
+          reject(unknownEncoding(host, given));
+          return;
+        }
+        const chunks = decoded[Symbol.asyncIterator]();
+        const response = {
+          status: message.statusCode,
+          headers: headersOf(message, encodings),
+          body: { getReader: () => ({ read: () => chunks.next() }) },
+        };
+        resolve(response as unknown as Response);
+      }, reject);
     });
     signal?.addEventListener("abort", () => sent.destroy());
     sent.on("error", reject).end(body);
   });
 
-function headersOf({ headers }: IncomingMessage, encoding: string): Headers {
-  const kept = new Headers(encoding === "identity" ? {} : { "Content-Encoding": encoding });
+function headersOf({ headers }: IncomingMessage, encodings: readonly string[]): Headers {
+  const kept = new Headers(encodings.length === 0 ? {} : { "Content-Encoding": encodings.join(", ") });
   const retryAfter = headers["retry-after"];
   if (retryAfter !== undefined) kept.set("Retry-After", retryAfter);
   return kept;
@@ -57,17 +76,51 @@ function headersOf({ headers }: IncomingMessage, encoding: string): Headers {
  * Decodes the body of a response (RFC 9110, section 8.4). Returns undefined for an unknown encoding. This function
  * ignores errors of the body, because `read` throws these errors.
  */
-function decode(message: IncomingMessage, encoding: string): Readable | undefined {
+async function decode(message: IncomingMessage, encodings: readonly string[]): Promise<Readable | undefined> {
   const ignore = () => undefined;
+  message.on("error", ignore);
+  if (encodings.length > MAX_ENCODINGS) return undefined;
+  let body: Readable = message;
+  // The encoding that was applied last is the last of the list.
+  for (const encoding of encodings.toReversed()) {
+    const decoder = await decoderOf(encoding, body);
+    if (decoder === undefined) return undefined;
+    // A decoder can report several errors. `pipeline` handles only the first.
+    body = pipeline(body, decoder.on("error", ignore), ignore);
+  }
+  return body;
+}
+
+function unknownEncoding(host: string, encoding: string): TransportError {
+  const message = `${host} sends the Content-Encoding ${describeValue(encoding)}, which Keyroot cannot decode. Let the host compress with gzip or br, or not at all.`;
+  return new TransportError("FILE_HOST_ERROR", message, { actual: encoding });
+}
+
+/** A file host is not asked for `deflate` and `zstd`, but some hosts send them nevertheless. */
+async function decoderOf(encoding: string, body: Readable): Promise<Transform | undefined> {
   switch (encoding) {
-    case "identity":
-    case "":
-      return message.on("error", ignore);
     case "gzip":
-      return pipeline(message, createGunzip({ flush: FLUSH, finishFlush: FLUSH }), ignore);
+    case "x-gzip":
+      return createGunzip({ flush: FLUSH, finishFlush: FLUSH });
     case "br":
-      return pipeline(message, createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH }), ignore);
+      return createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH });
+    case "deflate":
+      return (await hasZlibHeader(body))
+        ? createInflate({ finishFlush: FLUSH })
+        : createInflateRaw({ finishFlush: FLUSH });
+    case "zstd":
+      // Node 22.13 has no zstd.
+      return (createZstdDecompress as typeof createZstdDecompress | undefined)?.({ finishFlush: ZSTD_FLUSH });
     default:
       return undefined;
   }
+}
+
+/** Some servers send `deflate` without zlib's header (RFC 9110, section 8.4.1.2; RFC 1950, section 2.2). */
+async function hasZlibHeader(body: Readable): Promise<boolean> {
+  await once(body, "readable").catch(() => undefined);
+  const first = body.read(1) as Buffer | null;
+  if (first === null) return true;
+  body.unshift(first);
+  return ((first[0] ?? 0) & 0x0f) === 8;
 }

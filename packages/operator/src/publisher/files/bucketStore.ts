@@ -51,7 +51,8 @@ type ObjectState = "missing" | "same" | "other";
  * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and
  * files (AWS SDKs and Tools Reference Guide). Errors do not contain these values. The credentials must allow
  * `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as
- * forbidden.
+ * forbidden. Services that reject checksums need `AWS_REQUEST_CHECKSUM_CALCULATION` and
+ * `AWS_RESPONSE_CHECKSUM_VALIDATION` with the value `WHEN_REQUIRED`. Each written file is read and compared in any case.
  * @example
  * ```ts
  * const store = await BucketStore.open("s3://keyroot-files/prod");
@@ -62,10 +63,17 @@ export class BucketStore implements MerkleFileStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #requestMs: number;
+  readonly #sendsChecksums: boolean;
   readonly #beside: BesideFileOptions;
 
-  private constructor(client: S3Client, bucket: string, prefix: string, requestMs: number, beside: BesideFileOptions) {
+  private constructor(
+    client: S3Client,
+    bucket: string,
+    prefix: string,
+    { requestMs, sendsChecksums, beside }: { requestMs: number; sendsChecksums: boolean; beside: BesideFileOptions },
+  ) {
     this.#beside = beside;
+    this.#sendsChecksums = sendsChecksums;
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
@@ -105,7 +113,9 @@ export class BucketStore implements MerkleFileStore {
         "No region is set for the bucket. Set AWS_REGION. If the service has no regions, set it to us-east-1.";
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
-    return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs, beside);
+    const sendsChecksums = (await client.config.requestChecksumCalculation()) !== "WHEN_REQUIRED";
+    const folder = prefix === "" ? "" : `${prefix}/`;
+    return new BucketStore(client, bucket, folder, { requestMs, sendsChecksums, beside });
   }
 
   async put(file: MerkleFile, { replace = false }: PutOptions = {}): Promise<StoredFile> {
@@ -193,8 +203,8 @@ export class BucketStore implements MerkleFileStore {
         ContentType: contentType,
         ContentEncoding: contentEncoding,
         CacheControl: "public, max-age=31536000, immutable",
-        // The service compares this checksum with the received bytes.
-        ChecksumSHA256: hash("sha256", bytes, "base64"),
+        // The service compares this checksum with the received bytes, unless the SDK's variables exclude checksums.
+        ...(this.#sendsChecksums && { ChecksumSHA256: hash("sha256", bytes, "base64") }),
         ...condition,
       });
       return this.#client.send(command, { abortSignal });
@@ -223,9 +233,27 @@ export class BucketStore implements MerkleFileStore {
         return await work(within);
       } catch (error) {
         // Omit the error's cause, because errors of the SDK contain requests with signatures.
-        throw new TransportError(code, `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.`);
+        const message = `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.${this.#remedyOf(code, error)}`;
+        throw new TransportError(code, message);
       }
     });
+  }
+
+  /** Returns a sentence about a likely cause that the operator can remove, or nothing. */
+  #remedyOf(code: "FILE_UNREADABLE" | "FILE_UNWRITABLE", error: unknown): string {
+    const { name, $metadata } = error instanceof S3ServiceException ? error : {};
+    const status = $metadata?.httpStatusCode;
+    if (status === 301 || status === 307 || name === "AuthorizationHeaderMalformed")
+      return " The bucket is in another region or at another address. Correct AWS_REGION or AWS_ENDPOINT_URL_S3.";
+    if (status === 403 && name === "AccessDenied")
+      return code === "FILE_UNREADABLE"
+        ? " Allow s3:GetObject for the objects and s3:ListBucket for the bucket. Without s3:ListBucket, the service reports a missing object in this way."
+        : " Allow s3:PutObject for the objects.";
+    if (code === "FILE_UNREADABLE" && (status === 501 || status === 400))
+      return " If the service rejects the header x-amz-checksum-mode, set AWS_RESPONSE_CHECKSUM_VALIDATION=WHEN_REQUIRED.";
+    if (this.#sendsChecksums && (status === 501 || status === 400))
+      return " If the service rejects the headers of checksums, set AWS_REQUEST_CHECKSUM_CALCULATION=WHEN_REQUIRED.";
+    return "";
   }
 
   #addressOf(name: string): string {
