@@ -110,7 +110,7 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
     "a plan whose roots are lost in a reorganization after all were added",
     "may cost what its users cost, as in the first round",
     async ({ fresh, proxy, run }) => {
-      const limits = { maxFeePerGas: 50n * 10n ** 9n };
+      const limits = { maxFeePerGas: 2n * 10n ** 9n };
       // Each user costs more gas than the least allowance, as after the fork Amsterdam.
       proxy.rule = estimates(6);
       const snapshot = await fresh.call("evm_snapshot", []);
