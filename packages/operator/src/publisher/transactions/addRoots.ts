@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatEther } from "ethers/utils";
 import { toQuantity } from "keyroot/ethereum";
 import type { TransportError } from "../../errors.ts";
-import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
+import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
 import type { AddRootCall, Registry, RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
 import { omitsAccessList, type SendTransaction } from "../signers/signer.ts";
 import { type CostBudget, worstCostOf } from "./costLimits.ts";
-import { type Prices, replacementFees } from "./feeBumps.ts";
+import { checkFees, type Prices, replacementFees } from "./feeBumps.ts";
 import { describeBlockage, findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction, restoreTransactions } from "./pendingTransaction.ts";
 import { quoteCall } from "./quoteCall.ts";
@@ -18,8 +18,6 @@ import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
-/** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
-const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
 /** The time in ms after which a transaction is sent again if no node has confirmed the transaction. */
 const RESEND_UNCONFIRMED_MS = 2_000;
@@ -249,15 +247,7 @@ class RootAdder {
     event: "sent" | "replaced",
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
-    // The journal may contain higher fees, from an earlier run with other limits or from an attacker.
-    const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
-    const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
-    if (maxFee > maxFeePerGas)
-      throw feeTooHigh(`The plan's recorded transaction offers ${describeGasPrice(maxFee)}`, maxFeePerGas, maxFee);
-    if (priorityFee > maxPriorityFeePerGas) {
-      const problem = `The plan's recorded transaction offers a priority fee of ${describeGasPrice(priorityFee)}`;
-      throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
-    }
+    checkFees(fees, this.#options);
     const exceeded = this.#budget?.exceededBy(attempt);
     if (exceeded !== undefined) throw costLimitReached(worstCostOf(attempt), exceeded);
     this.#budget?.record(attempt);
@@ -279,7 +269,7 @@ class RootAdder {
       await this.#journal.recordAttempt({ ...recorded, hash });
     }
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block, sentGas: gas });
-    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
+    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
     if (problem === undefined) this.#lastReason = undefined;
     else this.#reportWaiting(problem);
   }

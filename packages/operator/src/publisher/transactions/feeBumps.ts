@@ -1,7 +1,20 @@
 /** The fees with which stuck transactions are sent again, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
-import { type FeeData, type Fees, feesOf, gasPriceOf, isWithinLimits, maxGasPriceOf } from "../chain/fees.ts";
+import {
+  type FeeData,
+  type Fees,
+  feesOf,
+  gasPriceOf,
+  isWithinLimits,
+  maxGasPriceOf,
+  priorityFeeOf,
+} from "../chain/fees.ts";
 import type { CostBudget } from "./costLimits.ts";
+import { describeGasPrice, feeTooHigh } from "./sendErrors.ts";
+import type { SendOptions } from "./sendOptions.ts";
+
+/** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
+const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 
 /** Current prices, and the limits of a run, in wei per unit of gas. */
 export interface Prices {
@@ -35,6 +48,23 @@ export function replacementFees(
   // other fees, because a transaction must use the nonce.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
+}
+
+/**
+ * Checks the fees of a transaction. The journal may contain higher fees, from an earlier run with other limits or from an
+ * attacker.
+ * @throws TransportError FEE_TOO_HIGH
+ */
+export function checkFees(
+  fees: Fees,
+  { maxFeePerGas, maxPriorityFeePerGas = maxFeePerGas }: Pick<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">,
+): void {
+  const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
+  if (maxFeePerGas !== undefined && maxFee > maxFeePerGas)
+    throw feeTooHigh(`The plan's recorded transaction offers ${describeGasPrice(maxFee)}`, maxFeePerGas, maxFee);
+  if (maxPriorityFeePerGas === undefined || priorityFee <= maxPriorityFeePerGas) return;
+  const problem = `The plan's recorded transaction offers a priority fee of ${describeGasPrice(priorityFee)}`;
+  throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
 }
 
 /**
