@@ -60,6 +60,17 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) });
 
   describe("publish", () => {
+    it("names the users with another published key, publishes all others, and exits 1", async () => {
+      await publishQuickly(one);
+      const { code, json } = await publish([{ ...three, userID: one.userID }, two]);
+      expect(code).to.equal(1);
+      expect(json).to.include({ users: 1, alreadyPublished: 1 });
+      expect(json).to.have.property("error").that.includes({ code: "KEY_DIFFERS", actual: one.keyID });
+      const differing = { userID: one.userID, publishedKeyID: one.keyID, keyID: three.keyID };
+      expect(json["differing"]).to.containSubset([differing]);
+      expect(await verify(two.userID)).to.deep.equal([0, true]);
+    });
+
     it("publishes keys, so that verify accepts them", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);

@@ -194,6 +194,22 @@ describeOnBoth("the service's publisher", (startChain) => {
     expect(await rootsOf(records)).to.not.include(undefined);
   });
 
+  it("publishes the other regions' keys if a region fails, and all keys afterwards", async () => {
+    const records = sampleRecords(4);
+    await register(records);
+    await writeFile(filesOf("us-west-2"), "not a folder");
+    const failed: Region[] = [];
+    const publisher = new KeyPublisher(databases, chain(), undefined, {
+      onRegionFailed: (region) => failed.push(region),
+    });
+    expect(await failure(publisher.publish())).to.have.property("code");
+    expect(failed).to.deep.equal(["us-west-2"]);
+    expect((await rootsOf(records)).map((root) => root !== undefined)).to.deep.equal([false, true, false, true]);
+    await rm(filesOf("us-west-2"));
+    await publisher.publish();
+    expect(await rootsOf(records)).to.not.include(undefined);
+  });
+
   it("records the root of a key that another publisher published", async () => {
     const [record = never(), ...others] = sampleRecords(3);
     await register([record]);
@@ -223,9 +239,16 @@ describeOnBoth("the service's publisher", (startChain) => {
       return { keyID: first.keyID, pubKey: first.pubKey, state: "published", root };
     };
 
-    it("records the keys on the chain when it publishes", async () => {
+    it("records the keys on the chain when it publishes, and reports the users", async () => {
       await register([replaced]);
-      await publisherOver(databases).publish();
+      const reported: [code: string, message: string][] = [];
+      const publisher = new KeyPublisher(databases, chain(), undefined, {
+        onDifference: ({ code }, error) => reported.push([code, String(error)]),
+      });
+      await publisher.publish();
+      const [[code, message] = never()] = reported;
+      expect([reported.length, code]).to.deep.equal([1, "KEY_DIFFERS"]);
+      expect(message).to.include(first.userID);
       expect(await found()).to.deep.equal(await expected());
       expect(await databases.regions["us-west-2"].select().from(conflictingKeys)).to.containSubset([
         { userID: first.userID, keyID: third.keyID },
