@@ -8,7 +8,7 @@ import { HardhatPluginError } from "hardhat/plugins";
 export const mochaTask = overrideTask(["test", "mocha"])
   .setInlineAction(async (args, _hre, runSuper) => {
     try {
-      return await runSuper(args);
+      return (await runSuper(args)) as unknown;
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith("Cannot find package "))) throw error;
       const message = `${error.message}. To install the packages for all tests, run: npm run bootstrap`;

@@ -41,8 +41,8 @@ describe("a fresh clone in a folder named keyroot", function () {
     for (const path of stdout.trimEnd().split("\n")) {
       await mkdir(dirname(join(clone, path)), { recursive: true });
       // A deleted file may still be in the index.
-      await cp(join(ROOT, path), join(clone, path)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
+      await cp(join(ROOT, path), join(clone, path)).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       });
     }
   });

@@ -7,7 +7,7 @@ import { ROOT } from "../../scripts/test/root.ts";
 import { testAll } from "../support/testSize.ts";
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
-const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && name !== "bootstrap");
+const NAMES = Object.keys(scripts).filter((name) => !/^pre|^bootstrap$|^postinstall$/.test(name));
 
 /**
  * For each script, arguments with which it ends within seconds and changes nothing, and the expected output. readme.test.ts
