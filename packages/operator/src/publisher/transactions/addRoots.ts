@@ -221,8 +221,8 @@ class RootAdder {
   }
 
   /** Reports each reason for waiting only once. */
-  #reportWaiting(reason: string): void {
-    if (reason !== this.#lastReason) this.#emit({ event: "waiting", reason });
+  #reportWaiting(reason: string | undefined): void {
+    if (reason !== undefined && reason !== this.#lastReason) this.#emit({ event: "waiting", reason });
     this.#lastReason = reason;
   }
 
@@ -272,8 +272,7 @@ class RootAdder {
     }
     Object.assign(transaction, { attempt, ...result, sentAt: performance.now(), sentAtBlock: block, sentGas: gas });
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
-    if (problem === undefined) this.#lastReason = undefined;
-    else this.#reportWaiting(problem);
+    this.#reportWaiting(problem);
   }
 
   /**
