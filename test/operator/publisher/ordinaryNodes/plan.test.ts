@@ -43,11 +43,11 @@ interface World {
   proxy: RpcProxy;
   /** The events of all runs. */
   events: PublishEvent[];
-  run(records: readonly KeyRecord[], options?: Partial<PublishOptions>): Promise<PublishResult>;
+  run: (records: readonly KeyRecord[], options?: Partial<PublishOptions>) => Promise<PublishResult>;
   /** The state of the plan, as `keyroot status` shows it. */
-  status(): ReturnType<typeof findUnfinishedPlan>;
+  status: () => ReturnType<typeof findUnfinishedPlan>;
   /** Number of the owner's transactions. */
-  nonces(): Promise<number>;
+  nonces: () => Promise<number>;
 }
 
 const rejectSending: RpcRule = ({ method }) =>
@@ -137,7 +137,7 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
       const wallet = new Wallet(OWNER_KEY);
       let lists = 0;
       const signer = new RemoteSigner(async (_, [request]) => {
-        const { accessList, gas, from: _from, ...rest } = request as Record<string, string>;
+        const { accessList, gas, ...rest } = request as Record<string, string>;
         if (accessList !== undefined) lists++;
         return wallet.signTransaction({ ...rest, type: 2, gasLimit: gas ?? never(), nonce: Number(rest["nonce"]) });
       }, fresh.owner);
@@ -296,7 +296,7 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
   });
 
   describe("serializing access lists", () => {
-    it("gives the bytes that ethers gives", async () => {
+    it("gives the bytes that ethers gives", () => {
       const wallet = new Wallet(OWNER_KEY);
       const storageKeys = Array.from({ length: 40 }, (_, i) => `0x${sha256(String(i))}`);
       const address = wallet.address;
