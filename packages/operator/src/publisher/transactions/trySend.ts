@@ -1,6 +1,6 @@
 import { isHash } from "keyroot/ethereum";
 import { TransportError } from "../../errors.ts";
-import { isTransient } from "../../http/retry.ts";
+import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
 /** Error messages of nodes that already have the transaction, or another transaction with the same nonce. */
@@ -36,7 +36,8 @@ export async function trySend(send: SendTransaction, transaction: TransactionReq
     if (ALREADY_KNOWN.test(message)) return { accepted: true };
     if (TOO_POOR.test(message)) throw cannotPay(transaction.from, error as TransportError);
     if (NONCE_OR_FEE.test(message)) return { accepted: false };
-    if (isTransient(error)) return { accepted: false, problem: error.message.replace(/\.$/, "") };
+    if (error instanceof TransportError && nodeAnswerTo(error, "eth_sendRawTransaction").reaction === "repeat")
+      return { accepted: false, problem: error.message.replace(/\.$/, "") };
     throw error;
   }
 }
