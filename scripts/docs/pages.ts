@@ -33,6 +33,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "signers",
       "costs",
       "choosing-a-chain",
+      "nodes",
       "contract",
       "install",
       "variables",

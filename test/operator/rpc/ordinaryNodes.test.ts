@@ -274,7 +274,7 @@ describeOnBoth("ordinary nodes: reads", (startChain) => {
       const old = await world.head();
       await world.fresh.call("hardhat_mine", []);
       let isPruned = false;
-      const proxy = await startProxy(({ method, params: [, at] }) => {
+      const proxy = await startProxy(({ params: [, at] }) => {
         const { blockHash } = (at ?? {}) as { blockHash?: string };
         if (blockHash === old && isPruned) return error(-32000, "missing trie node ab (path )");
         return undefined;
@@ -305,7 +305,10 @@ describeOnBoth("ordinary nodes: reads", (startChain) => {
       const host = closing(
         await serve((request, response) => {
           if (++count === 1) response.writeHead(429, { "Retry-After": "0" }).end();
-          else void fetch(world.fresh.merkleUrl + request.url).then(async (got) => response.end(await got.text()));
+          else
+            void fetch(`${world.fresh.merkleUrl}${request.url ?? ""}`).then(async (got) =>
+              response.end(await got.text()),
+            );
         }),
       );
       const files = { merkleUrl: host.url, ...LIMITS, retry: FAST_RETRY };

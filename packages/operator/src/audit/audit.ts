@@ -149,6 +149,7 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
   const read = async (): Promise<ChainReading> => {
     const { call, state, retry } = options;
     const counts = await readCounts(call, options, state.cursor, retry);
+    state.startRun();
     const { block } = counts.evidence;
     const { cursor } = state;
     // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
@@ -168,7 +169,6 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const { events } = history;
   const findings = new Findings();
   findings.add(found);
-  state.startRun();
 
   const roots = rootsOf(events);
   const known = new Set(roots.map(({ root }) => root));

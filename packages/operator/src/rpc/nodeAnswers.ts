@@ -61,18 +61,25 @@ function matches({ error = ["RPC_ERROR"], status, code, message, withoutCode }: 
 }
 
 /** The code of the JSON-RPC error. */
-function rpcCodeOf({ actual, status }: TransportError): number | undefined {
-  return typeof actual === "number" && actual !== status ? actual : undefined;
+function rpcCodeOf({ actual }: TransportError): number | undefined {
+  return typeof actual === "number" && !isStatus(actual) ? actual : undefined;
 }
 
 /**
- * The HTTP status of the answer. Hardhat's provider keeps the status in the cause of its error.
+ * The HTTP status of the answer, which some providers also send as the code of a JSON-RPC error. Hardhat's provider keeps
+ * the status in the cause of its error.
  * @returns undefined if the status is unknown
  */
 function statusOf(error: TransportError): number | undefined {
-  if (error.status !== undefined) return error.status;
+  const { status, actual } = error;
+  if (status !== undefined && status !== 200) return status;
+  if (typeof actual === "number" && isStatus(actual)) return actual;
   for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if ("statusCode" in cause && typeof cause.statusCode === "number") return cause.statusCode;
   }
-  return undefined;
+  return status;
+}
+
+function isStatus(number: number): boolean {
+  return number >= 400 && number < 600;
 }

@@ -5,8 +5,26 @@ const STATE_REMEDY =
   "The node has deleted the state of this block. Run the command again for a newer block, or use an archive node.";
 const HISTORY_REMEDY = "The node has deleted its old blocks (EIP-4444). Use an endpoint with the whole history.";
 
+const NOT_FINAL_REMEDY =
+  "The node knows no finalized block yet, for example after its start. Try again later, or use another endpoint.";
+
 /** The answers of a node that does not have the requested block yet. */
 const BLOCK_UNKNOWN: readonly NodeAnswer[] = [
+  {
+    reaction: "repeat",
+    means: "block unknown",
+    code: [-39001],
+    remedy: NOT_FINAL_REMEDY,
+    source:
+      "Besu, Erigon, Reth: the tags safe and finalized before the first finalized block (ethereum/execution-apis#879).",
+  },
+  {
+    reaction: "repeat",
+    means: "block unknown",
+    message: /(?:safe|finalized)"? (?:block )?not (?:found|available)/i,
+    remedy: NOT_FINAL_REMEDY,
+    source: "Geth (ethereum/execution-apis#879), Erigon (erigontech/erigon#20149).",
+  },
   {
     reaction: "repeat",
     means: "block unknown",
@@ -14,15 +32,7 @@ const BLOCK_UNKNOWN: readonly NodeAnswer[] = [
       /header (?:for hash )?not found|(?:block|header).{0,90}(?:not found|not available|does not exist|unavailable)|unknown (?:block|header)|block.*(?:out of range|is beyond|extends beyond|not yet)|BlockOutOfRange|cannot find (?:the )?block|could not find (?:the )?(?:block|header)|unfinalized data|(?:not|isn't) currently canonical|resource not found|after last accepted block|block_?id .*not found|blocks? .*cannot be found/i,
     remedy: BEHIND_REMEDY,
     source:
-      "A node that is behind the others, or that knows no finalized block yet: Geth and Besu (ethereum/execution-apis#534), Reth and Erigon with -39001 or -32001 (ethereum/execution-apis#879, erigontech/erigon#20149), Anvil's BlockOutOfRangeError, Avalanche (cowprotocol/services#3418); behind balancers ethersphere/bee#1919, ponder-sh/ponder#1189, DefiLlama/defillama-sdk#254.",
-  },
-  {
-    reaction: "repeat",
-    means: "block unknown",
-    code: [-39001],
-    remedy: BEHIND_REMEDY,
-    source:
-      "execution-apis: the tags safe and finalized before the first finalized block (ethereum/execution-apis#879).",
+      "A node that is behind the others: Geth and Besu (ethereum/execution-apis#534), Reth with -32001 (ethereum/execution-apis#879), Anvil's BlockOutOfRangeError, Avalanche (cowprotocol/services#3418); behind balancers ethersphere/bee#1919, ponder-sh/ponder#1189, DefiLlama/defillama-sdk#254.",
   },
 ];
 
