@@ -1,6 +1,8 @@
+import type { ResolvedConfig } from "../config/config.ts";
 import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
+import { describeConfig } from "./describeConfig.ts";
 import { print, untilStopped } from "@keyroot/operator/commands";
 
 /**
@@ -9,24 +11,25 @@ import { print, untilStopped } from "@keyroot/operator/commands";
  */
 export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {
   const stopped = untilStopped();
-  const config = readConfig(process.env);
-  const service = await startService({ ...config, ...(every > 0 && { schedule: { every, atLeast } }) });
+  const config = { ...readConfig(process.env), ...(every > 0 && { schedule: { every, atLeast } }) };
+  const service = await startService(config);
   try {
     const { url, monitoringUrl } = service;
     const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
-    print(json ? JSON.stringify({ url, monitoringUrl }) : describeService(service, database));
+    print(json ? JSON.stringify({ url, monitoringUrl }) : describeService(service, database, config));
     await stopped;
   } finally {
     await service.close();
   }
 }
 
-function describeService({ url, monitoringUrl }: RunningService, database: string): string {
+function describeService({ url, monitoringUrl }: RunningService, database: string, config: ResolvedConfig): string {
   return [
     `Partner service    ${url}`,
     `API description    ${url}/docs`,
     ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
     `Database           ${database}`,
+    ...describeConfig(config),
     "Press Ctrl-C to stop. The service finishes the requests in progress first.",
   ].join("\n");
 }

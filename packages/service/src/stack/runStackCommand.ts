@@ -53,7 +53,11 @@ function hasDatabase(): boolean {
   }
 }
 
-const describeService = (url: string) => `${url}  (API description: ${url}/docs)`;
+const describeService = (url: string) =>
+  [
+    `${url}  (API description: ${url}/docs)`,
+    "              For development: no rate limits, no hold period, data in memory. Keys are published on request.",
+  ].join("\n");
 const NO_SERVICE = "not started. It needs a database. Run 'npm install @electric-sql/pglite'";
 const SECOND_STACK =
   "Another stack runs in this project. Other commands use the other stack. Press Ctrl-C to stop this stack.";

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { findStored, FolderStore, openStore } from "@keyroot/operator/publisher";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
@@ -189,6 +190,65 @@ describe("BucketStore", () => {
         expect((await object(small)).status).to.equal(404);
       });
     }
+
+    const hasChecksum = (request: IncomingMessage) =>
+      Object.keys(request.headers).some((name) => /^x-amz-(?:checksum|sdk-checksum|trailer)/.test(name));
+    const rejecting =
+      (status: number, code: string): Gate =>
+      (request, response) =>
+        hasChecksum(request) && reject(response, status, code);
+    const CHECKSUMS = {
+      AWS_REQUEST_CHECKSUM_CALCULATION: "WHEN_REQUIRED",
+      AWS_RESPONSE_CHECKSUM_VALIDATION: "WHEN_REQUIRED",
+    };
+    for (const [status, code] of [
+      [501, "NotImplemented"],
+      [400, "InvalidArgument"],
+      [400, "InvalidRequest"],
+    ] as const) {
+      it(`names the SDK's variables if the service rejects checksums with ${status} ${code}`, async () => {
+        server.gate = rejecting(status, code);
+        expect((await errorOf(store.put(small))).message).to.include(
+          `"${code}", HTTP status ${status}. If the service rejects the header x-amz-checksum-mode, set AWS_RESPONSE_CHECKSUM_VALIDATION=WHEN_REQUIRED.`,
+        );
+        server.gate = (request, response) => request.method === "PUT" && rejecting(status, code)(request, response);
+        expect((await errorOf(store.put(small))).message).to.include(
+          `"${code}", HTTP status ${status}. If the service rejects the headers of checksums, set AWS_REQUEST_CHECKSUM_CALCULATION=WHEN_REQUIRED.`,
+        );
+      });
+
+      it(`stores files without checksums after that, at a service that responds with ${status} ${code}`, async () => {
+        setEnvironment({ ...CREDENTIALS, ...CHECKSUMS, AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: server.url });
+        const plain = await BucketStore.open(`s3://${server.bucket}/keys/v1`, {}, { brotli: true });
+        server.gate = rejecting(status, code);
+        await plain.put(small);
+        expect(await (await object(small)).text()).to.equal(textOf(small));
+        expect(server.requests.filter(({ line }) => line.startsWith("PUT"))).to.have.length(2);
+      });
+    }
+
+    for (const { what, gate, remedy } of [
+      {
+        what: "forbidden reading, as of a missing object without s3:ListBucket",
+        gate: (_: unknown, response: ServerResponse) => reject(response, 403, "AccessDenied"),
+        remedy: "Without s3:ListBucket, the service reports a missing object in this way.",
+      },
+      {
+        what: "forbidden writing",
+        gate: (request: IncomingMessage, response: ServerResponse) =>
+          request.method === "PUT" && reject(response, 403, "AccessDenied"),
+        remedy: "Allow s3:PutObject for the objects.",
+      },
+      {
+        what: "a bucket in another region",
+        gate: (_: unknown, response: ServerResponse) => reject(response, 301, "PermanentRedirect"),
+        remedy: "Correct AWS_REGION or AWS_ENDPOINT_URL_S3.",
+      },
+    ])
+      it(`names the remedy for ${what}`, async () => {
+        server.gate = gate;
+        expect((await errorOf(store.put(small))).message).to.include(remedy);
+      });
 
     it("reports Node's error code if the service is not running", async () => {
       await server.close();
