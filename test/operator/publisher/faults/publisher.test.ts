@@ -82,9 +82,8 @@ describeOnBoth("a publisher with faults", (startChain) => {
 
   it("continues when a failed store works again", async () => {
     const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
-    expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
-      KeyrootError,
-    );
+    const publishing = publishWith(records, { ...LOCAL, registry: await fresh.connect(), store }, TIMES);
+    expect(await failure(publishing)).to.be.an.instanceof(KeyrootError);
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
     await publishOnce();
     await expectPublished(records);
