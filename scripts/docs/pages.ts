@@ -18,7 +18,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "verifying",
     "react-native",
     "light-client",
-    "short-proofs",
     "watching",
     "safety-code",
     "threat-model",

@@ -8,5 +8,4 @@
 // The order matters, because each script reads files that the earlier scripts write.
 await import("./openApi.ts");
 await import("./clientTypes.ts");
-await import("./glossary.ts");
 await import("./apiSummary.ts");

@@ -3,7 +3,7 @@ import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../scripts/test/root.ts";
 import { optionName } from "../../packages/operator/src/commands/defineCommand.ts";
-import { allCommands } from "../../scripts/generate/glossaryTerms.ts";
+import { allCommands } from "../../scripts/generate/allCommands.ts";
 import { headingsOf } from "../support/packages/markdown.ts";
 import { readPage } from "../support/pages.ts";
 
@@ -13,7 +13,7 @@ const PAGES = globSync(["*.md", "docs/*.md", "packages/*/README.md", "examples/*
 }).toSorted();
 const MAX_WORDS = 2_000;
 /** Pages without a word limit: generated pages and the changelog. */
-const UNLIMITED = ["docs/benchmarks.md", "docs/commands.md", "docs/glossary.md", "CHANGELOG.md"];
+const UNLIMITED = ["docs/benchmarks.md", "docs/commands.md", "CHANGELOG.md"];
 /** Pages with reference tables. The word limit excludes table rows, because readers only search them. */
 const TABLES = ["docs/errors.md"];
 
@@ -56,23 +56,6 @@ describe("pages", () => {
       for (const [file] of text.matchAll(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g))
         expect(existsSync(join(ROOT, file)), `${path}: ${file}`).to.equal(true);
     }
-  });
-
-  it("name only existing files in docs/system.md", async () => {
-    const tables = (await readPage("docs/system.md")).split("\n## Who holds what\n")[0] ?? "";
-    let named = 0;
-    for (const [, cell = ""] of tables.matchAll(/^\|[^|]+\|([^|]+)\|$/gm)) {
-      // A path is relative to `packages`, or to the folder of the previous path in the same cell.
-      let folder = "packages";
-      for (const [, path = ""] of cell.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|sol)|[\w/]+\/src\/\w+)`/g)) {
-        const full = [join("packages", path), join(folder, path)].find((one) => existsSync(join(ROOT, one)));
-        expect(full, `docs/system.md: ${path}`).to.be.a("string");
-        if (path.includes("/src/"))
-          folder = /\.\w+$/.test(path) ? join("packages", dirname(path)) : join("packages", path);
-        named++;
-      }
-    }
-    expect(named).to.be.above(40);
   });
 
   it("show only existing commands and options", async () => {

@@ -159,6 +159,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
         records,
         "--files",
         out(),
+        ...["--users-per-file", "1000"],
       ];
       const child = spawn("sh", limited, { stdio: ["ignore", "ignore", "pipe"], env: environment({}) });
       const limitedRun = await outcomeOf(child);

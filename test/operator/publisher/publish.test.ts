@@ -40,10 +40,26 @@ describeOnBoth("publish", (startChain) => {
 
     it("adds several roots if the users do not fit into one transaction", async () => {
       const records = sampleRecords(1500);
-      const { published } = await publishAll(records);
+      const { published } = await publishAll(records, { usersPerFile: 700 });
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([700, 700, 100]);
       expect(await stored()).to.have.members(published.map(({ root }) => `${root}.json`));
       for (const i of [0, 749, 1499]) await verify(records[i] ?? never());
+    });
+
+    it("stores 64 users per file by default, and fills each block with transactions", async () => {
+      let isEverySent = false;
+      const stays: number[] = [];
+      // The chain makes no block until all transactions are sent.
+      await fresh.call("evm_setAutomine", [false]);
+      const onEvent: PublishOptions["onEvent"] = ({ event }) => {
+        if (event === "sent") stays.push(stays.length);
+        if (stays.length < 10 || isEverySent) return;
+        isEverySent = true;
+        void fresh.call("evm_setAutomine", [true]).then(() => fresh.call("evm_mine", []));
+      };
+      const { published } = await publishAll(sampleRecords(600), { onEvent });
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([...Array<number>(9).fill(64), 24]);
+      expect(new Set(published.map(({ blockNumber }) => blockNumber)).size).to.equal(1);
     });
 
     it("makes smaller files if the node rejects large transactions", async () => {

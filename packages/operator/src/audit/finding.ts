@@ -42,7 +42,7 @@ export const FINDING_CODES = {
  * false or incomplete, and there is nothing to sign. FILE_STRAY is about a file that belongs to no root.
  */
 const ROOT_CODES: readonly string[] = [
-  ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN", "ADDED_COUNT_TOO_LOW"] satisfies FindingCode[]),
+  ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN"] satisfies FindingCode[]),
   ...(["USER_NOT_PUBLISHED", "USER_NOT_IN_FILE", "USER_TWO_KEYS"] satisfies FindingCode[]),
 ];
 

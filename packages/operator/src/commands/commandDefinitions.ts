@@ -79,7 +79,7 @@ const records = text(
 );
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 const skipBad = flag("Skip bad rows instead of stopping");
-const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
+const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 64 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
   brotli: flag("Also store Brotli-compressed copies of the files, named <root>.json.br", {
@@ -173,7 +173,7 @@ export const DEFINITIONS = {
         { excludes: ["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"] },
       ),
       plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
-      inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
+      inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 64 }),
       maxFee,
       maxPriorityFee,
       maxCost: text("eth", "Maximum total cost in ETH of all runs of the plan", {

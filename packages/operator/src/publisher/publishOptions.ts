@@ -41,7 +41,7 @@ export interface PublishOptions {
   journal?: Journal | undefined;
   /**
    * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows only a smaller number,
-   * that number is used. Default: 700.
+   * that number is used. Default: 64.
    */
   usersPerFile?: number | undefined;
   /**

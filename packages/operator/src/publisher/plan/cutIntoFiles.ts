@@ -3,10 +3,10 @@ import type { KeyRecord } from "keyroot/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
 
 /**
- * The default maximum number of users per file. A transaction on Ethereum has at most 2^24 gas (EIP-7825). This gas is
- * enough for about 740 users. A file of 700 users has 0.56 MB.
+ * The default maximum number of users per file. A file of 64 users has 15 kB with Brotli, and each user costs 3.3 % more
+ * gas than in a file of 700 users (docs/costs.md).
  */
-export const DEFAULT_USERS_PER_FILE = 700;
+export const DEFAULT_USERS_PER_FILE = 64;
 
 /**
  * Checks the maximum number of users in a file.

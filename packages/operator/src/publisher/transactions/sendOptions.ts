@@ -2,7 +2,10 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 
 /** Options for sending transactions, and for the wait until transactions are in a block. */
 export interface SendOptions {
-  /** The maximum number of pending transactions. Default: 8. */
+  /**
+   * The maximum number of pending transactions. If a node accepts fewer from one account, the others wait. Default: 64,
+   * which is more than a block of 60 million gas has room for with 64 users per transaction.
+   */
   inFlight: number;
   /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */
   maxFeePerGas: bigint | undefined;
@@ -22,7 +25,7 @@ export interface SendOptions {
 }
 
 export const DEFAULT_SEND_OPTIONS: SendOptions = {
-  inFlight: 8,
+  inFlight: 64,
   maxFeePerGas: undefined,
   maxPriorityFeePerGas: undefined,
   accessList: false,
