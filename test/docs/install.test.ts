@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
-import { startService } from "../../packages/service/src/startService.ts";
+import { startService } from "../../packages/service/src/serve/startService.ts";
 import { blocksOf, readPage, variablesIn } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { untilReady } from "../support/servers/untilReady.ts";

@@ -11,7 +11,7 @@ import {
   type RunningService,
   startService,
   type StartServiceOptions,
-} from "../../packages/service/src/startService.ts";
+} from "../../packages/service/src/serve/startService.ts";
 import { runAt } from "../support/postgres/postgres.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
@@ -19,7 +19,7 @@ import { Caller, expectProblem, randomHex, type TestPartner } from "../support/s
 import { ADMIN_TOKEN, migratedDatabaseUrl, serviceVariables, SIGNING_JWK } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
-const START_SERVICE = new URL("../../packages/service/src/startService.ts", import.meta.url).href;
+const START_SERVICE = new URL("../../packages/service/src/serve/startService.ts", import.meta.url).href;
 /** A program that runs the service in a separate process. Environment variables configure it. */
 const PROGRAM = `
   import { startService } from ${JSON.stringify(START_SERVICE)};

@@ -10,12 +10,12 @@
  */
 export type { ChainOptions, Schedule, ServiceConfig } from "./config/config.ts";
 export { readConfig } from "./config/readConfig.ts";
-export type { AnswerOf, BodyOf, OperationPath } from "./app/operations.ts";
-export { generateOpenApi } from "./app/generateOpenApi.ts";
-export type { ChainConfig } from "./publishing/chainConfig.ts";
-export { KeyPublisher } from "./publishing/keyPublisher.ts";
-export { type RunningService, startService, type StartServiceOptions } from "./startService.ts";
-export { type Database, type Databases, openDatabases } from "./database/database.ts";
+export type { AnswerOf, BodyOf, OperationPath } from "./serve/operations.ts";
+export { generateOpenApi } from "./serve/generateOpenApi.ts";
+export type { ChainConfig } from "./config/chainConfig.ts";
+export { KeyPublisher } from "./publisher/keyPublisher.ts";
+export { type RunningService, startService, type StartServiceOptions } from "./serve/startService.ts";
+export { type Database, type Databases, openDatabases } from "./api/database/database.ts";
 export { countPublishable, takePublishable } from "./publishing/takePublishable.ts";
 export { publisherLeases } from "./publishing/tables.ts";
 export { makeSigningKey } from "./tokens/signingKeys.ts";

@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { createHash } from "node:crypto";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { rowsOf } from "../../../packages/service/src/database/database.ts";
+import { rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { expectProblem, pagesOf, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";

@@ -7,11 +7,11 @@ import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/reg
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import { type Databases, openDatabases } from "../../../packages/service/src/database/database.ts";
+import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
-import { rebuildFiles } from "../../../packages/service/src/publishing/rebuildFiles.ts";
-import { eraseUser } from "../../../packages/service/src/users/eraseUser.ts";
+import { rebuildFiles } from "../../../packages/service/src/publisher/rebuildFiles.ts";
+import { eraseUser } from "../../../packages/service/src/keys/eraseUser.ts";
 import { program } from "../../support/processes/commandLine.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { markPublished } from "../../support/service/markPublished.ts";

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
 import { TransportError } from "../../../packages/operator/src/errors.ts";
-import type { PublishingStatus } from "../../../packages/service/src/publishing/publishingStatus.ts";
+import type { PublishingStatus } from "../../../packages/service/src/publisher/publishingStatus.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { keyFieldsOf } from "../service/answerChallenge.ts";
 import { markPublished } from "../service/markPublished.ts";

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeApp } from "../../../packages/service/src/app/app.ts";
-import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
-import type { RateLimitOptions } from "../../../packages/service/src/rateLimits/rateLimits.ts";
-import { makeLogger } from "../../../packages/service/src/app/logger.ts";
-import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
-import type { App } from "../../../packages/service/src/app/defineOperation.ts";
+import { makeApp } from "../../../packages/service/src/serve/app.ts";
+import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/serve/context.ts";
+import type { RateLimitOptions } from "../../../packages/service/src/api/limits/rateLimits.ts";
+import { makeLogger } from "../../../packages/service/src/api/logger.ts";
+import { makeMonitoring } from "../../../packages/service/src/api/monitoring.ts";
+import type { App } from "../../../packages/service/src/api/defineOperation.ts";
 import {
   type DatabaseOptions,
   type Databases,
   openDatabases,
-} from "../../../packages/service/src/database/database.ts";
+} from "../../../packages/service/src/api/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 import { makeSigningKey, toSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
 import { WebhookKeys } from "../../../packages/service/src/webhooks/webhookKeys.ts";

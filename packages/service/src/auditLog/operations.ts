@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { defineOperation } from "../api/defineOperation.ts";
 import {
   bizID,
   cursor,
@@ -13,8 +13,8 @@ import {
   userID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+} from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
 import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
 import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
 

@@ -1,6 +1,6 @@
-import { type SQL, sql } from "../database/drizzle.ts";
+import { type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 
 /**
  * The caller that makes a change, identified by ids. `service` means that the service makes the change. `partner` is

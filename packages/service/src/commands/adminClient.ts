@@ -1,7 +1,7 @@
 import { AdminClient } from "../admin/index.ts";
 import { readStackFile } from "@keyroot/operator/shared";
 import type { Host } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 
 /**
  * Creates a client for the service at `--service-url`, with the admin token from the environment. Without the option,

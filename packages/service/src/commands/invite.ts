@@ -1,7 +1,7 @@
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 
 /**
  * The `keyroot invite` command creates a dashboard link for a person of a partner or the operator. The link works once.

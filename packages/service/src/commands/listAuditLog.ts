@@ -4,7 +4,7 @@ import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";
 import type { Host } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 
 /** A date, or a date with a time and a time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;

@@ -3,7 +3,7 @@ import { writeFileAtomic } from "@keyroot/operator/shared";
 import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 
 /**
  * The `keyroot make-signing-key` command creates a key for access tokens. If the key file exists, the command appends

@@ -1,5 +1,5 @@
 import { readConfig } from "../config/readConfig.ts";
-import { allDatabases, checkMigrations, openDatabases } from "../database/database.ts";
+import { allDatabases, checkMigrations, openDatabases } from "../api/database/database.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 
 /** The `keyroot migrate` command creates or updates the tables of the service's databases. */

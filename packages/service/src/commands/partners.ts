@@ -1,6 +1,6 @@
 import { plural } from "@keyroot/operator/shared";
 import { type Host, type Outcome, shellCommand } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 import type { PartnerSummary } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";

@@ -1,4 +1,4 @@
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 import type { ResolvedConfig } from "../config/config.ts";
 import { readConfig } from "../config/readConfig.ts";
 

@@ -1,8 +1,8 @@
 import { plural } from "@keyroot/operator/shared";
 import { EXIT, type Outcome } from "@keyroot/operator/commands";
 import { openStore } from "@keyroot/operator/publisher";
-import { checkMigrations, openDatabases } from "../database/database.ts";
-import { rebuildFiles } from "../publishing/rebuildFiles.ts";
+import { checkMigrations, openDatabases } from "../api/database/database.ts";
+import { rebuildFiles } from "../publisher/rebuildFiles.ts";
 import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 

@@ -1,7 +1,7 @@
 import { plural } from "@keyroot/operator/shared";
 import { limitsOf } from "../config/config.ts";
-import { KeyPublisher } from "../publishing/keyPublisher.ts";
-import { checkMigrations, openDatabases } from "../database/database.ts";
+import { KeyPublisher } from "../publisher/keyPublisher.ts";
+import { checkMigrations, openDatabases } from "../api/database/database.ts";
 import { EXIT, type Outcome } from "@keyroot/operator/commands";
 import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";

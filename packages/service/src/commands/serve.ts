@@ -1,5 +1,5 @@
 import { readConfig } from "../config/readConfig.ts";
-import { type RunningService, startService } from "../startService.ts";
+import { type RunningService, startService } from "../serve/startService.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { print, untilStopped } from "@keyroot/operator/commands";
 

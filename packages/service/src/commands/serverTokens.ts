@@ -1,5 +1,5 @@
 import type { Host, Outcome } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";

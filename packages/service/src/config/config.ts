@@ -6,9 +6,9 @@ import { nearestName } from "keyroot/input";
 import { isLoopback } from "keyroot/transport";
 import { MAX_TIMER_SECONDS } from "@keyroot/operator/shared";
 import { type CostLimits, isLocalChain, parseAmount } from "@keyroot/operator/publisher";
-import { ArgumentError } from "../errors.ts";
-import type { RateLimitOptions } from "../rateLimits/rateLimits.ts";
-import type { ChainConfig } from "../publishing/chainConfig.ts";
+import { ArgumentError } from "../api/base/errors.ts";
+import type { RateLimitOptions } from "../api/limits/rateLimits.ts";
+import type { ChainConfig } from "./chainConfig.ts";
 import { looksRandom } from "./looksRandom.ts";
 import { VARIABLES } from "./variables.ts";
 

@@ -1,4 +1,4 @@
-import { URL_VARIABLES } from "../database/urlVariables.ts";
+import { URL_VARIABLES } from "../api/database/urlVariables.ts";
 
 /** The environment variable for each configuration field. */
 export const VARIABLES = {

@@ -1,9 +1,9 @@
 import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
-import { type Databases, readClock } from "../database/database.ts";
+import { type Databases, readClock } from "../api/database/database.ts";
 import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
-import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
+import { MinuteLimit, refuseExceeded } from "../api/limits/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";

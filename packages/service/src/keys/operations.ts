@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { bytesToBase64 } from "keyroot/bytes";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { serviceNameOf, toKeyRecord } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import type { ServiceContext } from "../app/context.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { type Call, defineOperation } from "../api/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -15,7 +15,7 @@ import {
   timestamp,
   userID,
   userIDOf,
-} from "../app/fields.ts";
+} from "../api/fields.ts";
 import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
 import type { User } from "../users/newUser.ts";

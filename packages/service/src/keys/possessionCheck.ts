@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import type { Database } from "../database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Database } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";
 import { type ChallengeStore, hasResponse } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";

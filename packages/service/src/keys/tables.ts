@@ -1,6 +1,6 @@
-import { and, bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
+import { and, bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/identity";
-import { timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../api/database/columns.ts";
 import { users } from "../users/tables.ts";
 import { batches } from "../publishing/tables.ts";
 

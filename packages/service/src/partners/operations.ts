@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import type { PublishingStatus } from "../publishing/publishingStatus.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { defineOperation } from "../api/defineOperation.ts";
+import type { PublishingStatus } from "../publisher/publishingStatus.ts";
 import { countUsers, type PartnerSummary } from "./partners.ts";
-import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../app/fields.ts";
+import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../api/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
 const MAX_USERS = 2 ** 31 - 1;

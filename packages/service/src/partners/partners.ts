@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "../database/drizzle.ts";
+import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "../api/database/drizzle.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import { allDatabases, type Database, type Databases, regionalDatabases } from "../database/database.ts";
-import { checkSameRequest, type RepeatableRequest, requestValues } from "../database/idempotency.ts";
-import { DATABASE_NOW, isAnyOf } from "../database/columns.ts";
+import { allDatabases, type Database, type Databases, regionalDatabases } from "../api/database/database.ts";
+import { checkSameRequest, type RepeatableRequest, requestValues } from "../api/database/idempotency.ts";
+import { DATABASE_NOW, isAnyOf } from "../api/database/columns.ts";
 import { batchShares, publishedDays, isInOpenBatch } from "../publishing/tables.ts";
 import { partners, suspensions } from "./tables.ts";
 import { isPending, publicKeys } from "../keys/tables.ts";

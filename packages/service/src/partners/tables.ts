@@ -1,7 +1,7 @@
-import { eq, integer, pgTable, text } from "../database/drizzle.ts";
-import type { Database } from "../database/database.ts";
-import { timestampMs } from "../database/columns.ts";
-import { requestColumns } from "../database/idempotency.ts";
+import { eq, integer, pgTable, text } from "../api/database/drizzle.ts";
+import type { Database } from "../api/database/database.ts";
+import { timestampMs } from "../api/database/columns.ts";
+import { requestColumns } from "../api/database/idempotency.ts";
 
 /** Partner companies, in the home database. `user_limit` is the maximum number of a partner's users. */
 export const partners = pgTable("partners", {

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../app/fields.ts";
-import { toServiceError } from "../app/problem.ts";
-import { checkDatabases } from "../database/checkDatabases.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { defineOperation } from "../api/defineOperation.ts";
+import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
+import { toServiceError } from "../api/problem.ts";
+import { checkDatabases } from "../api/database/checkDatabases.ts";
 import { keyID, root, transaction } from "../keys/operations.ts";
 import { BATCH_CURSOR, type PendingKey } from "./batches.ts";
 import type { PublishRun } from "./publishRuns.ts";

@@ -1,5 +1,5 @@
 import type { Author } from "../auditLog/recordChange.ts";
-import type { PublishedBatch } from "./keyPublisher.ts";
+import type { PublishedBatch } from "../publisher/keyPublisher.ts";
 
 /** A run of the publisher that a person started. Times are in milliseconds since 1970. */
 export interface PublishRun {

@@ -13,9 +13,9 @@ import {
   text,
   timestamp,
   uuid,
-} from "../database/drizzle.ts";
+} from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/identity";
-import { timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../api/database/columns.ts";
 
 /**
  * The roots of a region's Merkle trees. Each row contains the transaction and the block in which the root was found on

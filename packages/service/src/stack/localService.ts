@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readConfig } from "../config/readConfig.ts";
-import { type RunningService, startService } from "../startService.ts";
+import { type RunningService, startService } from "../serve/startService.ts";
 import { freePort } from "@keyroot/operator/shared";
 
 /**

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { and, count, eq, gt, isNull } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { hashSecret } from "../database/secrets.ts";
+import { and, count, eq, gt, isNull } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { hashSecret } from "../api/database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import {
   endAccess,
   isOf,

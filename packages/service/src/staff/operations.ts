@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../app/fields.ts";
-import { baseUrlOf } from "../app/origin.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { type Call, defineOperation } from "../api/defineOperation.ts";
+import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../api/fields.ts";
+import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
 import type { Invitation } from "./invitations.ts";
 import { person, role, toPerson } from "./signInOperations.ts";

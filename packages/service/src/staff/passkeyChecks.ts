@@ -1,8 +1,8 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { FastifyRequest } from "fastify";
-import { ServiceError } from "../errors.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { baseUrlOf } from "../app/origin.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { baseUrlOf } from "../api/origin.ts";
 import { CHALLENGE_MS, type Purpose, type Session } from "./sessions.ts";
 import type { Passkey } from "./passkeys.ts";
 import type { Person } from "./staff.ts";

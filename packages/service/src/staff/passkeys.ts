@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNull } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
+import { and, asc, eq, inArray, isNull } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import { recordUse, type Session, sessionRequired } from "./sessions.ts";
 import { lockStaff, PERSON, type Person } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { and, eq, gt, isNull, lt, or, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { hashSecret } from "../database/secrets.ts";
+import { and, eq, gt, isNull, lt, or, sql } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { hashSecret } from "../api/database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import { useInvitation } from "./invitations.ts";
 import { actorOfPerson, lockStaff, PERSON, type Person, type Transaction } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { identify, refuseSuspended, requireVerification } from "../app/authenticate.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { amount, empty, name, strict, timestamp } from "../app/fields.ts";
-import { requestOf } from "../app/requestLog.ts";
-import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "./cookie.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { identify, refuseSuspended, requireVerification } from "../api/authenticate.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { defineOperation } from "../api/defineOperation.ts";
+import { amount, empty, name, strict, timestamp } from "../api/fields.ts";
+import { requestOf } from "../api/requestLog.ts";
+import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "../api/sessionCookie.ts";
 import { type AnswerTo, Passkeys } from "./passkeyChecks.ts";
 import type { Person } from "./staff.ts";
 import { ROLES } from "./tables.ts";

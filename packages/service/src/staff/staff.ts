@@ -1,8 +1,8 @@
-import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
+import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { type Actor, type Author, recordChange } from "../auditLog/recordChange.ts";
-import { isAnyOf } from "../database/columns.ts";
-import type { Database } from "../database/database.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Database } from "../api/database/database.ts";
 import { invitations, passkeys, type Role, sessions, staff } from "./tables.ts";
 import { lockPartner } from "../partners/tables.ts";
 

@@ -1,5 +1,5 @@
-import { bigint, index, isNull, pgTable, text, uniqueIndex, uuid } from "../database/drizzle.ts";
-import { timestampMs } from "../database/columns.ts";
+import { bigint, index, isNull, pgTable, text, uniqueIndex, uuid } from "../api/database/drizzle.ts";
+import { timestampMs } from "../api/database/columns.ts";
 import { partners } from "../partners/tables.ts";
 
 /** Roles in the dashboard. An administrator may change everything. A reader may change nothing. */

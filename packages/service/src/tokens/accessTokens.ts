@@ -3,7 +3,7 @@ import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
 import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** Lifetime of an access token in seconds: 4 hours (docs/specification.md, "Limits"). */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import {
   checkSameRequest,
   keyReused,
@@ -9,8 +9,8 @@ import {
   requestValues,
   type RequestValues,
   sealToken,
-} from "../database/idempotency.ts";
-import { hashSecret } from "../database/secrets.ts";
+} from "../api/database/idempotency.ts";
+import { hashSecret } from "../api/database/secrets.ts";
 import { makeRefreshToken } from "./tokenText.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 

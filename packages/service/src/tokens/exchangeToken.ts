@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { tokenRefused } from "../app/authenticator.ts";
-import { hideFromBrowsers } from "../app/cors.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { bizID, strict } from "../app/fields.ts";
-import { actorOf } from "../app/requestLog.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { tokenRefused } from "./authenticator.ts";
+import { hideFromBrowsers } from "../api/cors.ts";
+import { defineOperation } from "../api/defineOperation.ts";
+import { bizID, strict } from "../api/fields.ts";
+import { actorOf } from "../api/requestLog.ts";
 
 /** The exchange of a refresh token for an access token (docs/specification.md, "Endpoints"). */
 export const exchangeToken = defineOperation({

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { userIDFromHex } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import { tokenRefused } from "../app/authenticator.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { tokenRefused } from "./authenticator.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { type Call, defineOperation } from "../api/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -16,7 +16,7 @@ import {
   tokenID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
+} from "../api/fields.ts";
 import { requirePartner } from "../partners/operations.ts";
 import { requireUser, userRefreshToken } from "../users/operations.ts";
 import { exchangeToken } from "./exchangeToken.ts";

@@ -1,5 +1,5 @@
-import { type SQL, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
+import { type SQL, sql } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { LastUse } from "./lastUse.ts";
 
 export type Refusal = "revoked" | "suspended" | "deactivated";

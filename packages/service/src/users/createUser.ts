@@ -1,10 +1,10 @@
 import type { Region, UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
-import { type Databases, perRegion } from "../database/database.ts";
+import { batchingLoader } from "../api/database/batchingLoader.ts";
+import { type Databases, perRegion } from "../api/database/database.ts";
 import { type Claim, prepareClaims, prepareGetClaim } from "./claims.ts";
-import { userErased } from "./eraseUser.ts";
+import { userErased } from "../keys/eraseUser.ts";
 import { prepareInsert } from "./insertUsers.ts";
 import { newUser, type User, type UserNaming } from "./newUser.ts";
 import { claimWithinLimit } from "./userLimit.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { type UserID, userIDFromHex } from "keyroot/identity";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import type { ServiceContext } from "../serve/context.ts";
+import { defineOperation } from "../api/defineOperation.ts";
 import {
   eitherUserID,
   limit,
@@ -14,8 +14,8 @@ import {
   userID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
-import type { CreatedUser } from "./bulkCreation.ts";
+} from "../api/fields.ts";
+import type { CreatedUser } from "../tokens/bulkCreation.ts";
 import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
 import type { User } from "./newUser.ts";
 

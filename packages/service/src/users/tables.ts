@@ -1,6 +1,6 @@
-import { bigint, index, integer, pgTable, primaryKey, text } from "../database/drizzle.ts";
+import { bigint, index, integer, pgTable, primaryKey, text } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/identity";
-import { timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../api/database/columns.ts";
 
 /** The partner that owns each user id, and the region of the user's data. This table is in the home database. */
 export const userIDs = pgTable(

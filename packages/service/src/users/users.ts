@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, isNull, sql } from "../database/drizzle.ts";
+import { and, asc, eq, gt, isNull, sql } from "../api/database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, perRegion } from "../database/database.ts";
-import { type ErasedUser, eraseUser } from "./eraseUser.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, perRegion } from "../api/database/database.ts";
+import { type ErasedUser, eraseUser } from "../keys/eraseUser.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 

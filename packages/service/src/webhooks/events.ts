@@ -1,9 +1,9 @@
-import { and, asc, eq, sql } from "../database/drizzle.ts";
+import { and, asc, eq, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
+import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../api/database/database.ts";
 import { events } from "./tables.ts";
 
 interface StoredEvent {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import { count, cursor, data, empty, limit, page, strict, timestamp } from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+import { type Call, defineOperation } from "../api/defineOperation.ts";
+import { count, cursor, data, empty, limit, page, strict, timestamp } from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
 import { eventCursorSchema, toMessage } from "./events.ts";
 import type { DeliveryInfo } from "./webhookDeliveries.ts";

@@ -1,0 +1,357 @@
+import type { PGliteOptions } from "@electric-sql/pglite";
+import {
+  loadPGliteDriver,
+  loadPostgresDriver,
+  max,
+  type PgDatabase,
+  type PgQueryResultHKT,
+  readMigrationFiles,
+  sql,
+} from "./drizzle.ts";
+import type { Pool, PoolClient } from "pg";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pRetry from "p-retry";
+import { REGIONS, type Region } from "keyroot/identity";
+import { Cleanup } from "../base/cleanup.ts";
+import { lockFolder } from "@keyroot/operator/shared";
+import { ArgumentError } from "../base/errors.ts";
+import { DATABASE_NOW } from "./columns.ts";
+import { createDatabase } from "./pgliteImage.ts";
+import { schemaRequirements } from "./tables.ts";
+import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
+import { URL_VARIABLES } from "./urlVariables.ts";
+
+/** A connection to PostgreSQL or PGlite. The tables and queries are the same for both. */
+export type Database = PgDatabase<PgQueryResultHKT>;
+
+export interface DatabaseOptions {
+  /** The `postgres://…` URL of the home database. If undefined, PGlite runs in this process, for development. */
+  url: string | undefined;
+  /** The URLs of regions that have a separate database. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder in which PGlite stores its data. Null or undefined keeps the data in memory. */
+  folder?: string | null | undefined;
+  /** Whether each region has a separate PGlite in memory. The first region uses the home database. Default: false. */
+  separateRegions?: boolean | undefined;
+  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
+  connections?: number | undefined;
+}
+
+/**
+ * The service's home database and regional databases. The home database contains partners and the owner of each user
+ * id. The regional databases contain users.
+ */
+export interface Databases extends AsyncDisposable {
+  readonly home: Database;
+  readonly regions: Readonly<Record<Region, Database>>;
+  /**
+   * Creates or updates the tables of all databases.
+   * @throws ArgumentError CONFIGURATION_INVALID if PostgreSQL rejects a connection; TransportError UNREACHABLE
+   */
+  migrate(): Promise<void>;
+}
+
+const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
+/** The hashes of this version's migrations, from the oldest to the newest. */
+const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/**
+ * Time limit in ms of a migration's wait for a table lock. Other requests also wait, so the migration is retried later.
+ */
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
+
+interface OpenedDatabase {
+  database: Database;
+  migrate: () => Promise<void>;
+}
+
+/**
+ * Opens the databases. The connection to PostgreSQL opens at the first query.
+ * @throws ArgumentError DATABASE_LOCKED if another process uses PGlite's folder; CONFIGURATION_INVALID if PGlite is
+ * required but not installed
+ */
+export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
+  await using opening = new Cleanup();
+  const opened = new Map<string, OpenedDatabase & { place: Place }>();
+  const open = async (url: string | undefined, place: Place): Promise<OpenedDatabase> => {
+    const name = url ?? (options.separateRegions === true && place !== REGIONS[0] ? place : "home");
+    const known = opened.get(name);
+    if (known !== undefined) return known;
+    const fresh =
+      url === undefined ? await openPGlite(options.folder, opening) : await openPostgres(url, options, opening);
+    opened.set(name, { ...fresh, place });
+    return fresh;
+  };
+  const home = await open(options.url, "home");
+  const regions = {} as Record<Region, Database>;
+  for (const region of REGIONS)
+    regions[region] = (await open(options.regionUrls?.[region] ?? options.url, region)).database;
+
+  const running = opening.move();
+  return {
+    home: home.database,
+    regions,
+    async migrate() {
+      for (const { migrate, place } of opened.values()) await connected(migrate(), place);
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+/** Reads the time of the database's clock, in milliseconds since 1970. */
+export async function readClock(database: Database): Promise<number> {
+  const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
+  return Number(row?.["now"]);
+}
+
+/** The places where data is stored: the home database and each region. */
+export const PLACES = ["home", ...REGIONS] as const;
+export type Place = (typeof PLACES)[number];
+
+/** Returns each database once, with all places of the database. The home database is the first. */
+export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
+  return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
+}
+
+/** Maps the first place of each database to the database. Several places can share a database. */
+export function distinctDatabases(databases: Databases): ReadonlyMap<Place, Database> {
+  return new Map([...placesByDatabase(databases)].map(([database, [place = "home"]]) => [place, database]));
+}
+
+/** Returns each database once, the home database first. */
+export function allDatabases(databases: Databases): Database[] {
+  return [...placesByDatabase(databases).keys()];
+}
+
+/** Returns the first region of each database that contains regions. */
+export function distinctRegions({ regions }: Pick<Databases, "regions">): Region[] {
+  return REGIONS.filter((region, i) => REGIONS.findIndex((other) => regions[other] === regions[region]) === i);
+}
+
+/** Returns the regional databases without duplicates, because several regions may share a database. */
+export function regionalDatabases({ regions }: Pick<Databases, "regions">): Database[] {
+  return distinctRegions({ regions }).map((region) => regions[region]);
+}
+
+/** Reads rows from several databases. */
+export async function readAll<Row>(
+  databases: readonly Database[],
+  read: (database: Database) => PromiseLike<Row[]>,
+): Promise<Row[]> {
+  return (await Promise.all(databases.map((database) => read(database)))).flat();
+}
+
+/** Calls `make` with each region's database. Returns the results by region. */
+export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
+  return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
+}
+
+/**
+ * Checks that every database has this version's migrations. If a database also has later migrations, checks that this
+ * version works with the later migrations.
+ * @throws ArgumentError SCHEMA_OUTDATED, CONFIGURATION_INVALID; TransportError UNREACHABLE
+ */
+export async function checkMigrations(databases: Databases): Promise<void> {
+  for (const [place, database] of distinctDatabases(databases)) {
+    const applied = await connected(appliedMigrations(database), place);
+    const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
+    const details = { expected: KNOWN.length, actual: applied.length };
+    if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
+  }
+}
+
+/**
+ * Checks that later migrations have removed no table or column that this version uses.
+ * @param database a database with all migrations of this version
+ * @returns the reason why this version cannot use the database. Undefined if this version can use the database
+ */
+export async function checkRequirements(database: Database): Promise<string | undefined> {
+  const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
+  const migrations = required?.migrations ?? 0;
+  if (migrations <= KNOWN.length) return undefined;
+  return `A database requires a version of Keyroot with ${migrations} migrations, but this version has ${KNOWN.length}. Run a newer version.`;
+}
+
+function missing(applied: number): string {
+  return `A database has ${applied} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`;
+}
+
+async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
+  if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
+  return "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
+}
+
+/**
+ * Waits for the first query of a database.
+ * @throws TransportError UNREACHABLE if there is no connection. The message names the variable with the database's URL.
+ */
+function connected<T>(query: Promise<T>, place: Place): Promise<T> {
+  return query.catch((error: unknown) => {
+    throw toConnectionError(error, URL_VARIABLES[place]);
+  });
+}
+
+async function appliedMigrations(database: Database): Promise<string[]> {
+  const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
+  if ((table?.["name"] ?? null) === null) return [];
+  const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
+  return rows.map(({ hash }) => String(hash));
+}
+
+/**
+ * Returns the rows of a plain query's result. Both drivers return `rows`, but drizzle's common type does not declare
+ * the field.
+ */
+export function rowsOf(result: unknown): Record<string, unknown>[] {
+  return (result as { rows: Record<string, unknown>[] }).rows;
+}
+
+async function openPostgres(
+  url: string,
+  { connections = 10 }: DatabaseOptions,
+  closing: Cleanup,
+): Promise<OpenedDatabase> {
+  const { Client, Pool } = (await import("pg")).default;
+  const { drizzle, migrate } = loadPostgresDriver();
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    keepAlive: true,
+    // A proxy that has just started may connect to a standby. In a standby's old data, revoked tokens may still be
+    // active.
+    verify: (client, done) => {
+      client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
+        ({ rows: [row] }) => {
+          done(row?.standby === false ? undefined : new Error(STANDBY_MESSAGE));
+        },
+        (error: unknown) => {
+          done(error as Error);
+        },
+      );
+    },
+  });
+  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection.
+  // If the database is still unavailable, the next query fails.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  closing.defer(() => pool.end());
+  // Migrations use a separate connection without the statement timeout, because PostgreSQL creates an index of a large
+  // table slowly.
+  const migrateOnce = async () => {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+    });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      await migrate(drizzle(client), MIGRATIONS);
+      await renumberRestoredEvents(drizzle(client));
+    } finally {
+      await client.end();
+    }
+  };
+  // Retries after lock timeouts only. The operator's `withRetry` is for HTTP requests.
+  const migrateWhenPossible = () =>
+    pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
+  const database = drizzle(pool);
+  const transaction: typeof database.transaction = (work, config) =>
+    withClient(pool, (client, guarded) => drizzle(client).transaction((inner) => guarded(work(inner)), config));
+  return { database: Object.assign(database, { transaction }), migrate: migrateWhenPossible };
+}
+
+/** Whether an error is PostgreSQL's `lock_not_available`. */
+function isLockTimeout({ cause }: Error): boolean {
+  return (cause as { code?: unknown } | undefined)?.code === "55P03";
+}
+
+/**
+ * Runs a transaction on a separate connection. A failed connection is closed at once, and the connection's error is
+ * thrown. The `transaction` function of drizzle would keep a connection after a failed `begin`. It would also hide the
+ * first error if the rollback fails.
+ * @param run passes the promise of each step that may break the connection to its second parameter
+ */
+async function withClient<T>(
+  pool: Pool,
+  run: (client: PoolClient, guarded: <Step>(step: Promise<Step>) => Promise<Step>) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  const closeIfBroken = (error: unknown): never => {
+    if (failure === undefined && isDatabaseUnavailable(error)) {
+      failure = error as Error;
+      client.release(failure);
+    }
+    throw failure ?? error;
+  };
+  try {
+    return await run(client, (step) => step.catch(closeIfBroken)).catch(closeIfBroken);
+  } finally {
+    if (failure === undefined) client.release();
+  }
+}
+
+async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
+  const { PGlite } = await importPGlite();
+  const create = (options: PGliteOptions) => PGlite.create(options);
+  const { drizzle, migrate } = loadPGliteDriver();
+  let dataDir: string | undefined;
+  if (folder !== undefined && folder !== null) {
+    const lock = await lockFolder(folder);
+    if (lock === undefined) {
+      const message = `Another process uses the database in ${folder}. Stop the process, or send your requests to it.`;
+      throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
+    }
+    closing.use(lock);
+    dataDir = join(folder, "data");
+    // PGlite may hang if the creation of the database was interrupted. Therefore, create the database under another
+    // name first.
+    if (!existsSync(dataDir)) {
+      const draft = join(folder, "draft");
+      await rm(draft, { recursive: true, force: true });
+      await (await createDatabase(create, { dataDir: draft })).close();
+      await rename(draft, dataDir);
+    }
+  }
+  const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
+  closing.defer(() => client.close());
+  const database = drizzle(client);
+  const migrateAndRenumber = async () => {
+    await migrate(database, MIGRATIONS);
+    await renumberRestoredEvents(database);
+  };
+  return { database, migrate: migrateAndRenumber };
+}
+
+/** Imports PGlite, an optional dependency that services with PostgreSQL do not need. */
+async function importPGlite() {
+  try {
+    return await import("@electric-sql/pglite");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const message =
+      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL database. For development, you can run 'npm install @electric-sql/pglite' instead.";
+    throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
+  }
+}
+
+/**
+ * Gives restored events this server's transaction id. A dump contains the old server's transaction ids. An event with a
+ * transaction id above all ids on this server would not be listed. The order by `position` remains. The service rejects
+ * old cursors with CURSOR_UNKNOWN, so readers start again.
+ */
+async function renumberRestoredEvents(database: Database): Promise<void> {
+  // The transaction of a visible row has ended, so the transaction's id is below the snapshot's xmax.
+  await database.execute(
+    sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+  );
+}

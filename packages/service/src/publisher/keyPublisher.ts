@@ -1,0 +1,315 @@
+import { KeyrootError } from "keyroot/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import {
+  endpointSender,
+  type MerkleFileStore,
+  openStore,
+  publish,
+  type PublishedRoot,
+  type PublishEvent,
+  Registry,
+  type SendTransaction,
+  type Signer,
+  signingSender,
+} from "@keyroot/operator/publisher";
+import { type Author, SERVICE } from "../auditLog/recordChange.ts";
+import { type Databases, distinctRegions } from "../api/database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { PublicationStore } from "../publishing/publications.ts";
+import { DatabaseJournal } from "./databaseJournal.ts";
+import type { ChainConfig } from "../config/chainConfig.ts";
+import { type Fenced, isPublisherRunning, isPublishing, withLease } from "../publishing/lease.ts";
+import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
+import { releaseSuspended } from "./releaseSuspended.ts";
+import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
+import { type Difference, type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
+import { type Reconciliation, reconcile } from "./reconcile.ts";
+import { RootCheck } from "./rootCheck.ts";
+
+export interface PublishedBatch {
+  /** The batch's Merkle root: 64 lowercase hex digits. */
+  root: string;
+  /** Number of users with this root. */
+  users: number;
+  /** Hash of the transaction: 0x and 64 hex digits. */
+  transaction: string;
+  block: number;
+}
+
+export interface KeyPublisherOptions {
+  /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
+  holdOnConflict?: boolean;
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
+  /** Receives each difference that a round finds, and the error of the failed check. */
+  onDifference?: (difference: Difference, error: unknown) => void;
+}
+
+/** Number of recent blocks from which a reorganization may remove roots. Roots in these blocks are checked again. */
+const REORGANIZATION_BLOCKS = 128;
+/** Time between two checks of a published root, in ms. */
+const RECHECK_MS = 24 * 60 * 60 * 1000;
+/**
+ * Maximum duration of a `recheck` call in ms. No other call can publish during a `recheck` call. The next `recheck`
+ * call continues.
+ */
+const RECHECK_LIMIT_MS = 10 * 60 * 1000;
+const MAX_DIFFERENCES = 100;
+
+/** Maximum attempts to publish a region's keys. If a partner is suspended during an attempt, a new attempt follows. */
+const MAX_ATTEMPTS = 5;
+
+interface Round {
+  registry: Registry;
+  check: RootCheck;
+  send: SendTransaction;
+  fenced: Fenced;
+  author: Author;
+}
+
+/** Publishes the keys that users registered. */
+export class KeyPublisher {
+  readonly #databases: Databases;
+  readonly #publications: PublicationStore;
+  readonly #chain: ChainConfig;
+  readonly #signer: Signer | undefined;
+  readonly #holdOnConflict: boolean;
+  readonly #now: () => number;
+  readonly #onDifference: (difference: Difference, error: unknown) => void;
+  /** Number of failed calls of `publish` in this process, by error code. UNEXPECTED counts errors without a code. */
+  readonly failures = new Map<string, number>();
+
+  /** @param signer signs as the registry's owner. Undefined if the chain's endpoint signs */
+  constructor(
+    databases: Databases,
+    chain: ChainConfig,
+    signer: Signer | undefined,
+    { holdOnConflict = false, now = Date.now, onDifference = () => undefined }: KeyPublisherOptions = {},
+  ) {
+    this.#databases = databases;
+    this.#publications = new PublicationStore(databases);
+    this.#holdOnConflict = holdOnConflict;
+    this.#chain = chain;
+    this.#signer = signer;
+    this.#now = now;
+    this.#onDifference = onDifference;
+  }
+
+  /**
+   * Publishes all keys after their hold period, region by region. First finishes an unfinished plan, with the plan's
+   * roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is in the
+   * database. The next call reads the plan's progress from the chain.
+   * @param author the actor in the audit log. Default: the service
+   * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
+   * `publish` function
+   */
+  async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+    try {
+      return await this.#publish(author);
+    } catch (error) {
+      const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
+      if (!isPublisherRunning(error)) this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+      throw error;
+    }
+  }
+
+  #publish(author: Author): Promise<PublishedBatch[]> {
+    return withLease(this.#databases.home, async (fenced, lost) => {
+      const registry = await this.#connect(lost);
+      const check = await this.#openCheck(registry, lost);
+      const send = await this.#senderFor(registry);
+      const done: PublishedBatch[] = [];
+      for (const region of REGIONS) {
+        await this.#recheckRecent(region, check);
+        for (let attempt = 1; ; attempt++) {
+          try {
+            done.push(...(await this.#publishRegion(region, { registry, check, send, fenced, author })));
+            break;
+          } catch (error) {
+            const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+            if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
+          }
+        }
+      }
+      return done;
+    });
+  }
+
+  /**
+   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before the partner's batch was sent, and the
+   * errors of the operator package's `publish` function
+   */
+  async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
+    const journal = await this.#openJournal(region, fenced);
+    await releaseSuspended(this.#databases.regions[region], region, journal, registry);
+    const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
+    if (records.length === 0) return [];
+    const { chainId, limits, confirmations, files, proofs, brotli } = this.#chain;
+    const events: PublishEvent[] = [];
+    const { published } = await publish(records, {
+      ...{ registry, chainId, limits, send, journal },
+      store: await openStore(files[region], { proofs, brotli }),
+      finality: { confirmations },
+      onEvent: (event) => events.push(event),
+    });
+    const own = new Set(published.map(({ root }) => root));
+    const final = await check.finalBlock(Math.max(0, ...published.map(({ blockNumber }) => blockNumber)));
+    const confirmed = await this.#confirm(region, usersByRoot(published, events), check, final, author);
+    return confirmed.filter(({ root }) => own.has(root));
+  }
+
+  /**
+   * Counts the registered keys that the next call of `publish` would publish.
+   * @param overdueSeconds the minimum number of seconds since a key could have been published
+   */
+  countPublishable(overdueSeconds?: number): Promise<number> {
+    return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
+  }
+
+  /** Returns the state of the chain, with the owner's balance. */
+  checkChain(): Promise<PublishingStatus["chain"]> {
+    return checkChain(this.#chain);
+  }
+
+  /** Returns the state of the chain, the stores and the publisher. */
+  async status(): Promise<PublishingStatus> {
+    const [chain, stores, publishable, running, differences] = await Promise.all([
+      this.checkChain(),
+      checkStores(this.#chain),
+      this.countPublishable(),
+      isPublishing(this.#databases.home),
+      this.listDifferences(),
+    ]);
+    return { chain, stores, publishable, running, differences };
+  }
+
+  /**
+   * Compares published roots with the chain and the roots' files. Skips roots that were compared within the last 24
+   * hours. A call ends after 10 minutes, so that keys can be published. The next call continues.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
+   */
+  recheck(): Promise<Recheck> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const check = await this.#openCheck(await this.#connect(lost), lost);
+      const before = this.#now() - RECHECK_MS;
+      for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
+      return recheck(this.#recheckOptions(check), before, this.#now() + RECHECK_LIMIT_MS);
+    });
+  }
+
+  /** Lists the differences that the last checks found. Lists at most 100 differences in each database. */
+  async listDifferences(): Promise<Difference[]> {
+    const found: Difference[] = [];
+    for (const region of distinctRegions(this.#databases))
+      for (const one of await this.#publications.listDifferences(region, MAX_DIFFERENCES))
+        found.push({ region, ...one });
+    return found;
+  }
+
+  /**
+   * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
+   */
+  reconcile(): Promise<Reconciliation> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const registry = await this.#connect(lost);
+      return reconcile(this.#recheckOptions(await this.#openCheck(registry, lost)));
+    });
+  }
+
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
+  async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
+    const { contract, chainId, allowHttp } = this.#chain;
+    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
+    const registry = await Registry.connect(call, contract);
+    await registry.chain.verifyChainId(chainId);
+    return registry;
+  }
+
+  /**
+   * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
+   * the root's file is verified and the root is read at a final block. The next round tries the remaining roots again.
+   */
+  async #confirm(
+    region: Region,
+    usersOf: ReadonlyMap<string, readonly UserID[]>,
+    check: RootCheck,
+    final: number,
+    author: Author,
+  ): Promise<PublishedBatch[]> {
+    const confirmed: PublishedBatch[] = [];
+    for (const [root, userIDs] of usersOf) {
+      try {
+        const { added, blockHash, records } = await check.check(root, userIDs, final);
+        if (added === undefined || blockHash === undefined) continue;
+        const { transactionHash: transaction, blockNumber: block } = added;
+        await this.#publications.adoptPublished(region, { root, blockHash, ...added }, records, this.#now(), author);
+        confirmed.push({ root, users: records.length, transaction, block });
+      } catch (error) {
+        if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+        await this.#publications.noteCheck(region, root, error.code, this.#now());
+        this.#onDifference({ region, root, code: error.code }, error);
+      }
+    }
+    return confirmed;
+  }
+
+  #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
+    return DatabaseJournal.open(this.#databases.home, fenced, region, {
+      onPlan: async ({ batches }) => {
+        for (const { root, userIDs } of batches)
+          await this.#publications.markSubmitted(region, root, userIDs, this.#now());
+      },
+      onFirstAttempt: async (root) => {
+        if (!(await this.#publications.hasSuspended(region, root))) return;
+        const message = `A partner with users in the batch ${root} was suspended. The next round publishes the batch without these users.`;
+        throw new ServiceError(403, "PARTNER_SUSPENDED", message);
+      },
+    });
+  }
+
+  /** Checks the roots of recent blocks again, because a chain reorganization may have removed these roots. */
+  async #recheckRecent(region: Region, check: RootCheck): Promise<void> {
+    const final = await check.finalBlock();
+    const recent = await this.#publications.publishedSince(region, final - REORGANIZATION_BLOCKS);
+    const roots = await check.rootsOf(
+      recent.map(({ userID }) => userID),
+      final,
+    );
+    for (const { root } of recent.filter(({ root }, i) => roots[i] !== root))
+      await recheckRoot(root, region, final, this.#recheckOptions(check), this.#now() - RECHECK_MS);
+  }
+
+  #recheckOptions(check: RootCheck): RecheckOptions {
+    return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
+  }
+
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
+  async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
+    const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
+    const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
+    const stores = {} as Record<Region, MerkleFileStore>;
+    for (const region of REGIONS) stores[region] = await openStore(files[region]);
+    return new RootCheck({ registries: [registry, ...second], stores, chainId, confirmations, now: this.#now });
+  }
+
+  async #senderFor(registry: Registry): Promise<SendTransaction> {
+    const { chainId } = this.#chain;
+    if (this.#signer === undefined) return endpointSender(registry, chainId);
+    const { chain, contract, owner } = registry;
+    return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
+  }
+}
+
+/** Groups users by the roots that a round published or found on the chain. */
+function usersByRoot(published: readonly PublishedRoot[], events: readonly PublishEvent[]): Map<string, UserID[]> {
+  const users = new Map(published.map(({ root, userIDs }) => [root, [...userIDs]]));
+  const others = events.flatMap((event) => {
+    if (event.event === "alreadyPublished") return event.users;
+    return event.event === "published" ? event.superseded : [];
+  });
+  for (const { root, userID } of others) users.set(root, [...(users.get(root) ?? []), userID]);
+  return users;
+}
