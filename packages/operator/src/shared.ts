@@ -6,6 +6,8 @@ export { writeFileAtomic } from "./disk/writeFileAtomic.ts";
 export { checkOptions } from "./checkOptions.ts";
 export { MAX_TIMER_SECONDS } from "./commands/defineCommand.ts";
 export { plural } from "./plural.ts";
+export { parseAmount } from "./publisher/chain/parseAmount.ts";
+export { isLocalChain } from "./publisher/chain/localChains.ts";
 export { freePort, listen, type Listening } from "./http/listen.ts";
 export { headersOf, readSite } from "./explorer/readSite.ts";
 export { DEFAULT_RETRY } from "./http/retry.ts";

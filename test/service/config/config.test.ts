@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { rateLimitsOf, resolveConfig } from "../../../packages/service/src/config/config.ts";
+import { rateLimitsOf, resolveConfig } from "../../../packages/service/src/config/serviceConfig.ts";
 import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
 import { VARIABLES } from "../../../packages/service/src/config/variables.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { KeyPublisher, type PublishedBatch } from "../../../packages/service/src/publisher/keyPublisher.ts";
-import type { Author } from "../../../packages/service/src/auditLog/recordChange.ts";
+import type { Author } from "../../../packages/service/src/api/base/author.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";

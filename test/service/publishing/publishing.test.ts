@@ -9,11 +9,12 @@ import type { Signer } from "../../../packages/operator/src/publisher/signers/si
 import { openStore } from "../../../packages/operator/src/publisher/files/openStore.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { makeMonitoring } from "../../../packages/service/src/api/monitoring.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import type { ChainConfig } from "../../../packages/service/src/config/chainConfig.ts";
 import { KeyPublisher } from "../../../packages/service/src/publisher/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
-import { batches as batchTable, batchShares, plans } from "../../../packages/service/src/publishing/tables.ts";
+import { batchShares, plans } from "../../../packages/service/src/publishing/tables.ts";
+import { batches as batchTable } from "../../../packages/service/src/keys/tables.ts";
 import { conflictingKeys, publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";

@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";

@@ -1,5 +1,5 @@
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 

@@ -1,6 +1,6 @@
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { authenticate, checkStaffRequest } from "./authenticate.ts";
-import type { ServiceContext } from "../serve/context.ts";
+import type { ApiContext } from "./context.ts";
 import { type AnyPrincipal, type App, type Call, type Operation, tokenCallerOf } from "./defineOperation.ts";
 import { idempotencyHeader, repeatable } from "./database/idempotency.ts";
 import { PROBLEM_TYPE, problemSchema } from "./problem.ts";
@@ -24,7 +24,7 @@ const COMMON_ERRORS = [400, 401, 403, 413, 415, 429, 500, 503];
  * Adds an operation's route. Also adds the operation to the API description, unless only the dashboard uses the
  * operation.
  */
-export function addOperation(app: App, context: ServiceContext, operation: Operation): void {
+export function addOperation(app: App, context: ApiContext, operation: Operation): void {
   const { path, status = 200, bodyLimit, specified = false } = operation;
   const caller = tokenCallerOf(operation);
   const principals = new WeakMap<FastifyRequest, AnyPrincipal>();

@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "./base/errors.ts";
 import { sessionCookieOf } from "./sessionCookie.ts";
-import { actorOfPerson } from "../staff/staff.ts";
-import { type Session, sessionRequired } from "../staff/sessions.ts";
-import type { ServiceContext } from "../serve/context.ts";
+import { actorOfPerson } from "./base/author.ts";
+import type { Session } from "./base/principals.ts";
+import type { ApiContext } from "./context.ts";
 import { type AnyPrincipal, isForStaff, type Operation, tokenCallerOf } from "./defineOperation.ts";
 import { baseUrlOf } from "./origin.ts";
-import { tokenRefused } from "../tokens/authenticator.ts";
-import { actorOf } from "./requestLog.ts";
+import { actorOf } from "./base/author.ts";
 
 export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSuspension">;
 
@@ -18,7 +17,7 @@ export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSu
  */
 export async function authenticate(
   policy: Policy,
-  context: ServiceContext,
+  context: ApiContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<AnyPrincipal> {
@@ -49,7 +48,7 @@ function isFromPage(request: FastifyRequest): boolean {
 /** @throws ServiceError ORIGIN_REFUSED, SESSION_REQUIRED, PASSKEY_REQUIRED, ROLE_REFUSED, RATE_LIMITED */
 async function authenticateSession(
   policy: Policy,
-  context: ServiceContext,
+  context: ApiContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<AnyPrincipal> {
@@ -69,7 +68,7 @@ async function authenticateSession(
  * Rejects requests from pages of other origins. The cookies' SameSite=Strict is not enough, because pages on other
  * ports and subdomains belong to the same site.
  */
-function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): void {
+function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
   const own = new URL(baseUrlOf(context, request)).origin;
   if (origin !== own || site !== "same-origin")
@@ -103,7 +102,7 @@ export function identify(request: FastifyRequest, { person }: Pick<Session, "per
  * @throws ServiceError VERIFICATION_REQUIRED
  */
 export async function requireVerification(
-  { sessions, now }: Pick<ServiceContext, "sessions" | "now">,
+  { sessions, now }: Pick<ApiContext, "sessions" | "now">,
   { sessionHash }: Session,
 ): Promise<void> {
   if (await sessions.useVerification(sessionHash, now())) return;
@@ -117,7 +116,7 @@ export async function requireVerification(
  */
 export async function checkStaffRequest(
   { role, verified = false, duringSuspension = false }: Policy,
-  context: Pick<ServiceContext, "sessions" | "partners" | "now">,
+  context: Pick<ApiContext, "sessions" | "partners" | "now">,
   principal: AnyPrincipal,
 ): Promise<void> {
   if (principal?.kind !== "person") return;
@@ -127,9 +126,16 @@ export async function checkStaffRequest(
 }
 
 /** @throws ServiceError PARTNER_SUSPENDED */
-export async function refuseSuspended(
-  { partners }: Pick<ServiceContext, "partners">,
-  bizID: string | null,
-): Promise<void> {
-  if (bizID !== null && (await partners.isSuspended(bizID))) throw tokenRefused("suspended");
+export async function refuseSuspended({ partners }: Pick<ApiContext, "partners">, bizID: string | null): Promise<void> {
+  if (bizID !== null && (await partners.isSuspended(bizID))) throw partnerSuspended();
+}
+
+export function sessionRequired(): ServiceError {
+  return new ServiceError(401, "SESSION_REQUIRED", "You are signed out. Sign in again.");
+}
+
+export function partnerSuspended(): ServiceError {
+  const message =
+    "The service's operator suspended this partner. Its tokens are rejected until the operator resumes it.";
+  return new ServiceError(403, "PARTNER_SUSPENDED", message);
 }

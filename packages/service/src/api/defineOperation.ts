@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Session } from "../staff/sessions.ts";
-import type { PrincipalOf } from "../tokens/accessTokens.ts";
-import type { ServiceContext } from "../serve/context.ts";
+import type { Author } from "./base/author.ts";
+import type { Session } from "./base/principals.ts";
+import type { PrincipalOf } from "./base/principals.ts";
+import type { ApiContext } from "./context.ts";
 import type { RepeatableRequest } from "./database/idempotency.ts";
 
 export type App = FastifyInstance;
@@ -39,8 +39,8 @@ interface StaffPrincipal {
 /** The identified caller of a request. Undefined for operations that anyone may call. */
 export type AnyPrincipal = Principals[Caller];
 
-export interface Call<Callers extends Caller = Caller> {
-  context: ServiceContext;
+export interface Call<Callers extends Caller = Caller, Context = any> {
+  context: Context;
   principal: Principals[Callers];
   author: Author;
   /**
@@ -58,6 +58,8 @@ export interface Operation<
   Body extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
   Callers extends Caller = Caller,
+  // Operations of different subjects need different parts of the context. `serve/context.ts` has all of them.
+  Context = any,
 > {
   path: Path;
   callers: readonly Callers[];
@@ -85,16 +87,25 @@ export interface Operation<
   /** Error statuses in addition to the statuses that every operation has. */
   errors?: readonly (404 | 409)[];
   // Declared as a method, so that operations with different bodies have a common supertype.
-  handle(body: z.output<Body>, call: Call<Callers>): Promise<z.output<Answer>>;
+  handle(body: z.output<Body>, call: Call<Callers, Context>): Promise<z.output<Answer>>;
 }
 
-export function defineOperation<
-  const Path extends `/v1/${string}`,
-  Body extends z.ZodType,
-  Answer extends z.ZodType,
-  const Callers extends Caller,
->(operation: Operation<Path, Body, Answer, Callers>): Operation<Path, Body, Answer, Callers> {
-  return operation;
+/**
+ * Returns the function that defines operations with a subject's context.
+ * @example
+ * ```ts
+ * const defineOperation = operationsWith<UserContext>();
+ * ```
+ */
+export function operationsWith<Context extends ApiContext>() {
+  return <
+    const Path extends `/v1/${string}`,
+    Body extends z.ZodType,
+    Answer extends z.ZodType,
+    const Callers extends Caller,
+  >(
+    operation: Operation<Path, Body, Answer, Callers, Context>,
+  ): Operation<Path, Body, Answer, Callers> => operation;
 }
 
 const STAFF: readonly Caller[] = ["visitor", "invited", "partnerStaff", "operatorStaff"];

@@ -1,19 +1,14 @@
 import type { FastifyBaseLogger } from "fastify";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { ServiceError } from "./base/errors.ts";
 import { addressOf } from "./limits/addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";
 import { allDatabases, checkRequirements, type Databases } from "./database/database.ts";
-import type { KeyPublisher } from "../publisher/keyPublisher.ts";
-import { recent } from "./base/recent.ts";
 import { MinuteLimit, refuseExceeded } from "./limits/minuteLimit.ts";
 
 /** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
-/** Time in ms for which values from the chain are cached. */
-const CHAIN_MS = 60_000;
-const WEI_PER_ETHER = 1e18;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export interface MonitoringOptions {
@@ -23,10 +18,8 @@ export interface MonitoringOptions {
   rateLimit: number;
   /** Returns the number of pending webhook deliveries. Counts at most `limit` deliveries in each database. */
   countPending?: (limit: number) => Promise<number>;
-  /** The publisher of keys. Undefined if the service does not publish. */
-  publisher?: KeyPublisher | undefined;
-  /** Seconds after the end of the hold period until an unpublished key is overdue. Default: 3,600. */
-  overdueAfter?: number;
+  /** Adds the metrics of a subject. */
+  addMetrics?: ((register: Registry) => void) | undefined;
 }
 
 /** The endpoints for load balancers and monitoring, with functions that connect the endpoints to the API. */
@@ -52,8 +45,7 @@ export function makeMonitoring({
   logger,
   rateLimit,
   countPending,
-  publisher,
-  overdueAfter = 3_600,
+  addMetrics,
 }: MonitoringOptions): Monitoring {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
@@ -85,11 +77,7 @@ export function makeMonitoring({
       `Pending deliveries of events, counting at most ${MAX_PENDING} in each database.`,
       () => countPending(MAX_PENDING),
     );
-  if (publisher !== undefined) {
-    observeKeys(register, publisher, overdueAfter);
-    observeFailures(register, publisher);
-    observeOwner(register, publisher);
-  }
+  addMetrics?.(register);
   let stopping = false;
 
   // Monitoring sends requests every few seconds, so the app logs only failed requests.
@@ -126,7 +114,7 @@ export function makeMonitoring({
   };
 }
 
-function addGauge(register: Registry, name: string, help: string, read: () => Promise<number>): void {
+export function addGauge(register: Registry, name: string, help: string, read: () => Promise<number>): void {
   new Gauge({
     name,
     help,
@@ -135,50 +123,4 @@ function addGauge(register: Registry, name: string, help: string, read: () => Pr
       this.set(await read());
     },
   });
-}
-
-function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: number): void {
-  addGauge(
-    register,
-    "keyroot_publishing_differences",
-    "Roots for which the chain, the files and the databases differed at the last check, up to 100 in each database.",
-    async () => (await publisher.listDifferences()).length,
-  );
-  addGauge(
-    register,
-    "keyroot_overdue_keys",
-    `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
-    () => publisher.countPublishable(overdueAfter),
-  );
-}
-
-function observeFailures(register: Registry, { failures }: KeyPublisher): void {
-  new Counter({
-    name: "keyroot_publishing_failures_total",
-    help: "Failed publications of this replica by error code. COST_LIMIT_REACHED: nothing more is sent until the limit allows it.",
-    labelNames: ["code"],
-    registers: [register],
-    collect() {
-      this.reset();
-      for (const [code, count] of failures) this.inc({ code }, count);
-    },
-  });
-}
-
-/** Measures the owner's balance and the gas price. If the chain does not respond, both are NaN and raise no alert. */
-function observeOwner(register: Registry, publisher: KeyPublisher): void {
-  const checkChain = recent(() => publisher.checkChain(), Date.now, CHAIN_MS);
-  const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);
-  addGauge(
-    register,
-    "keyroot_owner_balance_ether",
-    "Balance of the registry's owner, which pays for publishing, in ether; NaN if the chain does not respond.",
-    async () => etherOf((await checkChain()).state?.balance),
-  );
-  addGauge(
-    register,
-    "keyroot_gas_price_ether",
-    "Current price per unit of gas in ether; NaN if the chain does not respond.",
-    async () => etherOf((await checkChain()).state?.fee),
-  );
 }

@@ -1,6 +1,7 @@
+import type { LoggedChange } from "./base/author.ts";
 import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
-import type { Actor, Author, Change } from "../auditLog/recordChange.ts";
-import type { Principal } from "../tokens/accessTokens.ts";
+import type { Actor, Author } from "./base/author.ts";
+import type { Principal } from "./base/principals.ts";
 import { ipOf } from "./limits/addressOf.ts";
 import type { App } from "./defineOperation.ts";
 
@@ -9,7 +10,7 @@ declare module "fastify" {
     /** The request's caller. Null while the caller is unknown. */
     actor: Actor | null;
     /** The first change that the request made. Null if the request made no change. */
-    change: Change | null;
+    change: LoggedChange | null;
     changes: number;
     /** The error code of a rejected or failed request. Null for other requests. */
     errorCode: string | null;
@@ -22,12 +23,6 @@ export function decorateForLog(app: App): void {
   app.decorateRequest("change", null);
   app.decorateRequest("changes", 0);
   app.decorateRequest("errorCode", null);
-}
-
-/** The ids of a principal, for the log. */
-export function actorOf(principal: Principal): Actor {
-  const { kind, bizID: partner, tokenID: token } = principal;
-  return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
 }
 
 /** The properties of a request's author that are known before the caller is identified. */
@@ -47,7 +42,7 @@ export function authorOf(request: FastifyRequest): Author {
   return { actor: request.actor, ...requestOf(request) };
 }
 
-function toLog({ action, partner, person, user, token }: Change) {
+function toLog({ action, partner, person, user, token }: LoggedChange) {
   return {
     action,
     ...(partner !== null && { partner }),

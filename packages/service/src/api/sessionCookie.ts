@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { MAX_SESSION_MS } from "../staff/sessions.ts";
+
+/** Maximum duration of a session, in ms. */
+export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * The session cookie's name. Browsers accept a cookie with the `__Host-` prefix only with Secure, with Path=/ and

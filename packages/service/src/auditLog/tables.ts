@@ -1,5 +1,6 @@
 import { bigserial, index, jsonb, pgTable, text, uuid } from "../api/database/drizzle.ts";
-import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
+import type { Action, ChangeData } from "./recordChange.ts";
+import type { ActorKind } from "../api/base/author.ts";
 import { timestampMs } from "../api/database/columns.ts";
 
 /**

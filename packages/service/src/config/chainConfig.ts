@@ -1,8 +1,8 @@
-import type { BesideFileOptions, CostLimits } from "@keyroot/operator/publisher";
+import type { CostLimits } from "@keyroot/operator/publisher";
 import type { Region } from "keyroot/identity";
 
 /** The chain and stores for publishing. */
-export interface ChainConfig extends BesideFileOptions {
+export interface ChainConfig {
   /** The JSON-RPC endpoint of the chain. */
   rpcUrl: string;
   /** A second endpoint, from another operator. Keys count as published only if both endpoints agree. Default: none. */

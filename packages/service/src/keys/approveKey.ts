@@ -1,5 +1,5 @@
 import { eq } from "../api/database/drizzle.ts";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import type { Databases } from "../api/database/database.ts";
 import { decide } from "./conflictingKeys.ts";
 import { recordKeyChange } from "./keyEvents.ts";

@@ -2,7 +2,7 @@ import { and, count, eq, isNull, sql } from "../api/database/drizzle.ts";
 import type { KeyInError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { ServiceError } from "../api/base/errors.ts";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import type { Database, Databases } from "../api/database/database.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";

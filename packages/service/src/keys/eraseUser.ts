@@ -1,12 +1,12 @@
-import { and, eq, isNull } from "../api/database/drizzle.ts";
+import { and, eq } from "../api/database/drizzle.ts";
 import type { UserID } from "keyroot/identity";
-import { ServiceError } from "../api/base/errors.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../api/database/database.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Databases } from "../api/database/database.ts";
+import { findClaims } from "../users/claims.ts";
 import { conflictingKeys, isPending, keyEvents, possessionChallenges, publicKeys } from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
-import { userDeactivated } from "../tokens/tokenState.ts";
 
 export interface ErasedUser {
   userID: UserID;
@@ -20,16 +20,18 @@ export interface ErasedUser {
  * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history. Also deletes the
  * user's key, unless a publisher took the key. The user's row remains, so that the id cannot be used again. Repeating
  * the call has no effect.
- * @param database the database of the user's region
- * @returns undefined if the user does not exist
+ * @returns undefined if the partner has no such user
  */
-export function eraseUser(
-  database: Database,
+export async function eraseUser(
+  { home, regions }: Databases,
+  bizID: string,
   userID: UserID,
   now: number,
   author: Author,
 ): Promise<ErasedUser | undefined> {
-  return database.transaction(async (transaction) => {
+  const [claim] = await findClaims(home, [userID]);
+  if (claim?.bizID !== bizID) return undefined;
+  return regions[claim.region].transaction(async (transaction) => {
     const [user] = await transaction.select().from(users).where(eq(users.userID, userID)).for("update");
     if (user === undefined) return undefined;
     const { erased, deactivated } = { erased: user.erased ?? now, deactivated: user.deactivated ?? now };
@@ -42,23 +44,4 @@ export function eraseUser(
       await recordChange(transaction, author, { action: "user.erased", at: now, partner: user.bizID, user: userID });
     return { userID, erased, keyRemains: keys.length > 0 };
   });
-}
-
-/**
- * Locks an active user until the transaction ends. A locked user cannot be deactivated or erased.
- * @throws ServiceError USER_DEACTIVATED
- */
-export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {
-  const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
-  const found = await transaction.select({ userID: users.userID }).from(users).where(isActive).for("share");
-  if (found.length === 0) throw userDeactivated();
-}
-
-/** The error for an attempt to create an erased user again. */
-export function userErased(): ServiceError {
-  return new ServiceError(
-    409,
-    "USER_ERASED",
-    "This user was erased, and its id cannot be used again. Choose another id.",
-  );
 }

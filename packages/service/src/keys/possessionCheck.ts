@@ -10,9 +10,6 @@ import type { CurveWorkers } from "./curveWorkers.ts";
 /** Lifetime of a challenge in ms. */
 const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** Whether registration requires proof that the user holds the private key. */
-export type PossessionPolicy = "required" | "optional";
-
 /** The registry for which a response to a challenge is valid. */
 export type RegistryID = NonNullable<PossessionStatement["registry"]>;
 

@@ -1,10 +1,8 @@
-import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
-import type { ServiceContext } from "../serve/context.ts";
-import { defineOperation } from "../api/defineOperation.ts";
-import type { PublishingStatus } from "../publisher/publishingStatus.ts";
-import { countUsers, type PartnerSummary } from "./partners.ts";
-import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../api/fields.ts";
+import type { ApiContext } from "../api/context.ts";
+import { operationsWith } from "../api/defineOperation.ts";
+import type { PartnerStore, PartnerSummary } from "./partners.ts";
+import { amount, bizID, count, limit, name, page, strict, text, timestamp } from "../api/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
 const MAX_USERS = 2 ** 31 - 1;
@@ -27,58 +25,14 @@ const partner = strict({
   server_tokens: count("the partner's active server tokens"),
 });
 
-/** Number of recent deliveries that determine whether an endpoint is failing. */
-const NEWEST_DELIVERIES = 25;
+/** What the operations on partners need. */
+export interface PartnerContext extends ApiContext {
+  partners: PartnerStore;
+}
+
+const defineOperation = operationsWith<PartnerContext>();
 
 export const partnerOperations = [
-  defineOperation({
-    path: "/v1/dashboard/overview/get",
-    callers: ["partnerStaff"],
-    summary: "Get the partner's numbers, its failing webhook endpoints, and the state of publishing",
-    body: empty,
-    answer: strict({
-      users: count("users"),
-      published: count("users with a published key"),
-      pending: strict({ waiting: amount, undecided: amount, ready: amount }),
-      cost: wei.meta({ description: "The partner's share of the cost so far, in wei." }),
-      unpriced: count("published users whose cost was not recorded"),
-      failing_webhooks: z.array(z.uuid()).meta({
-        description: "Webhook endpoints with a failed delivery among their newest deliveries.",
-      }),
-      last_published: timestamp.nullable().meta({ description: "The last day (UTC) with a published key." }),
-      chain: strict({
-        chain_id: amount,
-        contract: z.string(),
-        block: amount.nullable().meta({ description: "Null if the chain's endpoint does not respond." }),
-        stores_answer: z.boolean().meta({ description: "Whether all file stores respond." }),
-      })
-        .nullable()
-        .meta({
-          description: "The state of publishing, at most 30 seconds old. Null if the service does not publish.",
-        }),
-    }),
-    async handle(_body, { context, principal: { bizID } }) {
-      const { databases, batches, recentPublishing, now } = context;
-      const [users, days, pending, failing, status] = await Promise.all([
-        countUsers(databases.home, bizID),
-        batches.history(bizID),
-        batches.countPending(bizID, now()),
-        failingWebhooks(context, bizID),
-        recentPublishing?.(),
-      ]);
-      return {
-        users,
-        published: days.reduce((sum, day) => sum + day.users, 0),
-        pending,
-        cost: String(days.reduce((sum, day) => sum + day.cost, 0n)),
-        unpriced: days.reduce((sum, day) => sum + day.unpriced, 0),
-        failing_webhooks: failing,
-        last_published: days.at(-1)?.day ?? null,
-        chain: status === undefined ? null : toChain(status),
-      };
-    },
-  }),
-
   defineOperation({
     path: "/v1/admin/partners/create",
     callers: ["operator", "operatorStaff"],
@@ -180,11 +134,11 @@ export const partnerOperations = [
 ];
 
 /** @throws ServiceError PARTNER_UNKNOWN */
-export async function requirePartner({ partners }: ServiceContext, bizID: string): Promise<void> {
+export async function requirePartner({ partners }: Pick<PartnerContext, "partners">, bizID: string): Promise<void> {
   if (!(await partners.exists(bizID))) partnerUnknown();
 }
 
-async function getPartner({ partners }: ServiceContext, bizID: string) {
+async function getPartner({ partners }: Pick<PartnerContext, "partners">, bizID: string) {
   return toPartner((await partners.get(bizID)) ?? partnerUnknown());
 }
 
@@ -203,21 +157,4 @@ function toPartner({ bizID, userLimit, pendingKeys, publishedKeys, serverTokens,
     ...{ biz_id: bizID, name, created, suspended, user_limit: userLimit, users },
     ...{ pending_keys: pendingKeys, published_keys: publishedKeys, server_tokens: serverTokens },
   };
-}
-
-async function failingWebhooks({ webhookEndpoints, webhookDeliveries }: ServiceContext, bizID: string) {
-  const endpoints = await webhookEndpoints.list(bizID);
-  const failing = await Promise.all(
-    endpoints.map(async ({ endpointID }) => {
-      const newest = (await webhookDeliveries.list(endpointID, { limit: NEWEST_DELIVERIES })) ?? [];
-      return newest.some(({ state, error }) => state === "failed" || (state === "pending" && error !== null));
-    }),
-  );
-  return endpoints.flatMap(({ endpointID }, i) => (failing[i] === true ? [endpointID] : []));
-}
-
-/** The state of publishing, without the values that only the operator may see. */
-function toChain({ chain: { chain_id, contract, state }, stores }: PublishingStatus) {
-  const stores_answer = stores.every(({ error }) => error === undefined);
-  return { chain_id, contract, block: state?.block ?? null, stores_answer };
 }

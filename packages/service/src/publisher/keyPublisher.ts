@@ -13,33 +13,29 @@ import {
   type Signer,
   signingSender,
 } from "@keyroot/operator/publisher";
-import { type Author, SERVICE } from "../auditLog/recordChange.ts";
+import { type Author, SERVICE } from "../api/base/author.ts";
 import { type Databases, distinctRegions } from "../api/database/database.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { PublicationStore } from "../publishing/publications.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
 import type { ChainConfig } from "../config/chainConfig.ts";
-import { type Fenced, isPublisherRunning, isPublishing, withLease } from "../publishing/lease.ts";
-import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
+import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.ts";
+import type { PublishedBatch } from "../publishing/publisherReport.ts";
+import { countFailure, type Difference, writeReport } from "../publishing/publisherState.ts";
+import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
+import { checkChain, checkStores } from "./checkParts.ts";
 import { releaseSuspended } from "./releaseSuspended.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
-import { type Difference, type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
+import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
+import { openFiles } from "./openFiles.ts";
 import { RootCheck } from "./rootCheck.ts";
-
-export interface PublishedBatch {
-  /** The batch's Merkle root: 64 lowercase hex digits. */
-  root: string;
-  /** Number of users with this root. */
-  users: number;
-  /** Hash of the transaction: 0x and 64 hex digits. */
-  transaction: string;
-  block: number;
-}
 
 export interface KeyPublisherOptions {
   /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
   holdOnConflict?: boolean;
+  /** Seconds between two scheduled publications, for the report. Default: null, for no schedule. */
+  every?: number | null;
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
   /** Receives each difference that a round finds, and the error of the failed check. */
@@ -55,7 +51,6 @@ const RECHECK_MS = 24 * 60 * 60 * 1000;
  * call continues.
  */
 const RECHECK_LIMIT_MS = 10 * 60 * 1000;
-const MAX_DIFFERENCES = 100;
 
 /** Maximum attempts to publish a region's keys. If a partner is suspended during an attempt, a new attempt follows. */
 const MAX_ATTEMPTS = 5;
@@ -72,26 +67,28 @@ interface Round {
 export class KeyPublisher {
   readonly #databases: Databases;
   readonly #publications: PublicationStore;
+  readonly #requests: PublishRequests;
   readonly #chain: ChainConfig;
   readonly #signer: Signer | undefined;
   readonly #holdOnConflict: boolean;
+  readonly #every: number | null;
   readonly #now: () => number;
   readonly #onDifference: (difference: Difference, error: unknown) => void;
-  /** Number of failed calls of `publish` in this process, by error code. UNEXPECTED counts errors without a code. */
-  readonly failures = new Map<string, number>();
 
   /** @param signer signs as the registry's owner. Undefined if the chain's endpoint signs */
   constructor(
     databases: Databases,
     chain: ChainConfig,
     signer: Signer | undefined,
-    { holdOnConflict = false, now = Date.now, onDifference = () => undefined }: KeyPublisherOptions = {},
+    { holdOnConflict = false, every = null, now = Date.now, onDifference = () => undefined }: KeyPublisherOptions = {},
   ) {
     this.#databases = databases;
     this.#publications = new PublicationStore(databases);
+    this.#requests = new PublishRequests(databases.home);
     this.#holdOnConflict = holdOnConflict;
     this.#chain = chain;
     this.#signer = signer;
+    this.#every = every;
     this.#now = now;
     this.#onDifference = onDifference;
   }
@@ -104,36 +101,59 @@ export class KeyPublisher {
    * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
    * `publish` function
    */
-  async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+  publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+    return withLease(this.#databases.home, (fenced, lost) => this.#publish(author, fenced, lost));
+  }
+
+  /**
+   * Takes the waiting requests to publish now, if there are any. A request stays open if the process ends or loses the
+   * lease, and then the next publisher takes it.
+   * @throws ArgumentError PUBLISHER_RUNNING if another publisher is publishing
+   */
+  async publishRequested(): Promise<void> {
+    if ((await this.#requests.listOpen()).length === 0) return;
+    await withLease(this.#databases.home, async (fenced, lost) => {
+      const open = await this.#requests.listOpen();
+      const [first] = open;
+      if (first === undefined) return;
+      await fenced((transaction) => updateRequests(transaction, open, { started: this.#now() }));
+      const outcome = await this.#publish(first.author, fenced, lost).then(
+        (batches) => ({ batches, error: null }),
+        (error: unknown) => ({ batches: [], error: codeOf(error), cause: error }),
+      );
+      const { batches, error } = outcome;
+      await fenced((transaction) => updateRequests(transaction, open, { ended: this.#now(), batches, error }));
+      if ("cause" in outcome) throw outcome.cause;
+    });
+  }
+
+  async #publish(author: Author, fenced: Fenced, lost: AbortSignal): Promise<PublishedBatch[]> {
     try {
-      return await this.#publish(author);
+      return await this.#publishRegions(author, fenced, lost);
     } catch (error) {
-      const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
-      if (!isPublisherRunning(error)) this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+      if (!isPublisherRunning(error)) await countFailure(this.#databases.home, codeOf(error)).catch(() => undefined);
       throw error;
     }
   }
 
-  #publish(author: Author): Promise<PublishedBatch[]> {
-    return withLease(this.#databases.home, async (fenced, lost) => {
-      const registry = await this.#connect(lost);
-      const check = await this.#openCheck(registry, lost);
-      const send = await this.#senderFor(registry);
-      const done: PublishedBatch[] = [];
-      for (const region of REGIONS) {
-        await this.#recheckRecent(region, check);
-        for (let attempt = 1; ; attempt++) {
-          try {
-            done.push(...(await this.#publishRegion(region, { registry, check, send, fenced, author })));
-            break;
-          } catch (error) {
-            const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
-            if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
-          }
+  async #publishRegions(author: Author, fenced: Fenced, lost: AbortSignal): Promise<PublishedBatch[]> {
+    const registry = await this.#connect(lost);
+    const check = await this.#openCheck(registry, lost);
+    const send = await this.#senderFor(registry);
+    const done: PublishedBatch[] = [];
+    for (const region of REGIONS) {
+      await this.#recheckRecent(region, check);
+      for (let attempt = 1; ; attempt++) {
+        try {
+          done.push(...(await this.#publishRegion(region, { registry, check, send, fenced, author })));
+          break;
+        } catch (error) {
+          const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+          if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
         }
       }
-      return done;
-    });
+    }
+    return done;
   }
 
   /**
@@ -145,11 +165,11 @@ export class KeyPublisher {
     await releaseSuspended(this.#databases.regions[region], region, journal, registry);
     const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
     if (records.length === 0) return [];
-    const { chainId, limits, confirmations, files, proofs, brotli } = this.#chain;
+    const { chainId, limits, confirmations, files } = this.#chain;
     const events: PublishEvent[] = [];
     const { published } = await publish(records, {
       ...{ registry, chainId, limits, send, journal },
-      store: await openStore(files[region], { proofs, brotli }),
+      store: await openFiles(files[region]),
       finality: { confirmations },
       onEvent: (event) => events.push(event),
     });
@@ -167,21 +187,26 @@ export class KeyPublisher {
     return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
   }
 
-  /** Returns the state of the chain, with the owner's balance. */
-  checkChain(): Promise<PublishingStatus["chain"]> {
-    return checkChain(this.#chain);
-  }
-
-  /** Returns the state of the chain, the stores and the publisher. */
-  async status(): Promise<PublishingStatus> {
-    const [chain, stores, publishable, running, differences] = await Promise.all([
-      this.checkChain(),
-      checkStores(this.#chain),
-      this.countPublishable(),
-      isPublishing(this.#databases.home),
-      this.listDifferences(),
-    ]);
-    return { chain, stores, publishable, running, differences };
+  /**
+   * Checks the chain and the stores, and stores the result for the service.
+   * @returns the parts that fail, with their errors
+   */
+  async report(): Promise<{ part: string; error: unknown }[]> {
+    const [chain, stores] = await Promise.all([checkChain(this.#chain), checkStores(this.#chain)]);
+    const withCode = <Part extends { error: unknown }>(part: Part) => ({
+      ...part,
+      error: part.error === undefined ? null : codeOf(part.error),
+    });
+    await writeReport(this.#databases.home, {
+      chain: withCode(chain),
+      stores: stores.map(withCode),
+      every: this.#every,
+    });
+    const parts = [
+      { part: "the chain", error: chain.error },
+      ...stores.map(({ region, error }) => ({ part: `the store of ${region}`, error })),
+    ];
+    return parts.filter(({ error }) => error !== undefined);
   }
 
   /**
@@ -196,15 +221,6 @@ export class KeyPublisher {
       for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
       return recheck(this.#recheckOptions(check), before, this.#now() + RECHECK_LIMIT_MS);
     });
-  }
-
-  /** Lists the differences that the last checks found. Lists at most 100 differences in each database. */
-  async listDifferences(): Promise<Difference[]> {
-    const found: Difference[] = [];
-    for (const region of distinctRegions(this.#databases))
-      for (const one of await this.#publications.listDifferences(region, MAX_DIFFERENCES))
-        found.push({ region, ...one });
-    return found;
   }
 
   /**
@@ -312,4 +328,9 @@ function usersByRoot(published: readonly PublishedRoot[], events: readonly Publi
   });
   for (const { root, userID } of others) users.set(root, [...(users.get(root) ?? []), userID]);
   return users;
+}
+
+/** Returns an error's code. UNEXPECTED stands for errors without a code. */
+function codeOf(error: unknown): string {
+  return error instanceof KeyrootError ? error.code : "UNEXPECTED";
 }

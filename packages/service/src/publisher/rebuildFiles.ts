@@ -6,7 +6,8 @@ import { and, asc, eq, gt, isNotNull } from "../api/database/drizzle.ts";
 import pMap from "p-map";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
-import { batches, batchShares } from "../publishing/tables.ts";
+import { batchShares } from "../publishing/tables.ts";
+import { batches } from "../keys/tables.ts";
 
 /** The result of comparing the files in all stores with the published roots. */
 export interface RebuiltFiles {

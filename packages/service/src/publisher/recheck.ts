@@ -1,18 +1,11 @@
 import { KeyrootError } from "keyroot/errors";
 import type { Region } from "keyroot/identity";
 import { TransportError } from "../api/base/errors.ts";
-import { SERVICE } from "../auditLog/recordChange.ts";
+import { SERVICE } from "../api/base/author.ts";
 import { type Databases, distinctRegions } from "../api/database/database.ts";
 import type { PublicationStore } from "../publishing/publications.ts";
+import type { Difference } from "../publishing/publisherState.ts";
 import type { RootCheck } from "./rootCheck.ts";
-
-/** A root for which the chain, the file and the database differed at the last check. */
-export interface Difference {
-  region: Region;
-  root: string;
-  /** The error code of the failed check. */
-  code: string;
-}
 
 export interface Recheck {
   roots: number;

@@ -1,8 +1,9 @@
 import { REGIONS, type UserID } from "keyroot/identity";
-import { SERVICE } from "../auditLog/recordChange.ts";
+import { SERVICE } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import { userIDs } from "../users/tables.ts";
-import { codeOfFailedCheck, type Difference, recheck, type RecheckOptions } from "./recheck.ts";
+import type { Difference } from "../publishing/publisherState.ts";
+import { codeOfFailedCheck, recheck, type RecheckOptions } from "./recheck.ts";
 import type { CheckedRoot } from "./rootCheck.ts";
 
 /** Differences between the chain and the databases, as numbers of keys. */

@@ -6,7 +6,7 @@ import type { Database } from "../api/database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { countShares } from "../publishing/batches.ts";
 import type { DatabaseJournal } from "./databaseJournal.ts";
-import { isInOpenBatch } from "../publishing/tables.ts";
+import { isInOpenBatch } from "../keys/tables.ts";
 import { isOfSuspended } from "../keys/holdPeriod.ts";
 
 /**

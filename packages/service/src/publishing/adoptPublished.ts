@@ -3,7 +3,7 @@ import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { countShares } from "./batches.ts";
 import type { Database } from "../api/database/database.ts";
 import { isAnyOf } from "../api/database/columns.ts";
-import { batches } from "./tables.ts";
+import { batches } from "../keys/tables.ts";
 import { conflictingKeys, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 

@@ -3,7 +3,7 @@ import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
 import type { Databases } from "../api/database/database.ts";
 import { isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
-import { isInOpenBatch } from "./tables.ts";
+import { isInOpenBatch } from "../keys/tables.ts";
 
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 

@@ -44,7 +44,6 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
     seeAlso: ` See ${PARTNER_API.documentPath}.`,
   });
   app.addHook("onClose", () => refreshTokens.storeUses());
-  app.addHook("onClose", () => context.publishRuns?.ended());
   observe?.(app);
   answerPreflights(app);
   parseAndValidate(app);

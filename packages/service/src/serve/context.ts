@@ -1,13 +1,23 @@
-import type { PublishedBatch } from "../publisher/keyPublisher.ts";
-import type { PublishingStatus } from "../publisher/publishingStatus.ts";
-import { PublishRuns } from "../publishing/publishRuns.ts";
-import { recent } from "../api/base/recent.ts";
+import type { AuditContext } from "../auditLog/operations.ts";
+import type { KeyContext } from "../keys/operations.ts";
+import type { UsersWithKeysContext } from "../keys/userOperations.ts";
+import type { PartnerContext } from "../partners/operations.ts";
+import type { PublishingContext } from "../publishing/operations.ts";
+import type { StaffContext } from "../staff/operations.ts";
+import type { SignInContext } from "../staff/signInOperations.ts";
+import type { BulkContext } from "../tokens/createManyOperation.ts";
+import type { ExchangeContext } from "../tokens/exchangeToken.ts";
+import type { TokenContext } from "../tokens/operations.ts";
+import type { UserContext } from "../users/operations.ts";
+import type { WebhookContext } from "../webhooks/operations.ts";
+import { PublisherState } from "../publishing/publisherState.ts";
+import { PublishRequests } from "../publishing/publishRequests.ts";
 import { KeyRegistration } from "../keys/keyRegistration.ts";
-import type { PossessionPolicy, RegistryID } from "../keys/possessionCheck.ts";
+import type { RegistryID } from "../keys/possessionCheck.ts";
 import { AuditLog } from "../auditLog/readAuditLog.ts";
+import { PartnerKeyStore } from "../publishing/partnerKeys.ts";
 import { BatchStore } from "../publishing/batches.ts";
 import { BulkCreation } from "../tokens/bulkCreation.ts";
-import type { Author } from "../auditLog/recordChange.ts";
 import { ChallengeStore } from "../keys/challengeStore.ts";
 import type { Databases } from "../api/database/database.ts";
 import { EventStore } from "../webhooks/events.ts";
@@ -31,8 +41,6 @@ import { WebhookSender, type WebhookSenderOptions } from "../webhooks/sendWebhoo
 import { Authenticator } from "../tokens/authenticator.ts";
 import { type RateLimitOptions, RateLimits } from "../api/limits/rateLimits.ts";
 
-const DEFAULT_EVENT_DAYS = 30;
-
 export interface ContextOptions {
   databases: Databases;
   signingKeys: SigningKeys;
@@ -46,13 +54,10 @@ export interface ContextOptions {
   blockExplorerUrl?: string | undefined;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry?: RegistryID | undefined;
-  /** Whether registration requires proof of possession. Default: `required`. */
-  possession?: PossessionPolicy | undefined;
   holdPeriodMs: number;
   /** Whether a key waits for the partner's decision after another key was offered for the same user. Default: false. */
   holdOnConflict?: boolean | undefined;
   stage: string;
-  bucketPrefix: string;
   rateLimits: RateLimitOptions;
   /** The admin token. Undefined disables admin operations. */
   adminToken: string | undefined;
@@ -60,25 +65,33 @@ export interface ContextOptions {
   webhookKeys?: WebhookKeys | undefined;
   /** Options for sending events. By default, events are sent only to public https endpoints. */
   webhooks?: WebhookSenderOptions | undefined;
-  /** Number of days for which events are kept. Default: 30. */
-  eventDays?: number | undefined;
-  /** Publishes all unpublished keys. Undefined if no chain is configured. */
-  publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
-  /** Checks the chain, the stores and the publisher. Undefined if no chain is configured. */
-  publishing?: (() => Promise<PublishingStatus>) | undefined;
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
+
+/** What the operations of all subjects need. */
+type OperationsContext = AuditContext &
+  BulkContext &
+  ExchangeContext &
+  KeyContext &
+  PartnerContext &
+  PublishingContext &
+  SignInContext &
+  StaffContext &
+  TokenContext &
+  UserContext &
+  UsersWithKeysContext &
+  WebhookContext;
 
 /** Everything that the API operations use. */
 export type ServiceContext = ReturnType<typeof makeContext>;
 
 /** Creates the stores and the authentication for these databases. Sends no query. */
 export function makeContext(options: ContextOptions) {
-  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, publishing } = options;
-  const { serviceUrl, explorerUrl, blockExplorerUrl, registry, possession: policy = "required" } = options;
+  const { databases, signingKeys, issuer, stage, rateLimits, adminToken } = options;
+  const { serviceUrl, explorerUrl, blockExplorerUrl, registry } = options;
   const { holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
-  const { eventDays = DEFAULT_EVENT_DAYS, now = Date.now } = options;
+  const { now = Date.now } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
   const conflictingKeys = new ConflictingKeys(databases);
@@ -90,33 +103,30 @@ export function makeContext(options: ContextOptions) {
     signingKeys,
     stage,
     now,
-    publish,
-    publishing,
-    /** Returns the result of `publishing` for partners, cached for at most 30 seconds. */
-    recentPublishing: publishing && recent(publishing, now),
-    /** Runs `publish` in the background. Undefined if `publish` is undefined. */
-    publishRuns: publish && new PublishRuns(publish, now),
+    publishRequests: new PublishRequests(databases.home),
+    /** The state of the publisher, which is another process. Undefined if the service does not publish keys. */
+    publisher: registry && new PublisherState(databases, registry, holdOnConflict),
     serviceUrl,
     explorerUrl,
     blockExplorerUrl,
-    partners: new PartnerStore(databases, holdPeriodMs),
+    partners: new PartnerStore(databases, new PartnerKeyStore(databases, holdPeriodMs)),
     staff: new StaffStore(databases.home),
     passkeys: new PasskeyStore(databases.home),
     invitations: new InvitationStore(databases.home),
     sessions: new SessionStore(databases.home),
     users: new UserStore(databases),
-    userCreation: new UserCreation(databases, { bucketPrefix, stage }),
-    bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
+    userCreation: new UserCreation(databases, stage),
+    bulkCreation: new BulkCreation(databases, stage),
     refreshTokens,
     publicKeys,
     usersWithKeys: new UsersWithKeys(databases, holdOnConflict),
     batches: new BatchStore(databases, holdOnConflict),
     challenges,
     conflictingKeys,
-    events: new EventStore(databases, eventDays),
+    events: new EventStore(databases),
     auditLog: new AuditLog(databases),
     registration: new KeyRegistration({
-      ...{ databases, publicKeys, challenges, conflictingKeys, policy, registry, holdPeriodMs, now },
+      ...{ databases, publicKeys, challenges, conflictingKeys, registry, holdPeriodMs, now },
     }),
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
@@ -126,5 +136,5 @@ export function makeContext(options: ContextOptions) {
     webhookSender: new WebhookSender(webhooks),
     /** Whether the service may send events over plain http and to private addresses. */
     allowPrivateWebhooks: webhooks?.allowPrivate ?? false,
-  };
+  } satisfies OperationsContext & { signingKeys: SigningKeys; challenges: ChallengeStore };
 }

@@ -11,7 +11,7 @@ export async function generateOpenApi(): Promise<Record<string, unknown>> {
   // The OpenAPI documents do not depend on a database, so the service opens no connection to this URL.
   await using databases = await openDatabases({ url: "postgres://localhost/none" });
   const signingKeys = await toSigningKeys([await makeSigningKey()]);
-  const naming = { issuer: "urn:keyroot", stage: "dev", bucketPrefix: "keyroot", holdPeriodMs: 0 };
+  const naming = { issuer: "urn:keyroot", stage: "dev", holdPeriodMs: 0 };
   await using app = await makeApp(
     makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }),
   );

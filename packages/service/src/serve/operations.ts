@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import { auditOperations } from "../auditLog/operations.ts";
 import { keyOperations } from "../keys/operations.ts";
+import { usersWithKeysOperations } from "../keys/userOperations.ts";
+import { overviewOperation } from "./overviewOperation.ts";
 import { partnerOperations } from "../partners/operations.ts";
 import { publishingOperations } from "../publishing/operations.ts";
 import { staffOperations } from "../staff/operations.ts";
@@ -16,9 +18,11 @@ import { webhookOperations } from "../webhooks/operations.ts";
 export const operations = [
   ...tokenOperations,
   ...userOperations,
+  ...usersWithKeysOperations,
   ...keyOperations,
   ...webhookOperations,
   ...auditOperations,
+  overviewOperation,
   ...partnerOperations,
   ...publishingOperations,
   ...signInOperations,

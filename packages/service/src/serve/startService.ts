@@ -4,28 +4,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { checkAllBuiltins } from "keyroot/input";
 import { Cleanup } from "../api/base/cleanup.ts";
-import { openSigner, type Signer } from "@keyroot/operator/publisher";
 import { TransportError } from "../api/base/errors.ts";
 import { makeApp } from "./app.ts";
-import { limitsOf, rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "../config/config.ts";
+import { rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "../config/serviceConfig.ts";
 import { refuseReuse } from "../api/baseApp.ts";
 import { makeContext, type ServiceContext } from "./context.ts";
 import type { App } from "../api/defineOperation.ts";
 import { makeLogger } from "../api/logger.ts";
 import { makeMonitoring, type Monitoring } from "../api/monitoring.ts";
-import { KeyPublisher } from "../publisher/keyPublisher.ts";
 import { readConfig } from "../config/readConfig.ts";
-import { checkMigrations, openDatabases } from "../api/database/database.ts";
+import { checkMigrations, type Databases, openDatabases } from "../api/database/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "../tokens/signingKeys.ts";
 import { WebhookKeys } from "../webhooks/webhookKeys.ts";
-import { VARIABLES } from "../config/variables.ts";
-import { dropTasks, every, publisherTasks } from "../api/base/repeatedTasks.ts";
+import { SERVICE_VARIABLES } from "../config/variables.ts";
+import { every } from "../api/base/repeatedTasks.ts";
+import { dropTasks } from "./dropTasks.ts";
+import { observePublisher } from "./publisherMetrics.ts";
 import { DeliveryWorker } from "../webhooks/deliveryWorker.ts";
-
-/** Assumed interval of publications by the operator's command, in seconds. */
-const DAY_SECONDS = 24 * 60 * 60;
-/** Maximum time until the blocks of a publication are final on any chain, in seconds. */
-const BATCH_SECONDS = 60 * 60;
 
 /** A running service. */
 export interface RunningService {
@@ -43,15 +38,10 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** Options of `startService`: the configuration and a signer. */
+/** Options of `startService`: the configuration and open databases. */
 export interface StartServiceOptions extends ServiceConfig {
-  /**
-   * Signs publishing transactions as the registry's owner. Default: the signer that the environment variables configure
-   * (`openSigner`). Without these variables, the chain's endpoint signs the transactions.
-   */
-  signer?: Signer | undefined;
-  /** Whether each region has a separate database in memory, for a local stack. Default: false. */
-  separateRegions?: boolean | undefined;
+  /** Open databases with all tables, which `close` leaves open. Default: the service opens the configured databases. */
+  databases?: Databases | undefined;
 }
 
 /**
@@ -70,9 +60,9 @@ export interface StartServiceOptions extends ServiceConfig {
  */
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
   checkAllBuiltins();
-  const { signer, separateRegions, ...fields } = options;
+  const { databases: opened, ...fields } = options;
   const config = resolveConfig(fields);
-  const { stage, bucketPrefix, adminToken, chain, schedule, trustedProxies } = config;
+  const { stage, adminToken, registry, holdOnConflict, trustedProxies } = config;
 
   await using starting = new Cleanup();
   const signingKeys =
@@ -80,30 +70,20 @@ export async function startService(options: StartServiceOptions = readConfig(pro
       ? await toSigningKeys([await makeSigningKey()])
       : await readSigningKeys(config.signingKeys);
   const webhookKeys = await webhookKeysOf(config);
-  const databases = starting.use(
-    await openDatabases({
-      url: config.databaseUrl,
-      regionUrls: config.regionUrls,
-      folder: config.databaseFolder,
-      separateRegions,
-      connections: config.connections,
-    }),
-  );
-  if (config.databaseUrl === undefined) await databases.migrate();
+  const databases =
+    opened ??
+    starting.use(
+      await openDatabases({
+        url: config.databaseUrl,
+        regionUrls: config.regionUrls,
+        folder: config.databaseFolder,
+        connections: config.connections,
+      }),
+    );
+  if (opened === undefined && config.databaseUrl === undefined) await databases.migrate();
   await checkMigrations(databases);
 
   const logger = makeLogger(config.logLevel);
-  const publisher =
-    chain &&
-    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)), {
-      holdOnConflict: config.holdOnConflict,
-      onDifference: (difference, err) => {
-        logger.error({ ...difference, err }, "a published root is not confirmed");
-      },
-    });
-  if (publisher !== undefined)
-    for (const task of publisherTasks(publisher, schedule, logger)) starting.defer(every(task, logger));
-
   const context = makeContext({
     databases,
     signingKeys,
@@ -111,41 +91,39 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     serviceUrl: config.serviceUrl,
     explorerUrl: config.explorerUrl,
     blockExplorerUrl: config.blockExplorerUrl,
-    registry: chain && { chainId: chain.chainId, contract: chain.contract },
-    possession: config.possession,
+    registry,
     holdPeriodMs: config.holdPeriod * 1000,
-    holdOnConflict: config.holdOnConflict,
+    holdOnConflict,
     stage,
-    bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
-    eventDays: config.eventDays,
     webhookKeys,
     webhooks: { allowPrivate: config.webhooksPrivate },
-    publish: publisher && ((author) => publisher.publish(author)),
-    publishing: publisher && (() => publisher.status()),
   });
-  const { webhookEndpoints, webhookDeliveries } = context;
+  const { webhookEndpoints, webhookDeliveries, publisher } = context;
   await webhookEndpoints.checkKeys();
-  for (const task of dropTasks(context, config)) starting.defer(every(task, logger));
+  for (const task of dropTasks(context, config.auditDays)) starting.defer(every(task, logger));
 
   // Monitoring closes after the API, so that /readyz can report that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
   const monitoring = makeMonitoring({
     ...{ databases, logger, rateLimit: config.rateLimit },
-    ...{ countPending, publisher, overdueAfter: (schedule?.every ?? DAY_SECONDS) + BATCH_SECONDS },
+    countPending,
+    addMetrics: (register) => {
+      if (publisher !== undefined) observePublisher(register, publisher);
+    },
   });
   starting.defer(() => monitoring.app.close());
   if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
   const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
   starting.defer(() => app.close());
 
-  const { monitoringHost, monitoringPort } = config;
+  const { monitoringPort } = config;
   const monitoringUrl =
     monitoringPort === null
       ? undefined
-      : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
-  const url = await listen(app, config.host, config.port, VARIABLES.port);
+      : await listen(monitoring.app, config.host, monitoringPort, SERVICE_VARIABLES.monitoringPort);
+  const url = await listen(app, config.host, config.port, SERVICE_VARIABLES.port);
   const running = starting.move();
   let closed: Promise<void> | undefined;
   const close = async () => {

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
-import { type Call, defineOperation } from "../api/defineOperation.ts";
+import { type Call, operationsWith } from "../api/defineOperation.ts";
 import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../api/fields.ts";
 import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
-import type { Invitation } from "./invitations.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import type { Invitation, InvitationStore } from "./invitations.ts";
 import { person, role, toPerson } from "./signInOperations.ts";
-import type { StaffInfo } from "./staff.ts";
+import type { StaffInfo, StaffStore } from "./staff.ts";
 
 const ofPerson = strict({ person_id: person.person_id });
 const invitation = strict({
@@ -16,6 +18,15 @@ const invitation = strict({
     description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
   }),
 });
+/** What the operations on people need. */
+export interface StaffContext extends ApiContext {
+  partners: PartnerStore;
+  staff: StaffStore;
+  invitations: InvitationStore;
+}
+
+const defineOperation = operationsWith<StaffContext>();
+
 export const staffOperations = [
   defineOperation({
     path: "/v1/admin/staff/invite",

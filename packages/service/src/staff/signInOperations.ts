@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { identify, refuseSuspended, requireVerification } from "../api/authenticate.ts";
-import type { ServiceContext } from "../serve/context.ts";
-import { defineOperation } from "../api/defineOperation.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import { operationsWith } from "../api/defineOperation.ts";
 import { amount, empty, name, strict, timestamp } from "../api/fields.ts";
 import { requestOf } from "../api/requestLog.ts";
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "../api/sessionCookie.ts";
-import { type AnswerTo, Passkeys } from "./passkeyChecks.ts";
-import type { Person } from "./staff.ts";
-import { ROLES } from "./tables.ts";
+import type { InvitationStore } from "./invitations.ts";
+import { type AnswerTo, type PasskeyContext, Passkeys } from "./passkeyChecks.ts";
+import type { Person } from "../api/base/principals.ts";
+import { ROLES } from "../api/base/principals.ts";
 
 export const role = z.enum(ROLES).meta({
   description:
@@ -46,6 +47,16 @@ const registration = passkeyAnswer({
   attestationObject: base64url,
   transports: z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).max(8),
 });
+
+/** What signing in needs. */
+export interface SignInContext extends PasskeyContext {
+  partners: PartnerStore;
+  invitations: InvitationStore;
+  explorerUrl: string | undefined;
+  blockExplorerUrl: string | undefined;
+}
+
+const defineOperation = operationsWith<SignInContext>();
 
 /** The operations on the calling person's invitation, sessions and passkeys. */
 export const signInOperations = [
@@ -236,7 +247,7 @@ export const signInOperations = [
 
 /** Returns a signed-in person for the page. @param passkeys the number of the person's passkeys */
 async function describeMe(
-  { partners, explorerUrl, blockExplorerUrl }: ServiceContext,
+  { partners, explorerUrl, blockExplorerUrl }: SignInContext,
   person: Person,
   passkeys: number,
 ) {

@@ -1,3 +1,4 @@
+import type { Principal, PrincipalOf } from "../api/base/principals.ts";
 import { randomUUID } from "node:crypto";
 import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
@@ -16,16 +17,6 @@ const MAX_CHARACTERS = 2048;
 const MAX_REMEMBERED = 10_000;
 
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
-
-/**
- * The caller that an access token identifies. `tokenID` is the id of the refresh token from which the access token was
- * made.
- */
-export type Principal =
-  | { kind: "partner"; bizID: string; tokenID: string }
-  | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
-
-export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
 
 interface VerifiedToken {
   principal: Principal;

@@ -1,13 +1,17 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "../api/base/errors.ts";
+import { partnerSuspended } from "../api/authenticate.ts";
+import type { TokenAuthenticator } from "../api/context.ts";
 import type { RefreshTokenStore } from "./refreshTokens.ts";
-import { type Refusal, userDeactivated } from "./tokenState.ts";
-import type { AccessTokens, Principal, PrincipalOf } from "./accessTokens.ts";
+import type { Refusal } from "./tokenState.ts";
+import { userDeactivated } from "../users/userErrors.ts";
+import type { AccessTokens } from "./accessTokens.ts";
+import type { Principal, PrincipalOf } from "../api/base/principals.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 
 /** Identifies the caller of a request by the request's bearer token. */
-export class Authenticator {
+export class Authenticator implements TokenAuthenticator {
   readonly #accessTokens: AccessTokens;
   readonly #refreshTokens: RefreshTokenStore;
   readonly #adminTokenHash: Buffer | undefined;
@@ -71,11 +75,8 @@ export function tokenRefused(refusal: Refusal): ServiceError {
         "ACCESS_TOKEN_REVOKED",
         "The refresh token of this access token was revoked. Get a new refresh token.",
       );
-    case "suspended": {
-      const message =
-        "The service's operator suspended this partner. Its tokens are rejected until the operator resumes it.";
-      return new ServiceError(403, "PARTNER_SUSPENDED", message);
-    }
+    case "suspended":
+      return partnerSuspended();
     case "deactivated":
       return userDeactivated();
   }

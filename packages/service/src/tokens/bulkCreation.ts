@@ -5,7 +5,7 @@ import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import { byUserID, type Claim, findClaims, prepareClaims } from "../users/claims.ts";
 import { columnOf, isAnyOf } from "../api/database/columns.ts";
 import type { Database, Databases } from "../api/database/database.ts";
-import { userErased } from "../keys/eraseUser.ts";
+import { userErased } from "../users/userErrors.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { users } from "../users/tables.ts";
 import { userTokens } from "./tables.ts";
@@ -17,10 +17,10 @@ import {
   type TokenRow,
   tooManyTokens,
 } from "./createToken.ts";
-import { userDeactivated } from "./tokenState.ts";
+import { userDeactivated } from "../users/userErrors.ts";
 import { claimWithinLimit } from "../users/userLimit.ts";
-import { creationOf, type NewUser, newUser, type User, type UserNaming } from "../users/newUser.ts";
-import { userIDTaken } from "../users/createUser.ts";
+import { creationOf, type NewUser, newUser, type User } from "../users/newUser.ts";
+import { userIDTaken } from "../users/userErrors.ts";
 
 /** A user to create. With a `context` (a device or purpose), a refresh token is also created. */
 export interface WantedUser {
@@ -46,12 +46,12 @@ type UserRow = User & { erased: number | null };
  */
 export class BulkCreation {
   readonly #databases: Databases;
-  readonly #naming: UserNaming;
+  readonly #stage: string;
   readonly #insertClaims;
 
-  constructor(databases: Databases, naming: UserNaming) {
+  constructor(databases: Databases, stage: string) {
     this.#databases = databases;
-    this.#naming = naming;
+    this.#stage = stage;
     this.#insertClaims = prepareClaims(databases.home);
   }
 
@@ -127,7 +127,7 @@ export class BulkCreation {
       }),
     );
     const ids = [...new Set(wanted.map(({ userID }) => userID))];
-    const rows = ids.map((userID) => newUser({ userID, bizID, region }, options.now, this.#naming));
+    const rows = ids.map((userID) => newUser({ userID, bizID, region }, options.now, this.#stage));
     const database = this.#databases.regions[region];
     const results = await database.transaction(async (transaction) => {
       const inserted = await insertUsers(transaction, rows);

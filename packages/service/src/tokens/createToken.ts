@@ -12,7 +12,7 @@ import {
 } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { makeRefreshToken } from "./tokenText.ts";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { userIDFromHex } from "keyroot/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { tokenRefused } from "./authenticator.ts";
-import type { ServiceContext } from "../serve/context.ts";
-import { type Call, defineOperation } from "../api/defineOperation.ts";
+import type { ApiContext } from "../api/context.ts";
+import { type Call, operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -18,7 +18,11 @@ import {
   userIDOf,
 } from "../api/fields.ts";
 import { requirePartner } from "../partners/operations.ts";
-import { requireUser, userRefreshToken } from "../users/operations.ts";
+import { requireUser } from "../users/operations.ts";
+import { createMany, userRefreshToken } from "./createManyOperation.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import type { UserStore } from "../users/users.ts";
+import type { RefreshTokenStore } from "./refreshTokens.ts";
 import { exchangeToken } from "./exchangeToken.ts";
 import {
   listServerTokens,
@@ -56,8 +60,18 @@ const createdServerToken = strict({
   created: timestamp,
 });
 
+/** What the operations on tokens need. */
+export interface TokenContext extends ApiContext {
+  users: UserStore;
+  partners: PartnerStore;
+  refreshTokens: RefreshTokenStore;
+}
+
+const defineOperation = operationsWith<TokenContext>();
+
 export const tokenOperations = [
   exchangeToken,
+  createMany,
   defineOperation({
     path: "/v1/authdBizSrv/users/createRefreshToken",
     callers: ["partner", "partnerStaff"],
@@ -200,7 +214,7 @@ async function createServerToken(
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
-async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: ServiceContext) {
+async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: TokenContext) {
   const { tokens, next } = (await listServerTokens(databases, bizID, options)) ?? tokenUnknown();
   return { tokens: tokens.map(toServerToken), next };
 }

@@ -1,6 +1,6 @@
 import { and, count, eq, isNotNull, isNull, lt } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
-import type { Principal } from "./accessTokens.ts";
+import type { Principal } from "../api/base/principals.ts";
 import { REPEATABLE_MS } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { parseRefreshToken } from "./tokenText.ts";
@@ -13,7 +13,8 @@ import { lockPartner } from "../partners/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./createToken.ts";
-import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
+import { type Refusal, refusalOf } from "./tokenState.ts";
+import { userDeactivated } from "../users/userErrors.ts";
 
 /**
  * Stores hashes of partners' refresh tokens in the home database, and of users' refresh tokens in the user's region.

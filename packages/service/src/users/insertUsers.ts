@@ -1,6 +1,7 @@
 import { type SQL, sql } from "../api/database/drizzle.ts";
 import { batchingLoader } from "../api/database/batchingLoader.ts";
-import { type Author, changeRows, RECORDING, toRow } from "../auditLog/recordChange.ts";
+import { changeRows, RECORDING, toRow } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import { byUserID, insertClaims, isOfUnlimitedPartner } from "./claims.ts";
 import type { Database } from "../api/database/database.ts";
 import { users } from "./tables.ts";

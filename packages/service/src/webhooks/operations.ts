@@ -2,13 +2,15 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
-import { type Call, defineOperation } from "../api/defineOperation.ts";
+import { type Call, operationsWith } from "../api/defineOperation.ts";
 import { count, cursor, data, empty, limit, page, strict, timestamp } from "../api/fields.ts";
 import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { WebhookSender } from "./sendWebhook.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
-import { eventCursorSchema, toMessage } from "./events.ts";
-import type { DeliveryInfo } from "./webhookDeliveries.ts";
-import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
+import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
+import type { DeliveryInfo, WebhookDeliveryStore } from "./webhookDeliveries.ts";
+import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
 /**
  * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
@@ -66,6 +68,18 @@ const event = strict({
   id: z.uuid().meta({ description: "The id of the event. It is the same each time the event is listed." }),
   data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
 });
+
+/** What the operations on events and webhooks need. */
+export interface WebhookContext extends ApiContext {
+  events: EventStore;
+  webhookEndpoints: WebhookEndpointStore;
+  webhookDeliveries: WebhookDeliveryStore;
+  webhookSender: WebhookSender;
+  /** Whether the service may send events over plain http and to private addresses. */
+  allowPrivateWebhooks: boolean;
+}
+
+const defineOperation = operationsWith<WebhookContext>();
 
 export const webhookOperations = [
   defineOperation({

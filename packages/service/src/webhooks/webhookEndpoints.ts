@@ -4,7 +4,8 @@ import { and, asc, count, eq, gt, isNull, lt, ne, or } from "../api/database/dri
 import { WebhookSecret } from "@keyroot/operator/shared";
 import { ArgumentError, ServiceError } from "../api/base/errors.ts";
 import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";
-import { type Action, type Author, type EventType, recordChange, SERVICE } from "../auditLog/recordChange.ts";
+import { type Action, type EventType, recordChange } from "../auditLog/recordChange.ts";
+import { type Author, SERVICE } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
 import {

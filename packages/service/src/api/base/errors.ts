@@ -15,6 +15,7 @@ export const SERVICE_ERROR_CODES = [
   "ROLE_REFUSED",
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
+  "PUBLISHER_SILENT",
 ] as const;
 
 /** An error code of this package, the operator package or the library. */

@@ -4,7 +4,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { Database } from "../database/database.ts";
 import { MinuteLimit, type Quota, quotaOf, refuseExceeded, type ShareCount } from "./minuteLimit.ts";
 import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";
-import type { Principal } from "../../tokens/accessTokens.ts";
+import type { Principal } from "../base/principals.ts";
 import { addressOf } from "./addressOf.ts";
 
 /** Maximum number of addresses per minute for which a replica stores counts in the database. */

@@ -1,33 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeyrootError } from "keyroot/errors";
 import { parseQuantity } from "keyroot/ethereum";
-import { REGIONS, type Region } from "keyroot/identity";
+import { REGIONS } from "keyroot/identity";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
 import { openStore, Registry } from "@keyroot/operator/publisher";
 import { TransportError } from "../api/base/errors.ts";
+import type { PublisherReport } from "../publishing/publisherReport.ts";
 import type { ChainConfig } from "../config/chainConfig.ts";
-import type { Difference } from "./recheck.ts";
 
-/** The state of the parts that publishing needs. `error` is undefined if the part works. */
-export interface PublishingStatus {
-  chain: {
-    chain_id: number;
-    contract: string;
-    error: unknown;
-    /**
-     * The newest block, the registry's owner, the owner's balance and the gas price, both in wei. Null if the chain
-     * could not be read.
-     */
-    state: { block: number; owner: string; balance: string; fee: string } | null;
-  };
-  stores: { region: Region; location: string; error: unknown }[];
-  publishable: number;
-  /** Whether a replica is publishing now. */
-  running: boolean;
-  /** Roots for which the chain, the file and the database differed at the last check. */
-  differences: Difference[];
-}
+/** A part of the report with the error itself. `error` is undefined if the part works. */
+type WithError<Part> = Omit<Part, "error"> & { error: unknown };
+export type CheckedChain = WithError<PublisherReport["chain"]>;
+export type CheckedStore = WithError<PublisherReport["stores"][number]>;
 
 /** Time limit of a check in ms. A check that takes longer has failed. */
 const CHECK_MS = 5_000;
@@ -35,7 +20,7 @@ const CHECK_MS = 5_000;
 const NO_ROOT = "0".repeat(64);
 
 /** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
-export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["chain"]> {
+export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
   const { chainId, contract, rpcUrl, allowHttp } = chain;
   const identity = { chain_id: chainId, contract };
   try {
@@ -59,7 +44,7 @@ export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["
 }
 
 /** Checks that the store of each region's Merkle-tree files can be read. */
-export function checkStores({ files }: ChainConfig): Promise<PublishingStatus["stores"]> {
+export function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
   return Promise.all(
     REGIONS.map(async (region) => {
       const location = files[region];
