@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { once } from "node:events";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig } from "../../packages/service/src/config/readConfig.ts";
+import { readConfig, readPublisherConfig } from "../../packages/service/src/config/readConfig.ts";
 import { startService } from "../../packages/service/src/serve/startService.ts";
 import { blocksOf, readPage, variablesIn } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
@@ -26,7 +26,9 @@ describe("docs/install.md", () => {
     const config = readConfig(variablesIn(environment.replace(token, ADMIN_TOKEN)));
     expect(config).to.include({ stage: "prod", databaseUrl: "postgres:///keyroot?host=/run/postgresql" });
     const publishing = variablesIn(blocks("sh", "Publish registered keys")[0] ?? "");
-    expect(readConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain?.confirmations).to.equal(6);
+    expect(
+      readPublisherConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain.confirmations,
+    ).to.equal(6);
   });
 
   describe("systemd units", () => {
@@ -104,8 +106,6 @@ describe("docs/install.md", () => {
       service = await startService({
         ...{ databaseUrl: url, signingKeys, serviceUrl: "https://keys.test", adminToken: ADMIN_TOKEN, port: 0 },
         ...{ logLevel: "silent", trustedProxies: ["127.0.0.1"], monitoringPort: 0 },
-        // The limit admits the test's three requests to monitoring paths and three token exchanges.
-        refusedRateLimit: 6,
       });
     });
     afterEach(() => service.close());
@@ -117,13 +117,13 @@ describe("docs/install.md", () => {
         expect([path, (await fetch(api + path)).status]).to.deep.equal([path, 404]);
       expect((await fetch(`${api}/v1/admin/publishRegistered`, { method: "POST" })).status).to.equal(404);
       // The rate limit counts the proxy's caller. The caller's own X-Forwarded-For header has no effect.
-      const statuses: number[] = [];
-      for (let i = 0; i < 4; i++) {
+      let status = 401;
+      for (let i = 0; i <= 100 && status === 401; i++) {
         const headers = { "Content-Type": "application/json", "X-Forwarded-For": `192.0.2.${i}` };
         const body = JSON.stringify({ biz_id: "biz_1", token: "krs_1" });
-        statuses.push((await fetch(`${api}/v1/public/auth/jwt`, { method: "POST", headers, body })).status);
+        ({ status } = await fetch(`${api}/v1/public/auth/jwt`, { method: "POST", headers, body }));
       }
-      expect(statuses).to.deep.equal([401, 401, 401, 429]);
+      expect(status).to.equal(429);
       const file = await fetch(`${fileHost}/${"a".repeat(64)}.json`);
       expect([file.status, file.headers.get("access-control-allow-origin")]).to.deep.equal([200, "*"]);
       expect(file.headers.get("content-type")).to.match(/^application\/json/);

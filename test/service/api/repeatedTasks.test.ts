@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { KeyPublisher } from "../../../packages/service/src/publisher/keyPublisher.ts";
 import { makeLogger } from "../../../packages/service/src/api/logger.ts";
-import { every, inTurn, publisherTasks, type RepeatedTask } from "../../../packages/service/src/api/base/repeatedTasks.ts";
+import { every, type RepeatedTask } from "../../../packages/service/src/api/base/repeatedTasks.ts";
+import { inTurn, publisherTasks } from "../../../packages/service/src/publisher/publisherTasks.ts";
 
 const LOGGER = makeLogger("silent");
 
@@ -64,7 +65,7 @@ describe("tasks in turn", () => {
 });
 
 describe("the publisher's tasks", () => {
-  it("never compare roots and publish keys at the same time", async () => {
+  it("never answer requests, compare roots and publish keys at the same time", async () => {
     const steps: string[] = [];
     const step = async <Result>(name: string, result: Result) => {
       steps.push(`${name} starts`);
@@ -76,10 +77,15 @@ describe("the publisher's tasks", () => {
       recheck: () => step("comparing", { differences: [] }),
       countPublishable: () => Promise.resolve(1),
       publish: () => step("publishing", []),
+      publishRequested: () => step("answering requests", undefined),
+      report: () => Promise.resolve([]),
     } as unknown as KeyPublisher;
     const tasks = publisherTasks(publisher, { every: 3600, atLeast: 1 }, LOGGER);
     const { signal } = new AbortController();
     await Promise.all(tasks.map(({ run }) => run(signal)));
-    expect(steps).to.deep.equal(["comparing starts", "comparing ends", "publishing starts", "publishing ends"]);
+    expect(steps).to.deep.equal([
+      ...["answering requests starts", "answering requests ends", "comparing starts", "comparing ends"],
+      ...["publishing starts", "publishing ends"],
+    ]);
   });
 });

@@ -86,7 +86,7 @@ for (const [name, findUrl] of [
       const files = [];
       for (const [i, region] of REGIONS.entries())
         files.push({ region, ...(await publish(records.slice(2 * i, 2 * i + 2), region)) });
-      expect(await eraseUser(databases.regions[REGION], first.userID, 2, SERVICE)).to.include({ keyRemains: true });
+      expect(await eraseUser(databases, "biz_test", first.userID, 2, SERVICE)).to.include({ keyRemains: true });
       for (const { root, region } of files) await rm(pathOf(root, region));
       const missing = files.map(({ root }) => root);
       expect(await rebuild()).to.deep.equal({ ...NONE, files: 2, missing });

@@ -11,7 +11,7 @@ export async function registerKeys(
   records: readonly KeyRecord[],
   ownerOf: (index: number) => { bizID: string; region: Region },
 ): Promise<void> {
-  const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
+  const users = new UserCreation(databases, "test");
   const keys = new PublicKeyStore(databases);
   for (const [i, record] of records.entries()) {
     const user = { userID: record.userID, ...ownerOf(i) };

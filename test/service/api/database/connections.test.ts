@@ -6,7 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { runAt, startPostgres } from "../../../support/postgres/postgres.ts";
 import { toServiceError } from "../../../../packages/service/src/api/problem.ts";
-import { type Database, type Databases, openDatabases } from "../../../../packages/service/src/api/database/database.ts";
+import {
+  type Database,
+  type Databases,
+  openDatabases,
+} from "../../../../packages/service/src/api/database/database.ts";
 import { failure } from "../../../support/support.ts";
 import { type BrokenWire, wireTo } from "../../../support/service/brokenWire.ts";
 import { freshDatabaseUrl } from "../../../support/service/support.ts";

@@ -16,6 +16,7 @@ import { readConfig } from "../../../../packages/service/src/config/readConfig.t
 import { startService } from "../../../../packages/service/src/serve/startService.ts";
 import { openDatabases } from "../../../../packages/service/src/api/database/database.ts";
 import { createDatabase } from "../../../../packages/service/src/api/database/pgliteImage.ts";
+import { PartnerKeyStore } from "../../../../packages/service/src/publishing/partnerKeys.ts";
 import { PartnerStore } from "../../../../packages/service/src/partners/partners.ts";
 import { runAt } from "../../../support/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
@@ -256,11 +257,15 @@ describe("the service's databases", () => {
       {
         await using databases = await openDatabases(options);
         await databases.migrate();
-        ({ bizID } = await new PartnerStore(databases, 0).create("A company", 1, SERVICE));
+        ({ bizID } = await new PartnerStore(databases, new PartnerKeyStore(databases, 0)).create(
+          "A company",
+          1,
+          SERVICE,
+        ));
       }
       await using databases = await openDatabases(options);
       await databases.migrate();
-      expect(await new PartnerStore(databases, 0).exists(bizID)).to.equal(true);
+      expect(await new PartnerStore(databases, new PartnerKeyStore(databases, 0)).exists(bizID)).to.equal(true);
     });
 
     it("is locked by one process until it ends or is killed", async () => {
@@ -275,7 +280,7 @@ describe("the service's databases", () => {
       });
       try {
         await once(child.stdout, "data");
-        const config = await configOf({ KEYROOT_DATABASE_FOLDER: options.folder });
+        const config = { ...(await configOf({})), databaseFolder: options.folder };
         await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*\. Stop the process/);
       } finally {
         child.kill("SIGKILL");
