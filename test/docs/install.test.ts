@@ -25,7 +25,7 @@ describe("docs/install.md", () => {
     expect(environment).to.include(token);
     const config = readConfig(variablesIn(environment.replace(token, ADMIN_TOKEN)));
     expect(config).to.include({ stage: "prod", databaseUrl: "postgres:///keyroot?host=/run/postgresql" });
-    const publishing = variablesIn(blocks("sh", "Publish registered keys")[0] ?? "");
+    const publishing = variablesIn(blocks("ini", "Publish registered keys")[0] ?? "");
     expect(
       readPublisherConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain.confirmations,
     ).to.equal(6);
@@ -33,18 +33,19 @@ describe("docs/install.md", () => {
 
   describe("systemd units", () => {
     const [migrate = "", service = ""] = blocks("ini", "Run");
-    const [schedule = ""] = blocks("ini", "Publish registered keys");
+    const [, publisher = ""] = blocks("ini", "Publish registered keys");
 
     it("are valid according to systemd-analyze", async function () {
       if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd has this program.
-      await mkdir(join(folder.path, "keyroot.service.d"));
       const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
-      await writeFile(join(folder.path, "keyroot.service.d/override.conf"), installed(schedule));
-      for (const [name, unit] of Object.entries({ "keyroot-migrate.service": migrate, "keyroot.service": service })) {
+      const units = {
+        ...{ "keyroot-migrate.service": migrate, "keyroot.service": service, "keyroot-publisher.service": publisher },
+      };
+      for (const [name, unit] of Object.entries(units)) {
         await writeFile(join(folder.path, name), installed(unit));
         const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", join(folder.path, name)], {
           encoding: "utf8",
-          // systemd searches this folder first, so it also checks the drop-in and the unit in `After=`.
+          // systemd searches this folder first, so it also checks the units in `After=`.
           env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder.path}:` },
         });
         const about = stderr.split("\n").filter((line) => line.includes(folder.path) || line.includes("keyroot"));
@@ -58,7 +59,11 @@ describe("docs/install.md", () => {
           .to.match(/^User=keyroot$/m)
           .and.match(/^EnvironmentFile=\/etc\/keyroot\/keyroot\.env$/m);
       }
-      expect(service).to.match(/^StateDirectory=keyroot keyroot\/files$/m);
+      expect(service).to.match(/^StateDirectory=keyroot$/m);
+      expect(publisher)
+        .to.match(/^User=keyroot-publisher$/m)
+        .and.match(/^StateDirectory=.* keyroot-publisher\/files$/m);
+      expect(publisher).to.match(/^EnvironmentFile=\/etc\/keyroot\/publisher\.env$/m);
     });
   });
 
@@ -143,7 +148,7 @@ describe("docs/install.md", () => {
         .replace("files.keys.example.com", `http://127.0.0.1:${fileHost}`)
         .replace("keys.example.com", `http://127.0.0.1:${api}`)
         .replace("127.0.0.1:8547", service.url.slice("http://".length))
-        .replace("/var/lib/keyroot/files", files);
+        .replace("/var/lib/keyroot-publisher/files", files);
       const path = join(folder.path, "Caddyfile");
       await writeFile(path, `{\n\tadmin off\n}\n${config}`);
       const home = { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path };
@@ -168,7 +173,7 @@ describe("docs/install.md", () => {
           .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
           .replace(/ +ssl_certificate.*\n/g, "")
           .replace("http://127.0.0.1:8547", service.url)
-          .replace("/var/lib/keyroot/files", files);
+          .replace("/var/lib/keyroot-publisher/files", files);
       // As root, nginx runs its workers as another user. That user cannot enter a temporary folder.
       const user = process.getuid?.() === 0 ? "user root;" : "";
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

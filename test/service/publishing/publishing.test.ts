@@ -103,8 +103,9 @@ describeOnBoth("the service's publisher", (startChain) => {
       const published = { ...record, possession: "proven", holdEndsAt: 1, state: "published", root, transaction };
       expect(await stateOf(record, i)).to.deep.equal(published);
     }
-    expect(await readdir(filesOf("us-west-2"))).to.deep.equal([`${batches[0]?.root}.json`]);
-    expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
+    const names = (root = "") => [`${root}.json`, `${root}.json.br`];
+    expect(await readdir(filesOf("us-west-2"))).to.deep.equal(names(batches[0]?.root));
+    expect(await readdir(filesOf("eu-west-1"))).to.deep.equal(names(batches[1]?.root));
     expect(await publisherOver(databases).publish()).to.deep.equal([]);
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
