@@ -41,17 +41,16 @@ export const conflictingKeys = z
   .meta({
     description: "The user's conflicting keys without a decision of the partner, at most 10.",
   });
+export const keyEvent = strict({
+  type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
+  key_id: keyID,
+  at: timestamp,
+  after_withdrawal: z
+    .boolean()
+    .meta({ description: "For `registered`: true if an earlier key was withdrawn or discarded." }),
+});
 export const keyEvents = z
-  .array(
-    strict({
-      type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
-      key_id: keyID,
-      at: timestamp,
-      after_withdrawal: z
-        .boolean()
-        .meta({ description: "For `registered`: true if an earlier key was withdrawn or discarded." }),
-    }),
-  )
+  .array(keyEvent)
   .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
 export const key = {
   public_key: publicKey,

@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { bytesToBase64 } from "keyroot/bytes";
 import { ServiceError } from "../api/base/errors.ts";
@@ -29,6 +30,7 @@ import {
   possession,
   anyState,
   conflictingKeys,
+  keyEvent,
   keyEvents,
   key,
   ofKey,
@@ -38,7 +40,7 @@ import {
 import type { KeyRegistration } from "./keyRegistration.ts";
 import type { UserStore } from "../users/users.ts";
 import { approveKey } from "./approveKey.ts";
-import { type KeyEvent, listKeyEvents } from "./keyEvents.ts";
+import { listKeyEvents } from "./keyEvents.ts";
 import type { ConflictingKey, ConflictingKeys } from "./conflictingKeys.ts";
 import type { Challenge, ChallengeResponse } from "./possessionCheck.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
@@ -182,7 +184,7 @@ export const keyOperations = [
         getKeyOrNone(context, user),
         listKeyEvents(context.databases.regions[user.region], user.userID),
       ]);
-      return { user_id: user.userID, ...found, events: events.map(toEvent) };
+      return { user_id: user.userID, ...found, events: events.map((row) => answerFrom(keyEvent, row)) };
     },
   }),
 
@@ -288,10 +290,6 @@ function toKey({ pubKey, keyID, possession, state, holdEndsAt, root, transaction
 
 function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey) {
   return { public_key: pubKey, key_id: keyID, at: offered, withdrawn };
-}
-
-function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
-  return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
 }
 
 /** Converts a challenge to a response body. For a registered key, the response contains only the key's state. */

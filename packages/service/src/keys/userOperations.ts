@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { eitherUserID, limit, page, region, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
@@ -5,11 +6,18 @@ import { shownUser } from "../users/operations.ts";
 import { userUnknown } from "../users/userErrors.ts";
 import { z } from "zod";
 import { eraseUser } from "./eraseUser.ts";
-import { LISTED_STATES, type UsersWithKeys, type UserWithKey } from "./usersWithKeys.ts";
+import { LISTED_STATES, type UsersWithKeys } from "./usersWithKeys.ts";
 
 const listedState = z.enum(LISTED_STATES).meta({
   description:
     "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. The other states are `unregistered`, `submitted` and `published`.",
+});
+
+const listedUser = strict({
+  ...shownUser.shape,
+  state: listedState,
+  hold_ends_at: timestamp.nullable().meta({ description: "The end of the hold period of a waiting key." }),
+  last_used: timestamp.nullable().meta({ description: "The hour in which a token of the user was last used." }),
 });
 
 /** What the operations on users and their keys need. */
@@ -32,19 +40,10 @@ export const usersWithKeysOperations = [
       limit,
       after: userID.optional(),
     }),
-    answer: page(
-      "users",
-      strict({
-        ...shownUser,
-        state: listedState,
-        hold_ends_at: timestamp.nullable().meta({ description: "The end of the hold period of a waiting key." }),
-        last_used: timestamp.nullable().meta({ description: "The hour in which a token of the user was last used." }),
-      }),
-      userID,
-    ),
+    answer: page("users", listedUser, userID),
     async handle(filter, { context, principal: { bizID } }) {
       const { users, next } = await context.usersWithKeys.list(bizID, filter, context.now());
-      return { users: users.map(toListedUser), next };
+      return { users: users.map((row) => answerFrom(listedUser, row)), next };
     },
   }),
 
@@ -73,7 +72,3 @@ export const usersWithKeysOperations = [
     },
   }),
 ];
-
-function toListedUser({ userID, state, holdEndsAt, lastUsed, ...user }: UserWithKey) {
-  return { user_id: userID, state, hold_ends_at: holdEndsAt, last_used: lastUsed, ...user };
-}

@@ -1,7 +1,8 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import type { PartnerStore, PartnerSummary } from "./partners.ts";
+import type { PartnerStore } from "./partners.ts";
 import { amount, bizID, count, limit, name, page, strict, text, timestamp } from "../api/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
@@ -9,10 +10,9 @@ const MAX_USERS = 2 ** 31 - 1;
 
 const userLimit = amount.max(MAX_USERS);
 const ofPartner = strict({ biz_id: bizID });
+const createdPartner = strict({ biz_id: bizID, name, created: timestamp });
 const partner = strict({
-  biz_id: bizID,
-  name,
-  created: timestamp,
+  ...createdPartner.shape,
   suspended: timestamp
     .nullable()
     .meta({ description: "The time of the partner's suspension. Null if the partner is not suspended." }),
@@ -40,12 +40,11 @@ export const partnerOperations = [
     idempotent: true,
     summary: "Create a partner",
     body: strict({ name }),
-    answer: strict({ biz_id: bizID, name, created: timestamp }),
+    answer: createdPartner,
     status: 201,
     errors: [409],
     async handle({ name }, { context, author, repeatable }) {
-      const { bizID, created } = await context.partners.create(name, context.now(), author, repeatable);
-      return { biz_id: bizID, name, created };
+      return answerFrom(createdPartner, await context.partners.create(name, context.now(), author, repeatable));
     },
   }),
 
@@ -72,7 +71,7 @@ export const partnerOperations = [
     errors: [404],
     async handle(options, { context }) {
       const { partners, next } = (await context.partners.list(options)) ?? partnerUnknown();
-      return { partners: partners.map(toPartner), next };
+      return { partners: partners.map((row) => answerFrom(partner, row)), next };
     },
   }),
 
@@ -139,7 +138,7 @@ export async function requirePartner({ partners }: Pick<PartnerContext, "partner
 }
 
 async function getPartner({ partners }: Pick<PartnerContext, "partners">, bizID: string) {
-  return toPartner((await partners.get(bizID)) ?? partnerUnknown());
+  return answerFrom(partner, (await partners.get(bizID)) ?? partnerUnknown());
 }
 
 /** @throws ServiceError PARTNER_UNKNOWN */
@@ -149,12 +148,4 @@ function partnerUnknown(): never {
     "PARTNER_UNKNOWN",
     "There is no partner with this biz_id. List the partners to find the right biz_id.",
   );
-}
-
-function toPartner({ bizID, userLimit, pendingKeys, publishedKeys, serverTokens, ...partner }: PartnerSummary) {
-  const { name, created, suspended, users } = partner;
-  return {
-    ...{ biz_id: bizID, name, created, suspended, user_limit: userLimit, users },
-    ...{ pending_keys: pendingKeys, published_keys: publishedKeys, server_tokens: serverTokens },
-  };
 }

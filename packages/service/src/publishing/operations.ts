@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { ERROR_CODES } from "keyroot/errors";
@@ -8,7 +9,7 @@ import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
 import { keyID, root, transaction } from "../keys/fields.ts";
-import { BATCH_CURSOR, type BatchStore, type PendingKey } from "./batches.ts";
+import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
 import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
 
@@ -27,6 +28,12 @@ const publishRun = strict({
   ended: timestamp.nullable().meta({ description: "When the run ended. Null before." }),
   batches: publishedBatches,
   error: errorCode,
+});
+
+const pendingKey = strict({
+  ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
+  hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
+  submitted: z.boolean(),
 });
 
 /** What the operations on publishing need. */
@@ -180,25 +187,13 @@ export const publishingOperations = [
     callers: ["partnerStaff"],
     summary: "List the partner's keys that are not published, in pages",
     body: strict({ limit, after: userID.optional() }),
-    answer: page(
-      "keys",
-      strict({
-        ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
-        hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
-        submitted: z.boolean(),
-      }),
-      userID,
-    ),
+    answer: page("keys", pendingKey, userID),
     async handle(options, { context, principal: { bizID } }) {
       const { keys, next } = await context.batches.listPending(bizID, options);
-      return { keys: keys.map(toPendingKey), next };
+      return { keys: keys.map((row) => answerFrom(pendingKey, row)), next };
     },
   }),
 ];
-
-function toPendingKey({ userID, keyID, holdEndsAt, ...key }: PendingKey) {
-  return { user_id: userID, key_id: keyID, hold_ends_at: holdEndsAt, ...key };
-}
 
 async function describePublishing({ publisher, publishRequests }: PublishingContext) {
   if (publisher === undefined) return null;
@@ -216,8 +211,8 @@ async function describePublishing({ publisher, publishRequests }: PublishingCont
   };
 }
 
-function toRun({ requested, started, ended, batches, error }: PublishRequest) {
-  return { requested, started, ended, batches: batches ?? [], error };
+function toRun({ batches, ...run }: PublishRequest) {
+  return answerFrom(publishRun, { ...run, batches: batches ?? [] });
 }
 
 /** Logs the error of a failed status check. @returns the error's code for the page. Null if there is no error */

@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { identify, refuseSuspended, requireVerification } from "../api/authenticate.ts";
@@ -24,6 +25,12 @@ const me = strict({
   explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_EXPLORER_URL is unset." }),
   block_explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_BLOCK_EXPLORER_URL is unset." }),
   passkeys: amount,
+});
+const passkey = strict({
+  passkey_id: z.string(),
+  name: z.string().nullable().meta({ description: "The device, or another name that the person chose." }),
+  created: timestamp,
+  last_used: timestamp.nullable(),
 });
 const base64url = z
   .string()
@@ -201,21 +208,11 @@ export const signInOperations = [
     summary: "List the person's passkeys in the order of creation",
     body: empty,
     answer: strict({
-      passkeys: z.array(
-        strict({
-          passkey_id: z.string(),
-          name: z.string().nullable().meta({ description: "The device, or another name that the person chose." }),
-          created: timestamp,
-          last_used: timestamp.nullable(),
-        }),
-      ),
+      passkeys: z.array(passkey),
     }),
     async handle(_body, { context, principal: { session } }) {
       const own = await context.passkeys.listOf(session.person.personID);
-      const passkeys = own.map(({ credentialID, name, created, lastUsed }) => {
-        return { passkey_id: credentialID, name, created, last_used: lastUsed };
-      });
-      return { passkeys };
+      return { passkeys: own.map((row) => answerFrom(passkey, { ...row, passkeyID: row.credentialID })) };
     },
   }),
 
@@ -259,8 +256,8 @@ async function describeMe(
   return { ...fields, partner: { biz_id: bizID, name: partner?.name ?? "", suspended } };
 }
 
-export function toPerson({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
-  return { person_id: personID, name, role };
+export function toPerson(row: Person) {
+  return answerFrom(strict(person), row);
 }
 
 /** The error for a passkey that was removed, or for a repeated signature. */

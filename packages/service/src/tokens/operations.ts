@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { userIDFromHex } from "keyroot/identity";
 import { ServiceError } from "../api/base/errors.ts";
@@ -53,6 +54,7 @@ const tokenPage = {
 };
 const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata });
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
+const revokedServerToken = strict({ biz_id: bizID, ...serverToken.shape });
 const createdServerToken = strict({
   token_id: tokenID,
   token: z.string().meta({ description: "The value of the server token. The service returns it only once." }),
@@ -102,7 +104,7 @@ export const tokenOperations = [
     async handle({ user_id, user_id_hex, ...options }, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf({ user_id, user_id_hex }));
       const { tokens, next } = (await listUserTokens(context.databases, user, options)) ?? tokenUnknown();
-      return { tokens: tokens.map(toUserToken), next };
+      return { tokens: tokens.map((row) => answerFrom(userToken, row)), next };
     },
   }),
 
@@ -118,7 +120,7 @@ export const tokenOperations = [
     async handle({ token_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const revoked = await revokeUserToken(context.databases, user, token_id, context.now(), author);
-      return toUserToken(revoked ?? tokenUnknown());
+      return answerFrom(userToken, revoked ?? tokenUnknown());
     },
   }),
 
@@ -143,7 +145,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ token_id }, { context, principal: { bizID }, author }) {
       const revoked = await revokeServerToken(context.databases, bizID, token_id, context.now(), author);
-      return toServerToken(revoked ?? tokenUnknown());
+      return answerFrom(serverToken, revoked ?? tokenUnknown());
     },
   }),
 
@@ -193,12 +195,11 @@ export const tokenOperations = [
     role: "administrator",
     summary: "Revoke any server token and its access tokens",
     body: strict({ token_id: tokenID }),
-    answer: strict({ biz_id: bizID, ...serverToken.shape }),
+    answer: revokedServerToken,
     errors: [404],
     async handle({ token_id }, { context, author }) {
       const found = await revokeServerToken(context.databases, undefined, token_id, context.now(), author);
-      const revoked = found ?? tokenUnknown();
-      return { biz_id: revoked.bizID, ...toServerToken(revoked) };
+      return answerFrom(revokedServerToken, found ?? tokenUnknown());
     },
   }),
 ];
@@ -209,14 +210,14 @@ async function createServerToken(
   { context, author, repeatable }: Pick<Call, "context" | "author" | "repeatable">,
 ) {
   const options = { now: context.now(), author, repeatable };
-  const { tokenID, token, created } = await context.refreshTokens.createForServer(bizID, name ?? null, options);
-  return { token_id: tokenID, token, name: name ?? null, created };
+  const created = await context.refreshTokens.createForServer(bizID, name ?? null, options);
+  return answerFrom(createdServerToken, { ...created, name: name ?? null });
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
 async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: TokenContext) {
   const { tokens, next } = (await listServerTokens(databases, bizID, options)) ?? tokenUnknown();
-  return { tokens: tokens.map(toServerToken), next };
+  return { tokens: tokens.map((row) => answerFrom(serverToken, row)), next };
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
@@ -226,12 +227,4 @@ function tokenUnknown(): never {
     "TOKEN_UNKNOWN",
     "There is no refresh token with this id. List the tokens to find the right id.",
   );
-}
-
-function toUserToken({ tokenID, context, created, revoked, lastUsed }: UserTokenInfo) {
-  return { token_id: tokenID, context, created, revoked, last_used: lastUsed };
-}
-
-function toServerToken({ tokenID, name, created, revoked, lastUsed }: ServerTokenInfo) {
-  return { token_id: tokenID, name, created, revoked, last_used: lastUsed };
 }

@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { type UserID, userIDFromHex } from "keyroot/identity";
 import type { ApiContext } from "../api/context.ts";
@@ -22,6 +23,7 @@ export const userFields = {
     .meta({ description: "A random value for this user, as 32 hex digits." }),
   created: timestamp,
 };
+const shadowUser = strict(userFields);
 const activeUser = strict({
   ...userFields,
   deactivated: timestamp
@@ -29,7 +31,12 @@ const activeUser = strict({
     .meta({ description: "The time of the user's deactivation. Null while the user is active." }),
 });
 /** The user fields that staff need. Salt and bucket are only for servers and apps. */
-export const shownUser = { user_id: userID, region, created: timestamp, deactivated: timestamp.nullable() };
+export const shownUser = strict({
+  user_id: userID,
+  region,
+  created: timestamp,
+  deactivated: timestamp.nullable(),
+});
 /** What the operations on users need. */
 export interface UserContext extends ApiContext {
   users: UserStore;
@@ -86,11 +93,10 @@ export const userOperations = [
     callers: ["partnerStaff"],
     summary: "Get a user for a person, without the salt and the bucket",
     body: strict(eitherUserID),
-    answer: strict(shownUser),
+    answer: shownUser,
     errors: [404],
     async handle(id, { context, principal }) {
-      const { userID, region, created, deactivated } = await requireUser(context, principal.bizID, userIDOf(id));
-      return { user_id: userID, region, created, deactivated };
+      return answerFrom(shownUser, await requireUser(context, principal.bizID, userIDOf(id)));
     },
   }),
 
@@ -120,10 +126,10 @@ export async function requireUser({ users }: Pick<UserContext, "users">, bizID: 
   return user;
 }
 
-export function toUser({ userID, bucket, region, salt, created }: User, { stage }: Pick<ApiContext, "stage">) {
-  return { user_id: userID, bucket, region, stage, salt, created };
+export function toUser(user: User, { stage }: Pick<ApiContext, "stage">) {
+  return answerFrom(shadowUser, { ...user, stage });
 }
 
-function toActiveUser(user: User, context: Pick<ApiContext, "stage">) {
-  return { ...toUser(user, context), deactivated: user.deactivated };
+function toActiveUser(user: User, { stage }: Pick<ApiContext, "stage">) {
+  return answerFrom(activeUser, { ...user, stage });
 }

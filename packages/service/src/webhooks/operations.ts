@@ -1,3 +1,4 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
@@ -260,7 +261,7 @@ export const webhookOperations = [
       await requireEndpoint(endpoint_id, call);
       const deliveries = (await call.context.webhookDeliveries.list(endpoint_id, options)) ?? eventUnknown();
       const next = deliveries.length === options.limit ? (deliveries.at(-1)?.eventID ?? null) : null;
-      return { deliveries: deliveries.map(toDelivery), next };
+      return { deliveries: deliveries.map((row) => answerFrom(delivery, row)), next };
     },
   }),
 
@@ -329,8 +330,8 @@ function eventUnknown(): never {
   throw new ServiceError(404, "EVENT_UNKNOWN", message);
 }
 
-function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint) {
-  return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
+function toEndpoint({ types, ...row }: WebhookEndpoint) {
+  return answerFrom(endpoint, { ...row, types: types ?? [] });
 }
 
 /**
@@ -338,15 +339,4 @@ function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint
  */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
-}
-
-function toDelivery({ eventID, lastAttempt, nextAttempt, ...delivery }: DeliveryInfo) {
-  const { type, state, attempts, created, status, error } = delivery;
-  return {
-    event_id: eventID,
-    ...{ type, state, attempts, created },
-    last_attempt: lastAttempt,
-    next_attempt: nextAttempt,
-    ...{ status, error },
-  };
 }

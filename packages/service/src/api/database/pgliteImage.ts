@@ -30,7 +30,7 @@ export async function createDatabase(
 /** The image's path in a cache folder beside the packages. Anyone who can change the image can change the code, too. */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
-  const { version } = JSON.parse(await readFile(new URL("../../package.json", program), "utf8")) as { version: string };
+  const { version } = JSON.parse(await readFile(new URL("../package.json", program), "utf8")) as { version: string };
   return fileURLToPath(new URL(`../../../.cache/keyroot/pglite-${version}.tar.gz`, program));
 }
 
