@@ -1,7 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import { authenticate, checkStaffRequest } from "./authenticate.ts";
 import type { ApiContext } from "./context.ts";
-import { type AnyPrincipal, type App, type Call, type Operation, tokenCallerOf } from "./defineOperation.ts";
+import {
+  type AnyPrincipal,
+  type App,
+  type Call,
+  type Caller,
+  type Operation,
+  tokenCallerOf,
+} from "./defineOperation.ts";
 import { idempotencyHeader, repeatable } from "./database/idempotency.ts";
 import { PROBLEM_TYPE, problemSchema } from "./problem.ts";
 import { authorOf } from "./requestLog.ts";
@@ -48,7 +55,7 @@ export function addOperation(app: App, context: ApiContext, operation: Operation
       await checkStaffRequest(operation, context, principal);
       reply.status(status);
       const key = principal?.kind === "person" ? undefined : request.headers["idempotency-key"];
-      const call: Call = {
+      const call: Call<Caller, ApiContext> = {
         context,
         principal,
         get author() {

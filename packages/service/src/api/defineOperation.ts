@@ -39,7 +39,7 @@ interface StaffPrincipal {
 /** The identified caller of a request. Undefined for operations that anyone may call. */
 export type AnyPrincipal = Principals[Caller];
 
-export interface Call<Callers extends Caller = Caller, Context = any> {
+export interface Call<Callers extends Caller, Context> {
   context: Context;
   principal: Principals[Callers];
   author: Author;
@@ -59,6 +59,7 @@ export interface Operation<
   Answer extends z.ZodType = z.ZodType,
   Callers extends Caller = Caller,
   // Operations of different subjects need different parts of the context. `serve/context.ts` has all of them.
+  // oxlint-disable-next-line typescript/no-explicit-any
   Context = any,
 > {
   path: Path;

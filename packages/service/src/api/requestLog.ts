@@ -1,7 +1,6 @@
 import type { LoggedChange } from "./base/author.ts";
 import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Actor, Author } from "./base/author.ts";
-import type { Principal } from "./base/principals.ts";
 import { ipOf } from "./limits/addressOf.ts";
 import type { App } from "./defineOperation.ts";
 

@@ -4,18 +4,8 @@ import { bytesToBase64 } from "keyroot/bytes";
 import { ServiceError } from "../api/base/errors.ts";
 import { serviceNameOf, toKeyRecord } from "keyroot/identity";
 import type { ApiContext } from "../api/context.ts";
-import { type Call, operationsWith } from "../api/defineOperation.ts";
-import {
-  bizID,
-  eitherUserID,
-  empty,
-  holdEndsAt,
-  keyState,
-  strict,
-  timestamp,
-  userID,
-  userIDOf,
-} from "../api/fields.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
+import { bizID, eitherUserID, empty, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
 import type { PrincipalOf } from "../api/base/principals.ts";
 import { requireUser, toUser, userFields } from "../users/operations.ts";
 import { userUnknown } from "../users/userErrors.ts";
@@ -23,11 +13,8 @@ import type { User } from "../users/newUser.ts";
 import {
   publicKey,
   keyID,
-  root,
-  transaction,
   bytes32,
   challenge,
-  possession,
   anyState,
   conflictingKeys,
   keyEvent,
@@ -241,7 +228,7 @@ export const keyOperations = [
 async function discard(
   bizID: string,
   { key_id, ...id }: z.output<typeof ofKey>,
-  { context, author }: Pick<Call, "context" | "author">,
+  { context, author }: Pick<Call<Caller, KeyContext>, "context" | "author">,
 ) {
   const user = await requireUser(context, bizID, userIDOf(id));
   checkOutcome(await withdrawOrDiscardKey(context.databases, user, key_id, context.now(), "key.discarded", author));

@@ -1,7 +1,7 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
-import { type Call, operationsWith } from "../api/defineOperation.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../api/fields.ts";
 import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
@@ -167,7 +167,10 @@ function personUnknown(): never {
  * Converts an invitation to a response. The token is in the link's fragment, because browsers do not send fragments to
  * servers.
  */
-function toInvitation(invited: Invitation, { context, request }: Pick<Call, "context" | "request">) {
+function toInvitation(
+  invited: Invitation,
+  { context, request }: Pick<Call<Caller, StaffContext>, "context" | "request">,
+) {
   const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invited.token}`;
   return answerFrom(invitation, { ...invited, url });
 }

@@ -2,7 +2,6 @@ import { MAX_SESSION_MS } from "../api/sessionCookie.ts";
 import type { Session } from "../api/base/principals.ts";
 import { randomBytes } from "node:crypto";
 import { and, eq, gt, isNull, lt, or, sql } from "../api/database/drizzle.ts";
-import { ServiceError } from "../api/base/errors.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";

@@ -2,7 +2,7 @@ import type { Person } from "../api/base/principals.ts";
 import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../api/database/drizzle.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
-import type { Actor, Author } from "../api/base/author.ts";
+import type { Author } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
 import { invitations, passkeys, sessions, staff } from "./tables.ts";

@@ -4,7 +4,7 @@ import { userIDFromHex } from "keyroot/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { tokenRefused } from "./authenticator.ts";
 import type { ApiContext } from "../api/context.ts";
-import { type Call, operationsWith } from "../api/defineOperation.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -25,13 +25,7 @@ import type { PartnerStore } from "../partners/partners.ts";
 import type { UserStore } from "../users/users.ts";
 import type { RefreshTokenStore } from "./refreshTokens.ts";
 import { exchangeToken } from "./exchangeToken.ts";
-import {
-  listServerTokens,
-  listUserTokens,
-  type PageOptions,
-  type ServerTokenInfo,
-  type UserTokenInfo,
-} from "./listTokens.ts";
+import { listServerTokens, listUserTokens, type PageOptions } from "./listTokens.ts";
 import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 
 const metadata = {
@@ -207,7 +201,7 @@ export const tokenOperations = [
 async function createServerToken(
   bizID: string,
   name: string | undefined,
-  { context, author, repeatable }: Pick<Call, "context" | "author" | "repeatable">,
+  { context, author, repeatable }: Pick<Call<Caller, TokenContext>, "context" | "author" | "repeatable">,
 ) {
   const options = { now: context.now(), author, repeatable };
   const created = await context.refreshTokens.createForServer(bizID, name ?? null, options);

@@ -10,7 +10,7 @@ import type { ApiContext } from "../api/context.ts";
 import type { WebhookSender } from "./sendWebhook.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
 import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
-import type { DeliveryInfo, WebhookDeliveryStore } from "./webhookDeliveries.ts";
+import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
 /**
@@ -302,7 +302,7 @@ export const webhookOperations = [
   }),
 ];
 
-type PartnerCall = Call<"partner" | "partnerStaff">;
+type PartnerCall = Call<"partner" | "partnerStaff", WebhookContext>;
 
 async function setPaused(endpointID: string, pause: boolean, { context, principal, author }: PartnerCall) {
   const { bizID } = principal;

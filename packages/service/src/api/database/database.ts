@@ -1,4 +1,3 @@
-import type { PGliteOptions } from "@electric-sql/pglite";
 import {
   loadPGliteDriver,
   loadPostgresDriver,
@@ -9,17 +8,13 @@ import {
   sql,
 } from "./drizzle.ts";
 import type { Pool, PoolClient } from "pg";
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pRetry from "p-retry";
 import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../base/cleanup.ts";
-import { lockFolder } from "@keyroot/operator/shared";
 import { ArgumentError } from "../base/errors.ts";
 import { DATABASE_NOW } from "./columns.ts";
-import { createDatabase } from "./pgliteImage.ts";
+import { openPGliteClient } from "./openPGliteClient.ts";
 import { schemaRequirements } from "./tables.ts";
 import { STANDBY_MESSAGE, isDatabaseUnavailable, toConnectionError } from "./unavailable.ts";
 import { URL_VARIABLES } from "./urlVariables.ts";
@@ -301,47 +296,13 @@ async function withClient<T>(
 }
 
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
-  const { PGlite } = await importPGlite();
-  const create = (options: PGliteOptions) => PGlite.create(options);
   const { drizzle, migrate } = loadPGliteDriver();
-  let dataDir: string | undefined;
-  if (folder !== undefined && folder !== null) {
-    const lock = await lockFolder(folder);
-    if (lock === undefined) {
-      const message = `Another process uses the database in ${folder}. Stop the process, or send your requests to it.`;
-      throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
-    }
-    closing.use(lock);
-    dataDir = join(folder, "data");
-    // PGlite may hang if the creation of the database was interrupted. Therefore, create the database under another
-    // name first.
-    if (!existsSync(dataDir)) {
-      const draft = join(folder, "draft");
-      await rm(draft, { recursive: true, force: true });
-      await (await createDatabase(create, { dataDir: draft })).close();
-      await rename(draft, dataDir);
-    }
-  }
-  const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
-  closing.defer(() => client.close());
-  const database = drizzle(client);
+  const database = drizzle(await openPGliteClient(folder, closing));
   const migrateAndRenumber = async () => {
     await migrate(database, MIGRATIONS);
     await renumberRestoredEvents(database);
   };
   return { database, migrate: migrateAndRenumber };
-}
-
-/** Imports PGlite, an optional dependency that services with PostgreSQL do not need. */
-async function importPGlite() {
-  try {
-    return await import("@electric-sql/pglite");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const message =
-      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL database. For development, you can run 'npm install @electric-sql/pglite' instead.";
-    throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
-  }
 }
 
 /**
