@@ -1,6 +1,6 @@
 /**
- * The commands `npx hardhat keyroot <name>`, and where each is. A command has its help and options in one file, and its
- * handler in another. Only the first row needs this repository.
+ * The commands `npx hardhat keyroot <name>`, and where each is. The operator's commands have help and options
+ * in one file and handlers in others. Only the first row needs this repository.
  *
  * | commands                                                             | help and options                                     | handlers                       |
  * | -------------------------------------------------------------------- | ---------------------------------------------------- | ------------------------------ |
@@ -9,11 +9,10 @@
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership | the same                                             | the same                       |
  * | verify, light-client, bundle, explorer, audit, watch                 | the same                                             | the same                       |
  * | make-auditor-key, sign-auditor-list                                  | the same                                             | the same                       |
- * | serve, migrate, reconcile, rebuild-files, publish-registered         | packages/service/src/commands/commandDefinitions.ts  | packages/service/src/commands  |
+ * | serve, publisher, migrate, reconcile, rebuild-files, stack           | packages/service/src/commands, one file each         | the same file                  |
  * | make-signing-key, create-partner, list-partners, limit-users, invite | the same                                             | the same                       |
- * | suspend-partner, resume-partner, list-audit-log                      | the same                                             | the same                       |
+ * | suspend-partner, resume-partner, list-audit-log, publish-registered  | the same                                             | the same                       |
  * | create-server-token, list-server-tokens, revoke-server-token         | the same                                             | the same                       |
- * | stack                                                                | packages/service/src/stack/stackCommand.ts           | packages/service/src/stack     |
  */
 import { commandTask } from "@keyroot/operator/hardhat";
 import { demoCommand } from "./demoCommand.ts";

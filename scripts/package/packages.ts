@@ -82,7 +82,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     folder: "packages/service",
     files: {
       "README.md": "packages/service/README.md",
-      "dist/database/migrations": "packages/service/src/database/migrations",
+      "dist/api/database/migrations": "packages/service/src/api/database/migrations",
       "site/dashboard": "packages/service/site/dashboard",
       monitoring: "packages/service/monitoring",
     },

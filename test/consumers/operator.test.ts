@@ -19,7 +19,7 @@ import { UserClient } from "../../packages/keyroot/src/user.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/commandDefinitions.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../packages/service/src/commands/commandDefinitions.ts";
+import { COMMANDS as SERVICE_COMMANDS } from "../../packages/service/src/commands/index.ts";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freePort } from "../support/servers/ports.ts";
@@ -40,7 +40,7 @@ import { ENDLESS_MS } from "../support/endless.ts";
 const MAX_MB = { operator: 55, service: 112 };
 const BLOCK = 4096;
 /** The commands of both packages. */
-const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_COMMANDS });
 
 const programIn = (folder: string) =>
   new CommandLine("npx keyroot", [process.execPath, join(folder, "node_modules/@keyroot/operator/dist/cli.js")]);
@@ -132,8 +132,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stderr).to.contain("npm install @keyroot/service");
       const { stdout } = await programIn(plainApp).run(["--help"]);
       for (const name of Object.keys(DEFINITIONS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
-      for (const name of Object.keys(SERVICE_DEFINITIONS))
-        expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
+      for (const name of Object.keys(SERVICE_COMMANDS)) expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
     });
 
     it("have declarations with which a strict app compiles the admin client", async () => {
@@ -181,7 +180,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { stderr, code } = await keyroot.run([...publish, "--files", "s3://bucket/prefix"]);
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @aws-sdk/client-s3");
-      const env = { KEYROOT_DATABASE_FOLDER: inApp("database"), KEYROOT_PORT: "0" };
+      const env = { KEYROOT_PORT: "0" };
       for (const name of ["serve", "migrate"]) {
         const without = await keyroot.run([name], { env });
         expect(without.code).to.equal(2);

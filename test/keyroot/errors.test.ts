@@ -10,7 +10,7 @@ import {
   VerificationError,
 } from "../../packages/keyroot/src/errors.ts";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
-import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../packages/service/src/api/base/errors.ts";
 
 const project = join(import.meta.dirname, "../..");
 

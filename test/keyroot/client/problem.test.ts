@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { readProblem } from "../../../packages/keyroot/src/client/problem.ts";
 import { SERVICE_CODES } from "../../../packages/keyroot/src/errorCodes.ts";
 import { ServiceError } from "keyroot";
-import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../../packages/service/src/api/base/errors.ts";
 
 const problem = {
   type: "urn:keyroot:error:USER_ID_TAKEN",

@@ -10,11 +10,11 @@ import { type Definition, describeOption, optionName } from "../../../packages/o
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
 import { commandsWith } from "../../../packages/operator/src/commands/commandHandlers.ts";
 import * as service from "../../../packages/service/src/commands/index.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
+import { COMMANDS as SERVICE_COMMANDS } from "../../../packages/service/src/commands/index.ts";
 import { DEFAULT_USERS_PER_FILE } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { outcomeOf, program } from "../../support/processes/commandLine.ts";
 
-const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_COMMANDS });
 
 describe("the definitions of commands", () => {
   for (const [name, { summary, argument, options }] of commands) {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import type { Session } from "../../../packages/service/src/staff/sessions.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import type { Session } from "../../../packages/service/src/api/base/principals.ts";
 import { expectProblem } from "../../support/service/caller.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";

@@ -4,8 +4,8 @@ import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts"
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
-import type { Operation } from "../../../packages/service/src/app/defineOperation.ts";
-import { operations } from "../../../packages/service/src/app/operations.ts";
+import type { Operation } from "../../../packages/service/src/api/defineOperation.ts";
+import { operations } from "../../../packages/service/src/serve/operations.ts";
 import { z } from "zod";
 
 describe("the dashboard's operations on users", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
-import { rowsOf } from "../../../packages/service/src/database/database.ts";
+import { rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 import { expectProblem, pagesOf, randomHex, type TestPartner } from "../../support/service/caller.ts";

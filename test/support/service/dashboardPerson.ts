@@ -1,4 +1,4 @@
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { randomBytes } from "node:crypto";
 import type { Answer } from "./caller.ts";
 import type { TestService } from "./support.ts";

@@ -3,9 +3,9 @@ import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { isForStaff, tokenCallerOf } from "../../../packages/service/src/app/defineOperation.ts";
-import { operations } from "../../../packages/service/src/app/operations.ts";
-import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
+import { isForStaff, tokenCallerOf } from "../../../packages/service/src/api/defineOperation.ts";
+import { operations } from "../../../packages/service/src/serve/operations.ts";
+import { encodeCursor } from "../../../packages/service/src/api/database/cursor.ts";
 import { sampleKeyPairs } from "../samples.ts";
 import { never } from "../support.ts";
 

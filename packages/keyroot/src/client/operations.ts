@@ -335,6 +335,19 @@ export interface StaffInvitation {
 /** The types of the request body and the response of each operation, by the operation's path. */
 interface Operations {
   "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
+  "/v1/authdBizSrv/users/createMany": {
+    body: {
+      users: {
+        user_id?: UserID | undefined;
+        user_id_hex?: string | undefined;
+        region: Region;
+        context?: string | undefined;
+      }[];
+    };
+    answer: {
+      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
+    };
+  };
   "/v1/authdBizSrv/users/createRefreshToken": {
     body: { user_id_hex: string; context: string };
     answer: { token: string };
@@ -359,19 +372,6 @@ interface Operations {
   };
   "/v1/authdBizSrv/serverTokens/revoke": { body: { token_id: string }; answer: ServerToken };
   "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
-  "/v1/authdBizSrv/users/createMany": {
-    body: {
-      users: {
-        user_id?: UserID | undefined;
-        user_id_hex?: string | undefined;
-        region: Region;
-        context?: string | undefined;
-      }[];
-    };
-    answer: {
-      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
-    };
-  };
   "/v1/authdBizSrv/users/get": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
     answer: PartnerUser;

@@ -109,6 +109,17 @@ export function defineCommand<const D extends Definition, H extends Host>(
 }
 
 /**
+ * Defines a command in one place: its help, its options and its code. The file of a command is also loaded for
+ * `--help`, so it imports only types and definitions, and `run` loads everything else on demand.
+ */
+export function command<const D extends Definition, H extends Host>(
+  definition: D,
+  run: (args: Parsed<D>, host: H) => Promise<Outcome | undefined>,
+): D & Command<H> {
+  return { ...definition, load: () => Promise.resolve({ default: run }) };
+}
+
+/**
  * Converts the name of an option to its command-line form: `usersPerFile` to `--users-per-file`, `bizID` to `--biz-id`.
  */
 export function optionName(name: string): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import type { ApiContext } from "../api/context.ts";
+import { operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
   cursor,
@@ -13,10 +13,11 @@ import {
   userID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
-import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
-import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
+} from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
+import { type AuditEntry, type AuditLog, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
+import { ACTIONS } from "./recordChange.ts";
+import { ACTOR_KINDS } from "../api/base/author.ts";
 
 const filter = {
   action: z.enum(ACTIONS).optional().meta({ description: "List only entries with this action." }),
@@ -65,6 +66,15 @@ const entries = page("entries", entry, cursor);
 
 type Body = z.output<typeof filterSchema>;
 
+/** What the operations on the audit log need. */
+export interface AuditContext extends ApiContext {
+  auditLog: AuditLog;
+  /** Finds the people who are or were on a partner's staff. */
+  staff: { ofPartner: (bizID: string, personIDs: readonly string[]) => Promise<ReadonlySet<string>> };
+}
+
+const defineOperation = operationsWith<AuditContext>();
+
 export const auditOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/audit/list",
@@ -102,7 +112,7 @@ function filterOf({ action, actor_kind, actor_id, user_id, user_id_hex, since, u
   return { action, actorKind: actor_kind, actorID: actor_id, userID, since, until };
 }
 
-async function list({ auditLog }: ServiceContext, filter: AuditFilter, { limit, after }: Body) {
+async function list({ auditLog }: Pick<AuditContext, "auditLog">, filter: AuditFilter, { limit, after }: Body) {
   const from = after === undefined ? undefined : decodeCursor(auditCursorSchema, after);
   const { entries, next } = await auditLog.list(filter, from, limit);
   return { entries, next: next === null ? null : encodeCursor(next) };

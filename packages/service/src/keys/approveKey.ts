@@ -1,6 +1,6 @@
-import { eq } from "../database/drizzle.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Databases } from "../database/database.ts";
+import { eq } from "../api/database/drizzle.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Databases } from "../api/database/database.ts";
 import { decide } from "./conflictingKeys.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { publicKeys } from "./tables.ts";

@@ -1,9 +1,9 @@
-import { and, count, eq, isNull, sql } from "../database/drizzle.ts";
+import { and, count, eq, isNull, sql } from "../api/database/drizzle.ts";
 import type { KeyInError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";

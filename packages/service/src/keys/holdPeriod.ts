@@ -2,8 +2,8 @@
  * A pending key may be published after the key's hold period, unless the partner must first decide about a conflicting
  * key.
  */
-import { and, isNotNull, isNull, not, type SQL, sql } from "../database/drizzle.ts";
-import { DATABASE_NOW } from "../database/columns.ts";
+import { and, isNotNull, isNull, not, type SQL, sql } from "../api/database/drizzle.ts";
+import { DATABASE_NOW } from "../api/database/columns.ts";
 import { publicKeys } from "./tables.ts";
 
 /** Conditions that keys must meet to be in a batch. */

@@ -1,9 +1,9 @@
 import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
-import { type Databases, readClock } from "../database/database.ts";
+import { type Databases, readClock } from "../api/database/database.ts";
 import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
-import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
+import { MinuteLimit, refuseExceeded } from "../api/limits/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
@@ -11,7 +11,6 @@ import {
   type Challenge,
   type ChallengeResponse,
   PossessionCheck,
-  type PossessionPolicy,
   possessionRefused,
   possessionRequired,
   type RegistryID,
@@ -26,7 +25,6 @@ export interface KeyRegistrationOptions {
   publicKeys: PublicKeyStore;
   challenges: ChallengeStore;
   conflictingKeys: ConflictingKeys;
-  policy: PossessionPolicy;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
   holdPeriodMs: number;
@@ -84,14 +82,10 @@ export class KeyRegistration implements AsyncDisposable {
     answer: ChallengeResponse | undefined,
     author: Author,
   ): Promise<RegisteredKey> {
-    const publicKey = checkKeyRecord(record);
+    checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    if (answer === undefined) {
-      if (this.#options.policy === "required") throw possessionRequired();
-      this.#countAttempt(user);
-      await this.#workers.run(user.bizID, { publicKey });
-    }
+    if (answer === undefined) throw possessionRequired();
     await this.#store(user, record, answer, author);
     // Read the key even after a rejected response, because a concurrent request may have registered the key.
     const stored = await this.#find(user, record, author);
@@ -119,11 +113,11 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /** Deletes the challenge and adds the key in one transaction. */
-  #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
+  #store(user: User, record: KeyRecord, answer: ChallengeResponse, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
-      if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
-      const possession = answer === undefined ? "unproven" : "proven";
+      if (!(await this.#possession.isProven(transaction, record, answer))) return;
+      const possession = "proven";
       // Read the database's clock, because the publisher uses the same clock.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;

@@ -1,17 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import type { Database } from "../database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Database } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";
 import { type ChallengeStore, hasResponse } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
 const CHALLENGE_MS = 5 * 60 * 1000;
-
-/** Whether registration requires proof that the user holds the private key. */
-export type PossessionPolicy = "required" | "optional";
 
 /** The registry for which a response to a challenge is valid. */
 export type RegistryID = NonNullable<PossessionStatement["registry"]>;

@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
+import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
-import { batches } from "../publishing/tables.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
+import { batches } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { byUserID, type Claim } from "../users/claims.ts";
 import { users } from "../users/tables.ts";

@@ -1,9 +1,10 @@
-import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../database/drizzle.ts";
+import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
-import { batches, batchShares, publishedDays } from "./tables.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
+import { batchShares, publishedDays } from "./tables.ts";
+import { batches } from "../keys/tables.ts";
 import { byUserID } from "../users/claims.ts";
 import { isUndecided } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";

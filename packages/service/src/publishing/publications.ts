@@ -1,12 +1,13 @@
-import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
+import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
-import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
-import { isAnyOf } from "../database/columns.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { type Change, recordChanges } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
-import { batches } from "./tables.ts";
+import { batches } from "../keys/tables.ts";
 import { isOfSuspended } from "../keys/holdPeriod.ts";
 
 interface PublishedRoot {

@@ -1,26 +1,25 @@
 import type { Region, UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
-import { type Databases, perRegion } from "../database/database.ts";
+import { userErased, userIDTaken } from "./userErrors.ts";
+import type { Author } from "../api/base/author.ts";
+import { batchingLoader } from "../api/database/batchingLoader.ts";
+import { type Databases, perRegion } from "../api/database/database.ts";
 import { type Claim, prepareClaims, prepareGetClaim } from "./claims.ts";
-import { userErased } from "./eraseUser.ts";
 import { prepareInsert } from "./insertUsers.ts";
-import { newUser, type User, type UserNaming } from "./newUser.ts";
+import { newUser, type User } from "./newUser.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 import { prepareGetUser } from "./users.ts";
 
 /** Creates single users. Concurrent calls share SQL statements. */
 export class UserCreation {
   readonly #databases: Databases;
-  readonly #naming: UserNaming;
+  readonly #stage: string;
   readonly #getClaim;
   readonly #claim;
   readonly #inRegion;
 
-  constructor(databases: Databases, naming: UserNaming) {
+  constructor(databases: Databases, stage: string) {
     this.#databases = databases;
-    this.#naming = naming;
+    this.#stage = stage;
     const { home } = databases;
     this.#getClaim = prepareGetClaim(home);
     const insertClaims = prepareClaims(home);
@@ -53,7 +52,7 @@ export class UserCreation {
   async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
     const wanted = { userID, bizID, region };
     const { get, insert, claimAndInsert } = this.#inRegion[region];
-    const user = { ...newUser(wanted, created, this.#naming), author };
+    const user = { ...newUser(wanted, created, this.#stage), author };
     const first = await claimAndInsert?.(user);
     if (first !== undefined) return first;
     if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
@@ -76,9 +75,4 @@ export class UserCreation {
     if (claim === undefined) throw refusal;
     return claim;
   }
-}
-
-/** The error for an id of another partner or another region. The message is the same for both cases. */
-export function userIDTaken(): ServiceError {
-  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use. Choose another one.");
 }

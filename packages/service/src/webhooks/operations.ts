@@ -1,14 +1,17 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import { count, cursor, data, empty, limit, page, strict, timestamp } from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+import { type Call, operationsWith } from "../api/defineOperation.ts";
+import { count, cursor, data, empty, limit, page, strict, timestamp } from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { WebhookSender } from "./sendWebhook.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
-import { eventCursorSchema, toMessage } from "./events.ts";
-import type { DeliveryInfo } from "./webhookDeliveries.ts";
-import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
+import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
+import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
+import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
 /**
  * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
@@ -66,6 +69,18 @@ const event = strict({
   id: z.uuid().meta({ description: "The id of the event. It is the same each time the event is listed." }),
   data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
 });
+
+/** What the operations on events and webhooks need. */
+export interface WebhookContext extends ApiContext {
+  events: EventStore;
+  webhookEndpoints: WebhookEndpointStore;
+  webhookDeliveries: WebhookDeliveryStore;
+  webhookSender: WebhookSender;
+  /** Whether the service may send events over plain http and to private addresses. */
+  allowPrivateWebhooks: boolean;
+}
+
+const defineOperation = operationsWith<WebhookContext>();
 
 export const webhookOperations = [
   defineOperation({
@@ -246,7 +261,7 @@ export const webhookOperations = [
       await requireEndpoint(endpoint_id, call);
       const deliveries = (await call.context.webhookDeliveries.list(endpoint_id, options)) ?? eventUnknown();
       const next = deliveries.length === options.limit ? (deliveries.at(-1)?.eventID ?? null) : null;
-      return { deliveries: deliveries.map(toDelivery), next };
+      return { deliveries: deliveries.map((row) => answerFrom(delivery, row)), next };
     },
   }),
 
@@ -287,7 +302,7 @@ export const webhookOperations = [
   }),
 ];
 
-type PartnerCall = Call<"partner" | "partnerStaff">;
+type PartnerCall = Call<"partner" | "partnerStaff", WebhookContext>;
 
 async function setPaused(endpointID: string, pause: boolean, { context, principal, author }: PartnerCall) {
   const { bizID } = principal;
@@ -315,8 +330,8 @@ function eventUnknown(): never {
   throw new ServiceError(404, "EVENT_UNKNOWN", message);
 }
 
-function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint) {
-  return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
+function toEndpoint({ types, ...row }: WebhookEndpoint) {
+  return answerFrom(endpoint, { ...row, types: types ?? [] });
 }
 
 /**
@@ -324,15 +339,4 @@ function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint
  */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
-}
-
-function toDelivery({ eventID, lastAttempt, nextAttempt, ...delivery }: DeliveryInfo) {
-  const { type, state, attempts, created, status, error } = delivery;
-  return {
-    event_id: eventID,
-    ...{ type, state, attempts, created },
-    last_attempt: lastAttempt,
-    next_attempt: nextAttempt,
-    ...{ status, error },
-  };
 }
