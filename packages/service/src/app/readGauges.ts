@@ -11,18 +11,15 @@ const READ_MS = 7_000;
 export class ReadGauges {
   readonly #register: Registry;
   readonly #onFailure: (metric: string, error: unknown) => void;
-  readonly #readMs: number;
   readonly #unread: Gauge<"metric">;
   readonly #refreshes: (() => Promise<void>)[] = [];
 
   /**
    * @param onFailure receives the name of a metric, and the reason why its value cannot be read
-   * @param readMs time limit of each value in ms
    */
-  constructor(register: Registry, onFailure: (metric: string, error: unknown) => void, readMs = READ_MS) {
+  constructor(register: Registry, onFailure: (metric: string, error: unknown) => void) {
     this.#register = register;
     this.#onFailure = onFailure;
-    this.#readMs = readMs;
     this.#unread = new Gauge({
       name: "keyroot_unread_metrics",
       help: "1 if the value of a metric cannot be read, and the metric is therefore missing. Otherwise 0.",
@@ -35,7 +32,7 @@ export class ReadGauges {
     const gauge = new Gauge({ name, help, registers: [this.#register] });
     this.#refreshes.push(async () => {
       try {
-        gauge.set(await withTimeout(`The metric ${name}`, this.#readMs, undefined, read));
+        gauge.set(await withTimeout(`The metric ${name}`, READ_MS, undefined, read));
         this.#unread.set({ metric: name }, 0);
       } catch (error) {
         gauge.remove();
