@@ -13,7 +13,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fetchBlock } from "keyroot/ethereum";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { outcomeOf, program } from "../test/support/processes/commandLine.ts";
 import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
@@ -102,7 +102,7 @@ async function generate(users: number): Promise<ScaleSource> {
 
 /** Audits parts at the newest block, one after the other, and merges the parts. */
 async function auditInParts(users: number, url: string, target: readonly string[]): Promise<Run[]> {
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
   const { hash } = await fetchBlock(rpcCaller(url, { maxBytes, timeoutMs }), "latest");
   const parts: Run[] = [];
   for (let part = 1; part <= PARTS; part++) {

@@ -1,4 +1,4 @@
-import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/beacon/protocol";
+import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/light-client/protocol";
 import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operator/testing";
 import type { ErrorCode } from "keyroot/errors";
 import type { AttackContext } from "./keyAttacks.ts";

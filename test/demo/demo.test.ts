@@ -27,7 +27,7 @@ import { exitCodeOf } from "../../packages/operator/src/commands/exitCodes.ts";
 import { openLinks } from "../../demo/links.ts";
 import { readinessOf, summaryOf } from "../../tasks/startOrDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
-import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyKey.ts";
 import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
 import { failure, never, rpc, temporaryFolder } from "../support/support.ts";

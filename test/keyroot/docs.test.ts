@@ -114,7 +114,7 @@ describe("pages about verifying", () => {
     const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
       console.log(evidence.anchor);`;
     expect(await runProgram(offline, verify)).to.equal("pinned\n");
-    const report = `const { makeBlockProof } = await import("keyroot/beacon");
+    const report = `const { makeBlockProof } = await import("keyroot/light-client");
       const { evidence } = await makeBlockProof({ ...beacon, chainId: ${stack.chainId} });
       console.log(evidence.participation);
       process.exit();`;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as auditors from "../../packages/keyroot/src/auditors.ts";
-import * as beacon from "../../packages/keyroot/src/beacon.ts";
+import * as beacon from "../../packages/keyroot/src/lightClient.ts";
 import * as bundle from "../../packages/keyroot/src/bundle.ts";
 import * as errors from "../../packages/keyroot/src/errors.ts";
 import * as identity from "../../packages/keyroot/src/identity/index.ts";
@@ -21,7 +21,7 @@ type Loose = (...args: unknown[]) => unknown;
 const ENTRIES: Record<string, Record<string, unknown>> = {
   keyroot: library,
   "keyroot/auditors": auditors,
-  "keyroot/beacon": beacon,
+  "keyroot/light-client": beacon,
   "keyroot/bundle": bundle,
   "keyroot/errors": errors,
   "keyroot/identity": identity,

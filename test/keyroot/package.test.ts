@@ -195,7 +195,7 @@ export { verifyBundle } from "keyroot/bundle";
     it("adds at most 35 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
-      const { chunks, chunksWith, initial } = await bundle(`import "keyroot/beacon";${verifier}`, {}, app);
+      const { chunks, chunksWith, initial } = await bundle(`import "keyroot/light-client";${verifier}`, {}, app);
       const loaded = chunksWith("dist/lightClient");
       expect(loaded).to.not.be.empty;
       expect(initial).to.not.include.members(loaded);

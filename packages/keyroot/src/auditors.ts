@@ -1,20 +1,9 @@
 /**
- * The entry `keyroot/auditors`, which verifies statements that trusted auditors signed. An import of this entry adds
- * the `auditors` option to all verifiers.
+ * The entry `keyroot/auditors`, with the choice `auditors` for the `trust` option of a verifier, which trusts statements
+ * that auditors signed.
  */
-import { addSource } from "./blocks/addedSources.ts";
-import { makeAuditorsSource } from "./blocks/auditors/source.ts";
-
-addSource("auditors", makeAuditorsSource);
-
 export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./blocks/auditors/auditorKey.ts";
-export {
-  makeMembership,
-  type Membership,
-  verifyMembership,
-  type VerifiedMembership,
-} from "./blocks/auditors/membershipProof.ts";
-export type { AuditorsOption } from "./blocks/auditors/source.ts";
+export { auditors, type AuditorsOptions } from "./blocks/auditors/source.ts";
 export type { Statement } from "./blocks/auditors/statement.ts";
 export {
   type AuditorOptions,

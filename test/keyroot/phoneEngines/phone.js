@@ -5,7 +5,7 @@
 import "abort-controller/polyfill";
 import "whatwg-fetch";
 import "keyroot/auditors";
-import "keyroot/beacon";
+import "keyroot/light-client";
 import { createVerifier } from "keyroot";
 import { generateKeyPair } from "keyroot/identity";
 

@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "keyroot/auditors";
-import "keyroot/beacon";
+import "keyroot/light-client";
 import { RootProofs } from "keyroot/auditors/protocol";
 import { createVerifier, type VerifierOptions } from "keyroot";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";

@@ -19,7 +19,7 @@ import { base64ToBytes } from "keyroot/bytes";
 import { startLocalChain } from "@keyroot/service/stack";
 import type { LocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import type { Listening } from "@keyroot/operator/shared";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyKey.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";

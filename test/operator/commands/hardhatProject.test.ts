@@ -23,7 +23,7 @@ import assert from "node:assert/strict";
 import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
-import "keyroot/beacon";
+import "keyroot/light-client";
 
 describe("an app's tests", function () {
   // The test that runs this project limits the time.

@@ -20,7 +20,7 @@ import { takePublishable } from "../../../packages/service/src/publishing/takePu
 import { RootCheck } from "../../../packages/service/src/publishing/rootCheck.ts";
 import { suspensions } from "../../../packages/service/src/partners/tables.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyKey.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -34,7 +34,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const keyroot = await import("keyroot");
   const auditors = await import("keyroot/auditors");
   const { proveInclusion } = await import("keyroot/auditors/protocol");
-  const beacon = await import("keyroot/beacon/protocol");
+  const beacon = await import("keyroot/light-client/protocol");
   const { makeBundle, parseBundle, verifyBundle } = await import("keyroot/bundle");
   const identity = await import("keyroot/identity");
   const { parseJson } = await import("keyroot/input");

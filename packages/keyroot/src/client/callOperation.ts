@@ -1,6 +1,5 @@
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
-import { checkBuiltins } from "../input/builtins.ts";
 import { parseBoundedJson } from "../input/jsonLimits.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
@@ -34,7 +33,6 @@ export type OperationCall = (path: OperationPath, body: object, options: Operati
 export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
   const { host } = parseUrl(serviceUrl);
   return async (path, body, { accessToken, idempotencyKey, signal }) => {
-    checkBuiltins();
     const init: RequestInit = {
       method: "POST",
       headers: {

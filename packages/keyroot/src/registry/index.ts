@@ -10,4 +10,4 @@ export {
 export { readMerkleTreeRoots } from "./readMerkleTreeRoots.ts";
 export { fetchBlockNumber, fetchOwner, fetchUserCount } from "./reads.ts";
 export { slotOfBlockNumber, slotOfUser } from "./slotOfUser.ts";
-export { USERS_SLOT, USER_COUNT_SLOT } from "./slots.ts";
+export { USER_COUNT_SLOT, USERS_SLOT, usersSlotOf } from "./slots.ts";

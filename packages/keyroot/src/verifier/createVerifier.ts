@@ -1,55 +1,75 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
 import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
-import type { StrictOptions } from "./compileTimeChecks.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
-import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
-import { parseVerifierOptions } from "./verifierConfig.ts";
+import type { KeyOptions, VerifierOptions } from "./options.ts";
+import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
-import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
+import { type VerifiedKey, verifyKey } from "./verifyKey.ts";
 
-/** The options that apply to all calls of a verifier: contract, file host, required evidence and limits. */
-export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
-
-/** A verifier of public keys. All functions of a verifier use the options of `createVerifier`. */
+/** A verifier of public keys. All its functions use the options of `createVerifier`. */
 export interface Verifier {
   /**
-   * Verifies a user's public key. Returns the published key only if this key equals `expectedPublicKey`. Do not use a
-   * key after an error.
-   * @throws the errors of `verifyPublicKey`
+   * Verifies a user's public key against the root that the contract stores for the user (docs/specification.md,
+   * "Public-key verification procedure"). Reads the root, fetches the root's file, computes the tree again, and requires
+   * exactly one record of the user. Returns the published key only if all checks succeed and it equals
+   * `expectedPublicKey`. Do not use a key after an error.
+   *
+   * `evidence` shows how the root was verified. It is never weaker than the `trust` option requires.
+   * @param userID 32 lowercase characters of zBase32
+   * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
+   * @throws TransportError if an endpoint or the file host does not respond. In this case, the key is neither verified
+   * nor refuted.
+   * @throws ArgumentError if the options are invalid. In this case, no request was sent.
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
-  /** Verifies the keys of a contact list. @returns an outcome for each contact, as `verifyMany` does */
+  /**
+   * Verifies the keys of a contact list. Verifies each key as `verify` does, with shared requests. Reads all roots at
+   * the same block, and fetches and checks each file only once.
+   *
+   * With a cache, a new answer can contradict an earlier answer. In this case, one of the answers is false, or the chain
+   * replaced the earlier block before the block was final. If the earlier evidence is final and stronger, the outcome is
+   * the EQUIVOCATION error with the evidence for both answers. In all other cases, the function accepts the new answer
+   * and deletes the earlier answer from the cache. The outcome's `contradicts` field then contains the earlier answer.
+   * @returns an outcome for each contact, in the order of the list
+   * @throws ArgumentError if the list or the options are invalid. In this case, no request was sent.
+   * @example
+   * const outcomes = await verifier.verifyMany([{ userID, expectedPublicKey: keyFromServer }], { cache: new Map() });
+   * for (const outcome of outcomes) {
+   *   console.log(outcome.userID, "verified" in outcome ? outcome.verified.publicKey : outcome.error.code);
+   * }
+   */
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
    * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). Only
-   * one tab at a time runs these checks. The checks read finalized blocks, and require the same evidence as the
-   * verifier.
+   * one tab at a time runs these checks. They read finalized blocks, and require the same evidence as the verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;
 }
 
-const KEY_OPTIONS: readonly string[] = ["expectedPublicKey", "knownSince", "signal"];
-const OPTIONS = VERIFY_OPTIONS.filter((name) => !KEY_OPTIONS.includes(name));
-const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
+const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "knownSince", "signal"];
+const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["cache", "recheckMs", "signal"];
 
 /**
  * Creates a verifier. Checks all options immediately, and sends no request.
- * @throws ArgumentError ARGUMENT_INVALID
+ * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
  * @example
  * const verifier = createVerifier({
- *   rpc: "https://rpc.example",
+ *   rpc: ["https://rpc.example", "https://rpc.example.org"],
  *   chainId: 1,
  *   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
  *   merkleUrl: "https://files.example",
+ *   trust: endpoints({ required: 2 }),
  * });
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
  */
-export function createVerifier<const Options extends VerifierOptions>(
-  options: Options & StrictOptions<Options, VerifierOptions>,
-): Verifier {
-  const config = parseVerifierOptions(options, OPTIONS);
+export function createVerifier(options: VerifierOptions): Verifier {
+  return makeVerifier(parseVerifierOptions(options));
+}
+
+/** Makes a verifier of checked options. */
+export function makeVerifier(config: VerifierConfig): Verifier {
   return {
     async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));

@@ -1,5 +1,6 @@
-export { makeSource } from "../blocks/addedSources.ts";
+export type { BlockSource } from "../trust/blockSource.ts";
+export { openTrust } from "../trust/trust.ts";
 export { type Evidence } from "../evidence.ts";
-export { type VerifyOptions } from "./options.ts";
+export type { KeyOptions, VerifierOptions } from "./options.ts";
+export { createVerifier } from "./createVerifier.ts";
 export { verifyChainId, verifyFile, verifyRecord, verifyRoot } from "./verdict.ts";
-export { verifyPublicKey } from "./verifyPublicKey.ts";

@@ -141,10 +141,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const known = new Set(allRoots.map(({ root }) => root));
   const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // The light client proves only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
+  // These sources prove only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
   // dishonest endpoint cannot hide users, add users or change the order of the roots.
-  const isLightClient = evidence.anchor === "beacon";
-  const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
+  const provesOnlyBlock = ["light-client", "pinned-block", "auditors"].includes(evidence.source);
+  const provenUnder = provesOnlyBlock && evidence.storageProof ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
     ...{ provenUnder, call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
     isKnownRoot: (root) => known.has(root),

@@ -57,9 +57,9 @@ const ANCHOR = /^[a-z-]{1,20}$/;
 export function insertPartResult(database: StateDatabase, result: PartResult): void {
   const { part, userCount, deploymentBlock, codeHash = "", evidence, filesFrom, endedAt } = result;
   const { rootCount, filesKnown, usersInFiles, straysSearched, findings, count } = result;
-  const { anchor, storageProof, block } = evidence;
+  const { source, storageProof, block } = evidence;
   const values = [
-    ...[1, part.number, part.count, block.number, block.hash, block.timestamp, anchor, Number(storageProof)],
+    ...[1, part.number, part.count, block.number, block.hash, block.timestamp, source, Number(storageProof)],
     ...[userCount, deploymentBlock, codeHash, filesFrom, endedAt],
     ...[rootCount, filesKnown, usersInFiles, Number(straysSearched), count.damage, count.notice],
     JSON.stringify(findings.map((one) => Object.fromEntries(FINDING_FIELDS.map((name) => [name, one[name]])))),
@@ -81,7 +81,7 @@ export function readPartResult(database: StateDatabase): PartResult | undefined 
   return {
     part: checkPart({ number: countOf(row, "part_number"), count: countOf(row, "part_count") }),
     evidence: {
-      anchor: stateShape.text("anchor", row["anchor"], ANCHOR) as PartResult["evidence"]["anchor"],
+      source: stateShape.text("anchor", row["anchor"], ANCHOR) as PartResult["evidence"]["source"],
       storageProof: row["storage_proof"] === 1,
       block: {
         number: countOf(row, "block_number"),

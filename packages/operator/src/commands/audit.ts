@@ -3,14 +3,13 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
-import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { mergeParts } from "../audit/mergeParts.ts";
 import { MAX_PARTS, parsePart } from "../audit/part.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import { checkHash } from "./hexOptions.ts";
 import { auditJson, describeAudit, describePart, partJson } from "./auditResult.ts";
-import { blockSourceOf } from "./blockSource.ts";
+import { endpointsOf, openTrustedChain } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -33,15 +32,20 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   if (compare !== undefined) return (await loadSigning()).compareWithOthers(args);
   if (args.mergeParts !== undefined) return mergeFolder(args.mergeParts);
   const part = args.part === undefined ? undefined : parsePart(args.part);
-  const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
-  const [rpc] = args.rpc?.split(",") ?? [];
+  const [rpc] = endpointsOf(args.rpc);
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
-  const findBlock = await blockSourceOf({ ...args, auditors: undefined }, chainAndFiles);
+  const chain = await openTrustedChain(
+    { ...args, ...(sign !== undefined && { defaultBlock: "finalized" as const }) },
+    chainAndFiles,
+  );
+  const { name: trust, storageProof, tag } = chain.source;
+  if (part !== undefined && trust !== "pinned-block")
+    throw new ArgumentError("ARGUMENT_INVALID", "All parts need the same block. Set --trust pinned-block:HASH.");
   const signing =
     sign === undefined
       ? undefined
-      : await (await loadSigning()).prepareSigning({ ...args, sign }, chainAndFiles, host, findBlock);
+      : await (await loadSigning()).prepareSigning({ ...args, sign }, chain, host);
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);
@@ -58,12 +62,12 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     },
   });
   const report = await audit({
-    call: signing?.call ?? chainAndFiles.call,
+    call: chain.call,
     contract,
     chainId,
     codeHash: args.codeHash,
-    at: signing?.at ?? (await findBlock?.()) ?? at,
-    storageProof: args.storageProof || signing !== undefined || findBlock !== undefined,
+    at: signing?.at ?? (trust === "one-endpoint" ? tag : await chain.findBlock()),
+    storageProof: storageProof || signing !== undefined,
     skipKnownFiles: args.skipKnownFiles || signing !== undefined,
     part,
     files,
@@ -108,11 +112,6 @@ function outcomeOfMerge(states: readonly AuditState[]): Outcome {
     json: { ...auditJson(report, { contract, chainId }), parts: report.parts.map(partJson) },
     text: [describeAudit(report, { contract, chainId }), "", ...report.parts.map(describePart)].join("\n"),
   };
-}
-
-function blockOf({ pinned, block }: ArgsOf<"audit">): AuditedContract["at"] {
-  checkHash("--pinned", pinned);
-  return pinned === undefined ? (block ?? "latest") : { blockHash: pinned };
 }
 
 /** Checks that a folder can be read. @throws ArgumentError FILE_UNREADABLE */

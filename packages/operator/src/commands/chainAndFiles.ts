@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { ArgumentError } from "keyroot/errors";
-import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
@@ -37,7 +37,7 @@ export class ChainAndFiles {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
-    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const { maxBytes, timeoutMs } = RPC_LIMITS;
     this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch });
   }
 

@@ -1,6 +1,6 @@
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
 import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import {
@@ -100,7 +100,7 @@ function pricesOf(
     const { gasPrice, weiPerByte } = source;
     return { gasPrice, dataFee: BigInt(bytesOf(size)) * weiPerByte, dataGas: 0 };
   }
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
   return fetchPrices(name, new Chain(rpcCaller(source.url, { maxBytes, timeoutMs, allowHttp })), size);
 }
 

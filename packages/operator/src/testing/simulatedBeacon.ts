@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/beacon/protocol";
+import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/light-client/protocol";
 import type { RpcCall } from "keyroot/transport";
 import { listen, type Listening } from "../http/listen.ts";
 import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";

@@ -2,7 +2,7 @@
  * The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. The entry
  * also exports `Quorum`, which compares the answers of several endpoints.
  */
-export { Quorum } from "../quorum.ts";
+export { Quorum } from "../../trust/quorum.ts";
 export {
   hashRoots,
   MAX_ROOTS_BYTES,

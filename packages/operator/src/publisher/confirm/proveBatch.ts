@@ -27,7 +27,7 @@ export interface ProvenBatch {
   superseded: UserRoot[];
 }
 
-const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
+const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
  * Proves the keys of a batch's users with the same checks as a client's verifier. The function checks the chain id, the

@@ -7,7 +7,6 @@ import {
   toKeyRecord,
   type UserID,
 } from "keyroot/identity";
-import { checkAllBuiltins } from "keyroot/input";
 
 /** A second record for a user. */
 export interface Duplicate {
@@ -41,7 +40,6 @@ export class RecordTable implements Iterable<KeyRecord> {
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
-    checkAllBuiltins();
     this.#chunks = chunks;
     this.#rows = rows;
     this.#order = order;

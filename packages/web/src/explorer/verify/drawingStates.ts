@@ -40,7 +40,7 @@ export function drawingProps(
           file: { caption: "file", text: hostOf(options.merkleUrl) },
         }
       : {
-          endpoint: { caption: "block", text: options.pinned ?? "…" },
+          endpoint: { caption: "block", text: options.trust.name === "pinned-block" ? options.trust.hash : "…" },
           file: { caption: "bundle", text: source.bundle },
         }),
     states: {
