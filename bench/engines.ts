@@ -1,21 +1,13 @@
 /**
  * Measures the processor time of verifications in the engines of phones. The benchmark verifies with the whole file,
- * with the option `sha256`, and with short proofs.
+ * and with the option `sha256`.
  */
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { userIDToHex, type VerifierOptions } from "keyroot";
-import {
-  hashRoots,
-  type RootEntry,
-  RootProofs,
-  serializeRootEntry,
-  serializeStatement,
-} from "keyroot/auditors/protocol";
-import { makeLeafChunks, makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { signedBy, TestAuditor } from "../test/support/auditors/testAuditor.ts";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { run } from "../test/support/packages/installPackages.ts";
 import {
   bundleProgram,
@@ -29,14 +21,13 @@ import { NOW, type Task, verifyAll } from "./engines/verifyAll.ts";
 import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 20 : 700;
-const ROOTS = SMALL ? 10 : 1429;
 /**
  * The number of verifications after the first verification. The benchmark measures the mean time of these
  * verifications.
  */
 const FURTHER = SMALL ? 2 : 20;
 const CONTRACT = `0x${"ab".repeat(20)}`;
-const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
+const HOSTS = { rpc: "https://rpc.example", files: "https://files.example" };
 
 progress("making the data");
 const files = Array.from({ length: 1 + FURTHER }, (_, i) => makeMerkleFile(sampleRecords(USERS, i + 1)));
@@ -51,24 +42,7 @@ for (const [i, file] of files.entries()) {
   users.push(record);
   rootOf.set(userIDToHex(record.userID), tree.root);
   bodies.set(`${HOSTS.files}/${tree.root}.json `, encode([...serializeMerkleFile(file)].join("")));
-  for (const { number, bytes } of makeLeafChunks(file))
-    bodies.set(`${HOSTS.files}/${tree.root}/${number}.bin `, bytes.slice());
 }
-const entries: RootEntry[] = Array.from({ length: ROOTS }, (_, i) => ({
-  root: files[i]?.tree.root ?? createHash("sha256").update(String(i)).digest("hex"),
-  ...{ recordCount: USERS, userCount: USERS },
-}));
-const proofs = new RootProofs(entries);
-const block = { number: 25_000_000, hash: `0x${"cd".repeat(32)}` };
-const statement = serializeStatement({
-  ...{ chainId: 1, contract: CONTRACT, block, userCount: USERS * ROOTS },
-  tree: { size: ROOTS, hash: hashRoots(entries.map(serializeRootEntry)) },
-});
-const auditors = ["alice.example", "bob.example"].map((name) => new TestAuditor(name));
-bodies.set(`${HOSTS.statements}/latest.txt `, encode(signedBy(auditors, statement, NOW / 1000)));
-bodies.set(`${HOSTS.statements}/${block.number}-subtrees.txt `, encode(proofs.subtrees()));
-for (const [i, { tree }] of files.entries())
-  bodies.set(`${HOSTS.statements}/roots/${tree.root}.txt `, encode(proofs.proofOf(i)));
 
 /** Answers a request with a file, or as the RPC endpoint. */
 function answerTo(request: string): Uint8Array<ArrayBuffer> {
@@ -96,8 +70,6 @@ function answerToCall({ id, method, params: [call] }: Call): object {
 }
 
 const options: VerifierOptions = { rpc: HOSTS.rpc, chainId: 1, contract: CONTRACT, merkleUrl: HOSTS.files };
-const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [HOSTS.statements] };
-const proven: VerifierOptions = { ...options, auditors: policy, proofs: true };
 const same = users.map(() => users[0] ?? users).flat();
 
 const tools = await installEngines();
@@ -149,23 +121,16 @@ async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<n
 }
 
 const rows: { engine: Engine; what: string; ms: number }[] = [];
-const ratios = [];
 try {
   for (const engine of ENGINES) {
     progress(engine);
     const wholeFile = await cpuMsOf(engine, { options, users: same, fresh: true });
     const withoutHashing = await cpuMsOf(engine, { options, users: same, fresh: true }, true);
-    const signatures = await cpuMsOf(engine, { options: proven, users: same, fresh: true });
-    const further = await cpuMsOf(engine, { options: proven, users, fresh: false });
     rows.push(
       { engine, what: "whole file", ms: round(wholeFile) },
       { engine, what: "whole file, with an option sha256 that takes no time", ms: round(withoutHashing) },
       { engine, what: "hashing of the whole file", ms: round(wholeFile - withoutHashing) },
-      { engine, what: "short proofs, first key, with two signatures", ms: round(signatures) },
-      { engine, what: "short proofs, each further key", ms: round(further) },
     );
-    const what = `${engine}: processor time of a further key with short proofs, relative to the whole file`;
-    ratios.push({ what, value: round(further / wholeFile), atMost: 0.1 });
   }
 } finally {
   await rm(folder, { recursive: true });
@@ -173,5 +138,5 @@ try {
 
 report({
   figures: { time: { what: `ms of processor time to verify one of ${USERS} users, in the engines of phones`, rows } },
-  ratios,
+  ratios: [],
 });

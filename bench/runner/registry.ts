@@ -51,10 +51,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ],
   },
   { name: "anchors", about: "following mainnet's beacon chain as a light client, beside one BLS verification" },
-  { name: "proofs", about: "verifying keys of one million users with short proofs, beside the whole file" },
   {
     name: "engines",
-    about: "verifying one user of 700 in the engines of phones: whole file, option sha256, short proofs",
+    about: "verifying one user of 700 in the engines of phones: whole file, option sha256",
   },
   {
     name: "gas",

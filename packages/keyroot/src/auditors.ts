@@ -4,7 +4,7 @@
  */
 export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./blocks/auditors/auditorKey.ts";
 export { auditors, type AuditorsOptions } from "./blocks/auditors/source.ts";
-export type { Statement } from "./blocks/auditors/statement.ts";
+export type { DamagedRoot, Statement } from "./blocks/auditors/statement.ts";
 export {
   type AuditorOptions,
   type StatementPlace,

@@ -34,6 +34,11 @@ export interface Evidence {
    */
   storageProof: boolean;
   /**
+   * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if the auditors'
+   * statement does not list the root as damaged.
+   */
+  damage?: readonly string[] | undefined;
+  /**
    * `checked` if the verifier read the whole file, and the user has only one record in it. Undefined if no record was
    * verified.
    */

@@ -24,13 +24,11 @@ createVerifier({ ...options, rpc: [""].concat(""), quorum: 3, block: "safe" });
 createVerifier({ ...options, rpc: "", lightClient: true, block: "finalized" });
 createVerifier({ ...options, rpc: "", pinned, storageProof: true });
 createVerifier({ ...options, rpc: "", beacon });
-createVerifier({ ...options, rpc: "", auditors, proofs: true });
+createVerifier({ ...options, rpc: "", auditors });
 createVerifier({ ...options, rpc: "", quorum: 1 });
 createVerifier({ ...options, rpc: "", quorum });
 // @ts-expect-error -- several endpoints without a quorum
 createVerifier({ ...options, rpc: ["", ""] });
-// @ts-expect-error -- short proofs without auditors
-createVerifier({ ...options, rpc: "", proofs: true });
 // @ts-expect-error -- two sources of the block
 createVerifier({ ...options, rpc: "", pinned, beacon });
 // @ts-expect-error -- two sources of the block

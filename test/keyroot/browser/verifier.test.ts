@@ -47,7 +47,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   before(async () => {
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    await publishLocally(stack, [mine, other], { proofs: true });
+    await publishLocally(stack, [mine, other]);
 
     const forged = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
     rogue = open(

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "keyroot/auditors";
 import "keyroot/light-client";
-import { RootProofs } from "keyroot/auditors/protocol";
 import { createVerifier, type VerifierOptions } from "keyroot";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import { StatementHost, statementText, treeOf } from "../../support/auditors/statementHost.ts";
+import { StatementHost, statementText } from "../../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../../support/auditors/testAuditor.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { installPackages, ROOT, run } from "../../support/packages/installPackages.ts";
@@ -26,8 +25,8 @@ describe("the keyroot package in the JavaScript engines of phones", () => {
   const programs: Record<string, [string, ...string[]]> = {};
   const expected: Record<string, string> = {
     ...{ endpoint: "endpoint", quorum: "quorum", pinned: "pinned", "light client": "light-client", beacon: "beacon" },
-    ...{ auditors: "auditors", "short proofs": "short proofs", swapped: "KEY_MISMATCH" },
-    ...{ "swapped for the beacon chain": "KEY_MISMATCH", "swapped for short proofs": "KEY_MISMATCH" },
+    ...{ auditors: "auditors", swapped: "KEY_MISMATCH" },
+    ...{ "swapped for the beacon chain": "KEY_MISMATCH" },
     ...{ redirect: "REDIRECT_REFUSED", endless: "TIMEOUT", large: "ANSWER_TOO_LARGE" },
     "number above 2^63": "RPC_ANSWER_INVALID",
     generateKeyPair: "ENVIRONMENT_UNSUPPORTED",
@@ -86,19 +85,17 @@ async function casesOf(
   const redirecting = open(
     await serve((request, response) => response.writeHead(308, { Location: `${merkleUrl}${request.url}` }).end()),
   );
-  const head = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string; number: string };
+  const head = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as {
+    hash: string;
+    number: string;
+    timestamp: string;
+  };
   const auditors = testAuditors("a", "b");
   const statements = open(await StatementHost.start());
-  const { root } = await createVerifier(options).verify(record.userID, { expectedPublicKey: record.pubKey });
-  const entry = { root, recordCount: 1, userCount: 1 };
-  const [number, proofs] = [Number(head.number), new RootProofs([entry])];
-  const text = statementText({ chainId, contract }, head, { userCount: 1, tree: treeOf([entry]) });
-  statements.files.set("latest", signedBy(auditors, text, Math.floor(Date.now() / 1000)));
-  statements.files.set(`${number}-subtrees`, proofs.subtrees());
-  statements.files.set(`roots/${root}`, proofs.proofOf(0));
+  const text = statementText({ chainId, contract }, head);
+  statements.files.set("latest", signedBy(auditors, text));
   const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [statements.url], maxAgeMs: 3_600_000 };
   const audited = { ...options, auditors: policy };
-  const proven = { ...audited, proofs: true };
   const beacon = { ...options, beacon: { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT } };
   const cases: [string, VerifierOptions, string?][] = [
     ["endpoint", options],
@@ -109,9 +106,7 @@ async function casesOf(
     ["swapped for the beacon chain", beacon, swapped],
     ["beacon", beacon],
     ["auditors", audited],
-    ["short proofs", proven],
     ["swapped", options, swapped],
-    ["swapped for short proofs", proven, swapped],
     ["number above 2^63", { ...options, rpc: lying.url }],
     ["redirect", { ...options, merkleUrl: redirecting.url }],
     ["endless", { ...options, merkleUrl: "https://endless.example", limits: { timeoutMs: 1000 } }],

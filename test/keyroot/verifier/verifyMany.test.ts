@@ -22,7 +22,7 @@ describe("verifyMany", () => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    published = (await publishLocally(stack, records, { usersPerFile: 5, proofs: true })).published;
+    published = (await publishLocally(stack, records, { usersPerFile: 5 })).published;
   });
 
   after(() => stack.close());

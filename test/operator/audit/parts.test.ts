@@ -111,7 +111,7 @@ describe("mergeParts", () => {
     const merged = await merge();
     const whole = await world.audit({ at: { blockHash: await world.head() }, ...changes });
     expect(compared(merged)).to.deep.equal(compared({ ...whole, parts: [] }));
-    return outcomeOf({ ...merged, roots: [] });
+    return outcomeOf(merged);
   };
 
   it("returns the same report as an undivided audit", async () => {
@@ -172,7 +172,7 @@ describe("mergeParts", () => {
       await world.audit({ state, at, part: { number, count: COUNT }, skipKnownFiles: true });
     }
     const report = await merge();
-    expect(outcomeOf({ ...report, roots: [] }).verdict).to.equal("passed");
+    expect(outcomeOf(report).verdict).to.equal("passed");
     expect([report.filesKnown, report.rootCount]).to.deep.equal([8, 8]);
   });
 

@@ -5,22 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createVerifier } from "keyroot";
 import "keyroot/auditors";
-import {
-  hashRoots,
-  parseRoots,
-  parseSignedStatement,
-  serializeRootEntry,
-  serializeRoots,
-  serializeStatement,
-} from "keyroot/auditors/protocol";
+import { parseSignedStatement, serializeStatement } from "keyroot/auditors/protocol";
 import { ANY_KEY, serializeKeyRecord } from "keyroot/identity";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
-import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
+import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve, serveFolder } from "../../support/servers/servers.ts";
-import { closedAfterEach, failure, modeOf, never } from "../../support/support.ts";
+import { closedAfterEach, modeOf, never } from "../../support/support.ts";
 
 const records = sampleRecords(5);
 const [first = never(), second = never(), third = never()] = records;
@@ -73,6 +66,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
     expect([code, message]).to.deep.equal([0, undefined]);
     return json;
   };
+  const latestOf = async (name: string) => parseSignedStatement(await readFile(join(statements(name), "latest.txt")));
   const publish = async (name: string) => closing(await serveFolder(statements(name))).url;
   const errorOf = async (args: string[], env: NodeJS.ProcessEnv = PASSPHRASE) => {
     const { code, error } = await keyroot.json(args, { env });
@@ -128,7 +122,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
     });
 
-    it("writes the roots with their numbers of users, and the source of the chain's data", async () => {
+    it("writes the numbers of users and roots, and the source of the chain's data", async () => {
       // The third user keeps the earlier root.
       await world.add(await world.store([third, records[3] ?? never()].map(serializeKeyRecord)), [
         third.userID,
@@ -137,21 +131,13 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       await mine();
       await sign("alice.example");
       const names = (await readdir(statements("alice.example"))).sort();
-      const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
+      const { statement } = await latestOf("alice.example");
       const { number } = statement.block;
-      expect(names).to.deep.equal(
-        [`${number}-subtrees.txt`, `${number}.json`, `${number}.txt`, "latest.txt", "roots", "roots.txt"].sort(),
-      );
+      expect(names).to.deep.equal([`${number}.json`, `${number}.txt`, "latest.txt"].sort());
       expect(number % 100).to.equal(0);
-      expect(statement.userCount).to.equal(4);
-      const roots = parseRoots(await readFile(join(statements("alice.example"), "roots.txt")), statement.tree);
-      expect(roots.map(({ recordCount, userCount }) => [recordCount, userCount])).to.deep.equal([
-        [2, 2],
-        [1, 1],
-        [2, 1],
-      ]);
+      expect(statement).to.include({ codeHash, userCount: 4, rootCount: 3, damagedCount: 0 });
       const note = JSON.parse(await readFile(join(statements("alice.example"), `${number}.json`), "utf8")) as object;
-      expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", codeHash });
+      expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", block: statement.block });
     });
 
     it("signs the block on which two of three endpoints agree", async () => {
@@ -186,12 +172,34 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
         expect(await errorOf(signing("alice.example", ...more)), more.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("signs nothing if the audit finds damage or different contract code", async () => {
-      const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
-      expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
+    it("signs a statement that lists damaged roots, and fails", async () => {
       const root = await world.publish([records[4] ?? never()]);
       await world.writeText(root, "{}");
       await mine();
+      const { code, json } = await keyroot.json(signing("alice.example", ...ownNode()), { env: PASSPHRASE });
+      expect([code, json["passed"]]).to.deep.equal([1, false]);
+      const { statement } = await latestOf("alice.example");
+      expect(statement).to.deep.include({ damagedCount: 1, damagedRoots: [{ root, codes: ["FILE_INVALID"] }] });
+      expect(json).to.have.deep.nested.property("signed.statement", statement);
+    });
+
+    it("signs the block again without a damaged root whose file was restored", async () => {
+      const root = await world.publish([records[4] ?? never()]);
+      const text = await world.readText(root);
+      await world.writeText(root, "{}");
+      await mine();
+      await keyroot.json(signing("alice.example", ...ownNode()), { env: PASSPHRASE });
+      const damaged = await latestOf("alice.example");
+      await world.writeText(root, text);
+      await sign("alice.example");
+      const { statement } = await latestOf("alice.example");
+      expect(statement).to.deep.equal({ ...damaged.statement, damagedCount: 0, damagedRoots: [] });
+    });
+
+    it("signs nothing if the endpoint withholds events or the contract has different code", async () => {
+      const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
+      expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
+      world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
       const { code, json } = await keyroot.json(signing("alice.example", ...ownNode()), { env: PASSPHRASE });
       expect([code, json["passed"], json["signed"]]).to.deep.equal([1, false, undefined]);
       expect(await readdir(folder)).to.not.include("alice.example");
@@ -199,14 +207,10 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
 
     it("never signs a statement that contradicts its last statement", async () => {
       await sign("alice.example");
-      const other = new TestAuditor("other.example");
-      const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
-      const roots = [{ root: "12".repeat(32), recordCount: 1, userCount: 1 }];
-      const tree = { size: 1, hash: hashRoots(roots.map(serializeRootEntry)) };
-      const text = serializeStatement({ ...statement, tree });
-      const last = signedBy([other], text, 1);
+      const { statement } = await latestOf("alice.example");
+      const text = serializeStatement({ ...statement, userCount: 4 });
+      const last = signedBy([new TestAuditor("other.example")], text);
       await writeFile(join(statements("alice.example"), "latest.txt"), last);
-      await writeFile(join(statements("alice.example"), "roots.txt"), serializeRoots(roots));
       await mine();
       expect(await errorOf(signing("alice.example", ...ownNode()))).to.deep.equal([1, "STATEMENT_CONFLICT"]);
       expect(await readFile(join(statements("alice.example"), "latest.txt"), "utf8")).to.equal(last);
@@ -220,120 +224,81 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       return ["audit", "--compare", urls.join(), "--statements", statements("alice.example"), "--auditors", path];
     };
 
+    /** Serves a file that mallory, a known auditor, signed. */
+    const serveSigned = async (text: string) => {
+      const mallory = new TestAuditor("mallory.example");
+      keys.set("mallory.example", mallory.key);
+      const file = signedBy([mallory], text);
+      return { file, ...closing(await serve((_, response) => response.end(file))) };
+    };
+    afterEach(() => keys.delete("mallory.example"));
+
     it("merges the signatures of equal statements", async () => {
       await sign("alice.example");
       await sign("bob.example");
       const { code, json } = await keyroot.json(await comparing(await publish("bob.example")), {});
       expect(code).to.equal(0);
       expect(json).to.have.nested.property("compared[0].result", "agrees");
-      const { cosignatures } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
-      expect(cosignatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
+      const { signatures } = await latestOf("alice.example");
+      expect(signatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
     });
 
-    it("accepts a later statement that extends this auditor's tree", async () => {
+    it("compares an earlier statement if the other auditor's newest is for a later block", async () => {
       await sign("alice.example");
+      await sign("bob.example");
       await world.publish([records[4] ?? never()]);
       await mine();
       await sign("bob.example");
-      const { code } = await keyroot.json(await comparing(await publish("bob.example")), {});
-      expect(code).to.equal(0);
+      const { code, json } = await keyroot.json(await comparing(await publish("bob.example")), {});
+      expect([code, json["agrees"]]).to.deep.equal([0, true]);
+      const { statement } = await latestOf("alice.example");
+      expect(json).to.have.nested.property("compared[0].blockNumber", statement.block.number);
     });
 
-    it("exits with code 1, and prints both statements if the trees differ", async () => {
+    it("exits with code 1, and prints both statements if one of them must be false", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
       const { statement } = parseSignedStatement(Buffer.from(own));
-      const mallory = new TestAuditor("mallory.example");
-      keys.set("mallory.example", mallory.key);
-      const text = serializeStatement({ ...statement, tree: { ...statement.tree, hash: "12".repeat(32) } });
-      const other = signedBy([mallory], text, 1);
-      const host = closing(await serve((_, response) => response.end(other)));
-      const { code, json } = await keyroot.json(await comparing(host.url), {});
-      keys.delete("mallory.example");
+      const { number } = statement.block;
+      for (const changes of [
+        { userCount: 4 },
+        { block: { ...statement.block, hash: `0x${"12".repeat(32)}` } },
+        { block: { ...statement.block, number: number + 1 }, rootCount: 1 },
+      ]) {
+        const { file, url } = await serveSigned(serializeStatement({ ...statement, ...changes }));
+        const { code, json } = await keyroot.json(await comparing(url), {});
+        expect(code).to.equal(1);
+        expect(json).to.have.nested.property("compared[0].findings[0].code", "STATEMENT_CONFLICT");
+        expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, file]);
+      }
+    });
+
+    it("exits with code 1, and names the damaged roots that only one of the auditors found", async () => {
+      await sign("alice.example");
+      const { statement } = await latestOf("alice.example");
+      const damagedRoots = [{ root: "12".repeat(32), codes: ["FILE_MISSING"] }];
+      const { url } = await serveSigned(serializeStatement({ ...statement, damagedCount: 1, damagedRoots }));
+      const { code, json } = await keyroot.json(await comparing(url), {});
       expect(code).to.equal(1);
-      expect(json).to.have.nested.property("compared[0].findings[0].code", "STATEMENT_CONFLICT");
-      expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
+      expect(json).to.have.nested.property("compared[0].result", "differs");
+      expect(json).to.have.nested.property("compared[0].message").that.includes(`${"12".repeat(32)} (FILE_MISSING)`);
     });
 
     it("exits with code 3 if there is no statement to compare", async () => {
       await sign("alice.example");
-      const own = await readFile(join(statements("alice.example"), "latest.txt"));
-      const text = parseSignedStatement(own).text.replace("users 3", "users 4");
-      const host = closing(
-        await serve((_, response) => response.end(signedBy([new TestAuditor("x.example")], text, 1))),
-      );
-      for (const url of [host.url, "http://127.0.0.1:9"])
-        expect((await keyroot.json(await comparing(url), {})).code).to.equal(3);
-    });
-  });
-
-  describe("sign-auditor-list", () => {
-    const successor = new TestAuditor("successor.example");
-    const signingList = async (name: string, changes: Record<string, string> = {}) => {
-      const [present, next] = [join(folder, "present.txt"), join(folder, "next.txt")];
-      await writeFile(present, [...keys.values()].join("\n"));
-      const kept = keys.get("bob.example") ?? never();
-      await writeFile(next, [kept, successor.key].map((key) => `${key} https://a.example/statements\n`).join(""));
-      const options = {
-        ...{ "new-auditors": next, "new-threshold": "2", sequence: "1", auditors: present, threshold: "2" },
-        ...{ statements: statements(name), sign: keyFile(name), contract: world.fresh.contract },
-        ...{ "chain-id": String(world.fresh.chainId), ...changes },
-      };
-      return ["sign-auditor-list", ...optionsOf(options)];
-    };
-
-    it("makes a list that verifiers accept after enough auditors have signed it", async () => {
-      const alone = await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE });
-      expect(alone.json).to.include({ complete: false, required: 2 });
-      const merge = await publish("alice.example");
-      const { code, json } = await keyroot.json(await signingList("bob.example", { merge }), { env: PASSPHRASE });
-      expect([code, json["complete"]]).to.deep.equal([0, true]);
-      expect(json["signers"]).to.have.members([...keys.values()]);
-
-      // The verifier now accepts the successor's signature, and no longer accepts alice's signature.
-      await sign("alice.example");
-      await sign("bob.example");
-      const latest = (name: string) => readFile(join(statements(name), "latest.txt"), "utf8");
-      const [text = "", alices = ""] = (await latest("alice.example")).split(/(?<=\n)\n/);
-      const [, bobs = ""] = (await latest("bob.example")).split(/(?<=\n)\n/);
-      const now = Math.floor(Date.now() / 1000);
-      const served = new Map([["/auditors-1.txt", await readFile(String(json["path"]), "utf8")]]);
-      const host = closing(
-        await serve((request, response) => {
-          const file = served.get(request.url ?? "");
-          response.writeHead(file === undefined ? 404 : 200).end(file);
+      const { text, statement } = await latestOf("alice.example");
+      const unknown = signedBy([new TestAuditor("x.example")], text);
+      const host = closing(await serve((_, response) => response.end(unknown)));
+      const later = { ...statement, block: { ...statement.block, number: statement.block.number + 100 } };
+      const { file } = await serveSigned(serializeStatement(later));
+      const other = closing(
+        await serve(({ url = "" }, response) => {
+          const isLatest = url.endsWith("/latest.txt");
+          response.writeHead(isLatest ? 200 : 404).end(isLatest ? file : "");
         }),
       );
-      const verifier = createVerifier({
-        ...{ rpc: world.url, chainId: world.fresh.chainId, contract: world.fresh.contract },
-        merkleUrl: world.fresh.merkleUrl,
-        auditors: { keys: [...keys.values()], threshold: 2, urls: [host.url] },
-        now: () => Date.now() + 50_000_000,
-      });
-      served.set("/latest.txt", `${text}\n${alices}${bobs}`);
-      expect(await failure(verifier.verify(first.userID, { expectedPublicKey: ANY_KEY }))).to.include({
-        code: "AUDITORS_NOT_REACHED",
-      });
-      served.set("/latest.txt", `${text}\n${bobs}${successor.line(text, now)}`);
-      const { evidence } = await verifier.verify(first.userID, { expectedPublicKey: ANY_KEY });
-      expect(evidence.auditors).to.have.members([keys.get("bob.example"), successor.key]);
-    });
-
-    it("signs only with a current auditor's key, and only one list per number", async () => {
-      expect((await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE })).code).to.equal(0);
-      const other = await signingList("alice.example", { "new-threshold": "1" });
-      expect(await errorOf(other)).to.deep.equal([1, "STATEMENT_CONFLICT"]);
-      const alone = join(folder, "alone.txt");
-      await writeFile(alone, keys.get("bob.example") ?? never());
-      const stranger = await signingList("alice.example", { auditors: alone, threshold: "1", sequence: "2" });
-      expect(await errorOf(stranger)).to.deep.equal([2, "ARGUMENT_INVALID"]);
-    });
-
-    it("rejects an impossible threshold and a file without URLs", async () => {
-      const high = await signingList("alice.example", { "new-threshold": "3" });
-      expect(await errorOf(high)).to.deep.equal([2, "ARGUMENT_INVALID"]);
-      const bare = await signingList("alice.example", { "new-auditors": join(folder, "present.txt") });
-      expect(await errorOf(bare)).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      for (const url of [host.url, other.url, "http://127.0.0.1:9"])
+        expect((await keyroot.json(await comparing(url), {})).code).to.equal(3);
     });
   });
 });

@@ -95,7 +95,7 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_MAX_COST_PER_DAY: "1", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOK_PRIVATE: "true", KEYROOT_EVENT_DAYS: "90" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
-        ...{ KEYROOT_PROOFS: "true", KEYROOT_BROTLI: "true" },
+        ...{ KEYROOT_BROTLI: "true" },
       };
       expect(readConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
@@ -127,7 +127,7 @@ describe("the service's configuration", () => {
             maxCostPerDay: "1",
           },
           files: { "us-west-2": "west", "eu-west-1": "east" },
-          ...{ proofs: true, brotli: true },
+          ...{ brotli: true },
         },
       });
     });

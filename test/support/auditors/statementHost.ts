@@ -1,6 +1,6 @@
 import type { Listening } from "@keyroot/operator/shared";
 import type { Statement } from "keyroot/auditors";
-import { hashRoots, type RootEntry, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
+import { serializeStatement } from "keyroot/auditors/protocol";
 import { serve } from "../servers/servers.ts";
 
 /** A folder of statements on an HTTP server: file names without `.txt`, and their contents. */
@@ -49,15 +49,13 @@ export function statementHosts(count: number): readonly StatementHost[] {
 /** Returns the text of a statement about a block. The block may be an endpoint's answer. */
 export function statementText(
   { chainId, contract }: Pick<Statement, "chainId" | "contract">,
-  { number, hash }: { number: number | string; hash: string },
+  { number, hash, timestamp }: { number: number | string; hash: string; timestamp: number | string },
   changes: Partial<Statement> = {},
 ): string {
-  const block = { number: Number(number), hash };
-  const tree = { size: 2, hash: "ab".repeat(32) };
-  return serializeStatement({ chainId, contract: contract.toLowerCase(), block, userCount: 3, tree, ...changes });
-}
-
-/** Returns the tree of these roots. */
-export function treeOf(entries: readonly RootEntry[]): Statement["tree"] {
-  return { size: entries.length, hash: hashRoots(entries.map(serializeRootEntry)) };
+  return serializeStatement({
+    ...{ chainId, contract: contract.toLowerCase(), codeHash: `0x${"c0".repeat(32)}` },
+    block: { number: Number(number), hash, timestamp: Number(timestamp) },
+    ...{ userCount: 3, rootCount: 2, damagedCount: 0, damagedRoots: [] },
+    ...changes,
+  });
 }

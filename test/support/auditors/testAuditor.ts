@@ -22,12 +22,10 @@ export class TestAuditor {
     this.#id = Buffer.from(this.key.split("+")[1] ?? "", "hex");
   }
 
-  /** Returns a signature line. @param time in s since 1970 */
-  line(text: string, time: number): string {
-    const stamp = Buffer.alloc(8);
-    stamp.writeBigUInt64BE(BigInt(time));
-    const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${time}\n${text}`), this.#privateKey);
-    return `— ${this.name} ${Buffer.concat([this.#id, stamp, signature]).toString("base64")}\n`;
+  /** Returns a signature line. */
+  line(text: string): string {
+    const signature = sign(null, Buffer.from(text), this.#privateKey);
+    return `— ${this.name} ${Buffer.concat([this.#id, signature]).toString("base64")}\n`;
   }
 }
 
@@ -39,13 +37,13 @@ export function testAuditors<const Names extends readonly string[]>(
 }
 
 /** Returns a statement's file with the signatures of these auditors. */
-export function signedBy(auditors: readonly TestAuditor[], text: string, time: number): string {
-  return `${text}\n${auditors.map((auditor) => auditor.line(text, time)).join("")}`;
+export function signedBy(auditors: readonly TestAuditor[], text: string): string {
+  return `${text}\n${auditors.map((auditor) => auditor.line(text)).join("")}`;
 }
 
 /** Returns a public key as text (C2SP signed-note, "vkey"). */
 export function keyText(name: string, publicKey: Uint8Array): string {
-  const encoded = Buffer.concat([Uint8Array.of(4), publicKey]);
+  const encoded = Buffer.concat([Uint8Array.of(1), publicKey]);
   const id = hash("sha256", Buffer.concat([Buffer.from(`${name}\n`), encoded])).slice(0, 8);
   return `${name}+${id}+${encoded.toString("base64")}`;
 }

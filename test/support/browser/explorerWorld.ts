@@ -5,7 +5,6 @@ import { SimulatedBeacon } from "@keyroot/operator/testing";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
 import "keyroot/auditors";
-import { serializeStatement } from "keyroot/auditors/protocol";
 import { bytesToBase64 } from "keyroot/bytes";
 import type { KeyRecord } from "keyroot/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
@@ -13,7 +12,7 @@ import { makeMerkleFile } from "keyroot/merkle";
 import type { AttackerConfig } from "../../../demo/attacker.ts";
 import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
 import { startAttacker } from "../../../demo/attackContact.ts";
-import { StatementHost } from "../auditors/statementHost.ts";
+import { StatementHost, statementText } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";
 import { callerOf, publishLocally } from "../chain/local.ts";
 import { samplePublicKeys, sampleRecords } from "../samples.ts";
@@ -87,14 +86,11 @@ export class ExplorerWorld {
   async auditorsConfig(): Promise<{ auditors: NonNullable<ExplorerConfig["auditors"]> }> {
     const { rpcUrl, chainId, contract } = this.stack;
     const latest = await callerOf(rpcUrl)("eth_getBlockByNumber", ["latest", false]);
-    const block = latest as { number: string; hash: string };
+    const block = latest as { number: string; hash: string; timestamp: string };
     const signers = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
-    const text = serializeStatement({
-      ...{ chainId, contract: contract.toLowerCase(), block: { number: Number(block.number), hash: block.hash } },
-      ...{ userCount: 17, tree: { size: 2, hash: "ab".repeat(32) } },
-    });
+    const text = statementText({ chainId, contract }, block, { userCount: 17 });
     const host = this.#opened.adopt(await StatementHost.start(), (it) => it.close());
-    host.files.set("latest", signedBy(signers.slice(0, 2), text, Math.floor(Date.now() / 1000)));
+    host.files.set("latest", signedBy(signers.slice(0, 2), text));
     return { auditors: { keys: signers.map(({ key }) => key), threshold: 2, urls: [host.url] } };
   }
 

@@ -89,10 +89,9 @@ export class FiveEndpoints {
     this.codeHash = keccak256(String(await this.call("eth_getCode", [this.contract, "latest"])));
     this.olderContract = await deployOlder(this.call, published.tree.root);
 
-    const beside = { proofs: true };
-    await new FolderStore(filesDir, beside).put(forged);
+    await new FolderStore(filesDir).put(forged);
     const publish = async ({ records }: MerkleFile) =>
-      (await publishLocally({ rpcUrl, filesDir, contract: this.contract }, records, beside)).published;
+      (await publishLocally({ rpcUrl, filesDir, contract: this.contract }, records)).published;
     [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
     // Anvil finalizes the first file, too, before the second one is published. The blocks are at most 2 minutes ahead of
     // the clock.

@@ -33,7 +33,6 @@ type Call = () => unknown;
 async function makeCalls(): Promise<Record<string, Call>> {
   const keyroot = await import("keyroot");
   const auditors = await import("keyroot/auditors");
-  const { proveInclusion } = await import("keyroot/auditors/protocol");
   const beacon = await import("keyroot/light-client/protocol");
   const { makeBundle, parseBundle, verifyBundle } = await import("keyroot/bundle");
   const identity = await import("keyroot/identity");
@@ -59,7 +58,6 @@ async function makeCalls(): Promise<Record<string, Call>> {
     basePoint: string;
     audited: {
       statement: string;
-      roots: string;
       keys: string[];
       place: { chainId: number; contract: string };
       time: number;
@@ -113,15 +111,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const user = () => new UserClient({ ...service, refreshToken: "kru_x" });
   const partner = () => new PartnerClient({ ...service, serverToken: "krs_x" });
   const { user_id: userID } = serviceAnswer as { user_id: string };
-  const [statement, roots] = [new TextEncoder().encode(audited.statement), new TextEncoder().encode(audited.roots)];
-  const membership = JSON.stringify(auditors.makeMembership(statement, roots, parsed, first.userID));
-  const verifyMembership = (text: string) =>
-    auditors.verifyMembership(
-      new TextEncoder().encode(text),
-      { ...audited.place, userID: first.userID, expectedPublicKey: key },
-      { keys: audited.keys, threshold: 2 },
-      audited.time * 1000,
-    );
+  const statement = new TextEncoder().encode(audited.statement);
   const request = {
     ...{ service: "https://keys.example", registry: undefined, userID: first.userID, expires: 1 },
     nonce: new Uint8Array(32),
@@ -201,12 +191,8 @@ async function makeCalls(): Promise<Record<string, Call>> {
       ]),
     makeChallenge: () => identity.makeChallenge({ ...request, publicKey: key }, 5n),
     provePossession: () => identity.provePossession({ ...request, publicKey, ephemeralKey: key }, 1n),
-    makeMembership: () => auditors.makeMembership(statement, roots, parsed, first.userID),
-    verifyMembership: () => verifyMembership(membership),
-    "verifyMembership of another record": () => verifyMembership(membership.replace(/"index":\d+/, '"index":2')),
     verifyStatement: () =>
       auditors.verifyStatement(statement, audited.place, { keys: audited.keys, threshold: 2 }, audited.time * 1000),
-    proveInclusion: () => proveInclusion(["a", "b", "c"], 1),
     applyUpdate: () => applyUpdate(updates[0]!),
     parseJson: () => parseJson('{"a":[1,{"b":"c"}]}', 3),
     "parseJson of a duplicate key": () => parseJson('{"a":1,"a":2}', 3),

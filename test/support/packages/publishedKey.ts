@@ -27,7 +27,7 @@ async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   opened.defer(() => stack.close());
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-  await publishLocally(stack, [record], { proofs: true });
+  await publishLocally(stack, [record]);
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
   return { stack, record, swapped };
 }

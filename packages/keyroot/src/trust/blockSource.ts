@@ -36,13 +36,19 @@ export interface FoundBlock {
   endpoints: readonly number[];
   /** The facts behind the hash that only this source knows. */
   details?: EvidenceDetails;
-  /**
-   * Checks whether the block is recent enough for the user's root. The root consists of 0x and 64 hex digits, or only
-   * 0x if there is no contract.
-   * @throws VerificationError of the step "root"
-   */
-  checkRoot?: (query: { userID: UserID; contract: string }, root: unknown, evidence: Evidence) => Promise<void>;
+  checkRoot?: CheckRoot;
 }
+
+/**
+ * Checks whether the block is recent enough for the user's root, and adds what the source states about the root to the
+ * evidence. The root consists of 0x and 64 hex digits, or only 0x if there is no contract.
+ * @throws VerificationError of the step "root"
+ */
+export type CheckRoot = (
+  query: { userID: UserID; contract: string },
+  root: unknown,
+  evidence: Evidence,
+) => Promise<void>;
 
 /** The registry that a verifier reads. */
 export interface SourcePlace {
@@ -92,10 +98,10 @@ export interface BlockSource {
   maxAgeMs?: number | undefined;
   find: (request: BlockRequest) => Promise<FoundBlock>;
   /**
-   * Finds the block of a bundle without a network. Undefined if the source needs one.
+   * Finds the block of a bundle. Undefined if the source needs a network.
    * @throws VerificationError UNANCHORED, and the errors of `find`
    */
-  findInBundle?: (bundle: BundledBlock) => Promise<FoundBlock>;
+  findInBundle?: (bundle: BundledBlock) => FoundBlock;
   /**
    * Checks whether the source still accepts stored evidence. The caller has checked the name of the evidence's source.
    * @param agreeing the number of the verifier's endpoints that gave this block and answer

@@ -13,14 +13,14 @@ import { makeTrust, type Trust } from "./trust.ts";
  */
 export function pinnedBlock(hash: string): Trust {
   checkText("The hash of pinnedBlock", hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
-  const find = (): Promise<FoundBlock> => Promise.resolve({ hash, endpoints: [] });
+  const block: FoundBlock = { hash, endpoints: [] };
   return makeTrust("pinned-block", () => ({
     name: "pinned-block",
     storageProof: true,
     // The block may not be final, so answers at this block are not final either.
     tag: "latest",
-    find,
-    findInBundle: find,
+    find: () => Promise.resolve(block),
+    findInBundle: () => block,
     // Each caller can pin another block, so the verifier always reads the chain.
     accepts: () => false,
   }));

@@ -147,7 +147,8 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   verifyRecordUser(record, userID);
   const header = hashHeader(bundle.header);
   const { hash, number, timestamp, stateRoot } = header;
-  const found = await (trusted.findInBundle?.(bundle) ?? Promise.reject(unanchored(header)));
+  const found = trusted.findInBundle?.(bundle);
+  if (found === undefined) throw unanchored(header);
   checkHeaderHash("The bundle's header", header, found.hash, found.number);
   verifyRegistry(bundle, expected);
   const slot = verifyStorageProof(stateRoot, bundle.contract, slotOfUser(userID, bundle.usersSlot), bundle);
@@ -155,6 +156,7 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   const block = { hash, number, timestamp };
   const evidence: Evidence = { source: trusted.name, ...details, block, storageProof: true };
   const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
+  await found.checkRoot?.({ userID, contract }, answers.root, evidence);
   const root = verifyRoot({ userID, chainId, contract: bundle.contract, codeHash }, answers, evidence);
   return {
     ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey }),

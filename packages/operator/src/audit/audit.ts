@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { RootEntry } from "keyroot/auditors/protocol";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../errors.ts";
@@ -52,11 +51,6 @@ export type AuditStage = "reading events" | FileAuditStage;
 export interface AuditReport extends ContractCounts {
   /** All events of the registry, in the chain's order. Each event reports one batch of users. */
   events: readonly DatedRootLog[];
-  /**
-   * The roots whose files were audited, in the order that `rootsOf` returns. These roots are the leaves of a
-   * statement's tree.
-   */
-  roots: readonly RootEntry[];
   /** The number of different roots in the events. The report of a part counts only the part's roots. */
   rootCount: number;
   /** The number of roots whose files this run read. An audit passes only if this number equals `rootCount`. */
@@ -175,10 +169,6 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const report: AuditReport = {
     ...counts,
     events,
-    roots: roots.flatMap(({ root, addedCount: userCount }) => {
-      const recordCount = fileAudit.recordCounts.get(root);
-      return recordCount === undefined ? [] : [{ root, recordCount, userCount }];
-    }),
     rootCount: roots.length,
     filesRead: fileAudit.filesRead,
     filesKnown: fileAudit.filesKnown,

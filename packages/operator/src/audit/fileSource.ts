@@ -45,7 +45,7 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 
 /**
  * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
- * a folder of proofs, bundles and leaf chunks. The function skips names that begin with a dot, because these names
+ * a folder of proofs and bundles. The function skips names that begin with a dot, because these names
  * belong to unfinished files.
  * @throws TransportError FILE_UNREADABLE
  */

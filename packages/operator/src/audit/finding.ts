@@ -37,6 +37,15 @@ export const FINDING_CODES = {
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANIZED"],
 } as const;
 
+/**
+ * Codes of damage in one root. An auditor's statement lists these roots. With any other damage, the chain's data is
+ * false or incomplete, and there is nothing to sign. FILE_STRAY is about a file that belongs to no root.
+ */
+const ROOT_CODES: readonly string[] = [
+  ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN", "ADDED_COUNT_TOO_LOW"] satisfies FindingCode[]),
+  ...(["USER_NOT_PUBLISHED", "USER_NOT_IN_FILE", "USER_TWO_KEYS"] satisfies FindingCode[]),
+];
+
 /** The severity of a finding: a key of `FINDING_CODES`. */
 export type Severity = keyof typeof FINDING_CODES;
 /** The stable code of a finding. docs/auditing.md explains each code. */
@@ -74,10 +83,15 @@ export class Findings {
   readonly list: Finding[] = [];
   #damageKept = 0;
   readonly count: Record<Severity, number> = { damage: 0, notice: 0 };
+  /** The codes of each damaged root, for all findings. The keys are roots of 64 lowercase hex digits. */
+  readonly damagedRoots = new Map<string, Set<FindingCode>>();
+  /** True if there is damage in the chain's data. Stray files are not damage in the chain's data. */
+  isChainDamaged = false;
 
   add(findings: Iterable<Finding>): void {
     for (const one of findings) {
       this.count[one.severity]++;
+      if (one.severity === "damage") this.#noteDamage(one);
       if (this.list.length < Findings.MAX_KEPT) this.list.push(one);
       // The list is full. Store damage in the place of a notice.
       else if (one.severity === "damage" && this.#damageKept < Findings.MAX_KEPT) this.#replaceNotice(one);
@@ -101,6 +115,11 @@ export class Findings {
   /** The number of findings that were counted but not stored. */
   get omitted(): number {
     return this.count.damage + this.count.notice - this.list.length;
+  }
+
+  #noteDamage({ code, root }: Finding): void {
+    if (root === undefined || !ROOT_CODES.includes(code)) this.isChainDamaged ||= code !== "FILE_STRAY";
+    else this.damagedRoots.set(root, (this.damagedRoots.get(root) ?? new Set()).add(code));
   }
 
   #replaceNotice(damage: Finding): void {

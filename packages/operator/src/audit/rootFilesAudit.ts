@@ -58,8 +58,6 @@ export class RootFilesAudit {
   filesKnown = 0;
   /** The number of users in the audited files. */
   userCount = 0;
-  /** The number of records in each audited file. The keys are the files' roots. */
-  readonly recordCounts = new Map<string, number>();
   readonly #options: RootFilesAuditOptions;
 
   constructor(options: RootFilesAuditOptions) {
@@ -137,7 +135,6 @@ export class RootFilesAudit {
     findings.add(file.findings);
     if (file.users === undefined) return;
     const userIDs = userIDsIn(file.users);
-    this.recordCounts.set(root, userIDs.length);
     this.userCount += userIDs.length;
     const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
     findings.add(compared.findings);

@@ -79,7 +79,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   });
   const verdict = verdictOf(report);
   process.exitCode = EXIT_OF[verdict];
-  const signed = verdict === "passed" ? await signing?.sign(report, place) : undefined;
+  const signed = verdict === "incomplete" ? undefined : await signing?.sign(report, place);
   const text = describeAudit(report, place, part);
   return {
     json: { ...auditJson(report, { contract, chainId }, part), ...(signed && { signed: signed.json }) },

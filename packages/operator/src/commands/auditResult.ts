@@ -20,7 +20,7 @@ const CHART_COLUMNS = 40;
 const BLOCK = "█";
 
 /** The report of an audit, of one part, or of merged parts. */
-type Report = Omit<AuditReport, "roots">;
+type Report = AuditReport;
 
 /**
  * Formats an audit report as an object. The report of a part has `partPassed` instead of `passed`, because a part has

@@ -87,9 +87,6 @@ const skipBad = flag("Skip bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store the leaf chunks for short proofs. A file of 700 users has 32 chunks of 1 kB each", {
-    variable: "KEYROOT_PROOFS",
-  }),
   brotli: flag("Also store Brotli-compressed copies of the files, named <root>.json.br", {
     variable: "KEYROOT_BROTLI",
   }),
@@ -397,42 +394,6 @@ export const DEFINITIONS = {
     options: {
       out: newKeyFile,
       name: text("name", "Name of the auditor: a URL without https://, such as auditor.example", { required: true }),
-      json,
-    },
-  },
-
-  "sign-auditor-list": {
-    summary: "Sign a new list of auditors, and add the other auditors' signatures",
-    needs: () => ["contract", "chainId"],
-    options: {
-      newAuditors: text(
-        "file",
-        "File with the new auditors, one per line: the public key and the URL of the statements",
-        { required: true },
-      ),
-      newThreshold: integer("n", "Minimum number of the new auditors that must sign the same statement", {
-        min: 1,
-        required: true,
-      }),
-      sequence: integer(
-        "n",
-        "Number of the list. The first list that replaces the original auditors has the number 1",
-        {
-          min: 1,
-          required: true,
-        },
-      ),
-      auditors: text("file", "File with the current auditors' public keys, one per line", { required: true }),
-      threshold: integer("n", "Number of current auditors that must sign the list", { min: 1, required: true }),
-      statements: { ...statementFolder, required: true },
-      sign: signingKey,
-      merge: text(
-        "urls",
-        "URLs of other auditors' statement folders, separated by commas. The command adds their signatures of the same list",
-      ),
-      contract,
-      chainId: { ...chainOptions.chainId, description: "Chain id of the registry" },
-      allowHttp: chainOptions.allowHttp,
       json,
     },
   },

@@ -24,7 +24,6 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   bundle: () => import("./bundle.ts"),
   audit: () => import("./audit.ts"),
   "make-auditor-key": () => import("./makeAuditorKey.ts"),
-  "sign-auditor-list": () => import("./signAuditorList.ts"),
   watch: () => import("./watch.ts"),
 };
 

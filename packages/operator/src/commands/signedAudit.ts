@@ -1,5 +1,6 @@
 /** The options of `keyroot audit` that sign and compare statements. */
-import { parseAuditorKey } from "keyroot/auditors";
+import { parseAuditorKey, type Statement } from "keyroot/auditors";
+import { MAX_DAMAGED_ROOTS } from "keyroot/auditors/protocol";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall } from "keyroot/transport";
 import type { BlockSource } from "keyroot/verifier";
@@ -23,8 +24,11 @@ type Args = ArgsOf<"audit">;
 export interface Signing {
   /** The block of the audit. The block is finalized, and the block's number is a multiple of the interval. */
   at: AuditedContract["at"];
-  /** Signs the audit's result, and returns a description of the statement. */
-  sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome>;
+  /**
+   * Signs the audit's result, and returns a description of the statement. Returns undefined if the chain's data is
+   * damaged.
+   */
+  sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome | undefined>;
 }
 
 /**
@@ -38,9 +42,9 @@ export async function prepareSigning(
   { source, call, findBlock }: TrustedChain,
   host: Host,
 ): Promise<Signing> {
-  const { sign: keyFile, statements, interval, codeHash } = args;
+  const { sign: keyFile, statements, interval } = args;
   if (statements === undefined) throw invalid("--sign needs the folder of statements. Set --statements DIR.");
-  if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code. Set --code-hash HASH.");
+  if (args.codeHash === undefined) throw invalid("--sign needs the hash of the contract's code. Set --code-hash HASH.");
   const description = describeSigned(source, endpointsOf(args.rpc).length);
   const signer = await openAuditorKeyFile(keyFile, host.environment);
   const found = await findBlock();
@@ -48,7 +52,7 @@ export async function prepareSigning(
   const folder = new StatementFolder(statements);
   return {
     at: { ...found, blockHash },
-    sign: (report, place) => sign(folder, report, place, signer, { source: description, codeHash }),
+    sign: (report, place) => sign(folder, report, place, signer, { source: description }),
   };
 }
 
@@ -83,17 +87,24 @@ function describeSigned({ name, required = 0 }: BlockSource, count: number): Sta
 
 async function sign(
   folder: StatementFolder,
-  { userCount, evidence, roots }: AuditReport,
+  { userCount, rootCount, codeHash = "", findings, evidence }: AuditReport,
   { chainId, contract }: { chainId: number; contract: string },
   signer: AuditorSigner,
   source: StatementSource,
-): Promise<Outcome> {
-  const { number, hash } = evidence.block;
-  const found = { chainId, contract: contract.toLowerCase(), block: { number, hash }, userCount };
-  const statement = await folder.sign(found, roots, signer, source, Math.floor(Date.now() / 1000));
+): Promise<Outcome | undefined> {
+  // The source of the chain's data is false or incomplete.
+  if (findings.isChainDamaged) return undefined;
+  const damaged = [...findings.damagedRoots].map(([root, codes]) => ({ root, codes: [...codes].sort() }));
+  const statement: Statement = {
+    ...{ chainId, contract: contract.toLowerCase(), codeHash, block: evidence.block, userCount, rootCount },
+    damagedCount: damaged.length,
+    damagedRoots: damaged.sort((a, b) => (a.root < b.root ? -1 : 1)).slice(0, MAX_DAMAGED_ROOTS),
+  };
+  await folder.sign(statement, signer, source);
+  const roots = damaged.length === 0 ? "" : ` The statement lists ${plural(damaged.length, "damaged root")}.`;
   return {
     json: { statement, auditor: signer.key.text, ...source },
-    text: `${style("success", "Signed")} by ${signer.key.name} for block ${number}. Source of the block: ${source.source}.`,
+    text: `${style("success", "Signed")} by ${signer.key.name} for block ${evidence.block.number}. Source of the block: ${source.source}.${roots}`,
   };
 }
 
@@ -106,14 +117,15 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
   const keys = (await readLines(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);
-  const latest = await folder.latest();
+  const latest = await folder.read("latest");
   if (latest === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   const compared: Comparison[] = [];
   // Compare one folder at a time, because several comparisons may add signatures to the same files.
   for (const url of urls) compared.push(await compareStatements(url, { folder, latest, keys, limits }));
   const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
-  process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;
+  process.exitCode =
+    has("conflict") || has("differs") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;
   return { json: { agrees: process.exitCode === EXIT.success, compared }, text: compared.map(describe).join("\n") };
 }
 
@@ -122,6 +134,8 @@ function describe({ url, result, blockNumber, message, findings, merged }: Compa
   switch (result) {
     case "agrees":
       return `${style("success", "Agrees")}: ${host}, block ${blockNumber}, ${plural(merged, "signature")} merged.`;
+    case "differs":
+      return `${style("notice", "Differs")}: ${host}, block ${blockNumber}. ${message}`;
     case "unavailable":
       return `${style("notice", "Unavailable")}: ${host}: ${message}`;
     case "conflict":

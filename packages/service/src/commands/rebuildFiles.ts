@@ -9,12 +9,12 @@ import { readPublishingConfig } from "./publishingConfig.ts";
 /** The `keyroot rebuild-files` command rewrites missing and damaged Merkle-tree files from the databases. */
 export default async function rebuild(): Promise<Outcome> {
   const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
-  const { files: places, proofs, brotli } = chain;
+  const { files: places, brotli } = chain;
   await using databases = await openDatabases({ url, regionUrls, folder });
   await checkMigrations(databases);
   const result = await rebuildFiles(databases, {
-    "us-west-2": await openStore(places["us-west-2"], { proofs, brotli }),
-    "eu-west-1": await openStore(places["eu-west-1"], { proofs, brotli }),
+    "us-west-2": await openStore(places["us-west-2"], { brotli }),
+    "eu-west-1": await openStore(places["eu-west-1"], { brotli }),
   });
   const { files, missing, damaged, lost } = result;
   if (lost.length > 0) process.exitCode = EXIT.false;

@@ -118,8 +118,6 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   confirmations?: number | undefined;
   /** The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
-  /** Whether to store leaf chunks for short proofs. Default: false. */
-  proofs?: boolean | undefined;
   /** Whether to store Brotli-compressed copies of files. Default: false. */
   brotli?: boolean | undefined;
 }
@@ -217,7 +215,6 @@ const schema = z.strictObject({
         [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
         "must be a folder or s3://<bucket>/<prefix>",
       ),
-      proofs: z.boolean("must be true or false").default(false),
       brotli: z.boolean("must be true or false").default(false),
     })
     .optional(),

@@ -8,7 +8,7 @@ const NUMBERS = new Set([
   ...["refusedRateLimit", "eventDays", "auditDays", "chain.chainId", "chain.confirmations"],
 ]);
 /** The configuration fields with `true` or `false` as environment variables. */
-const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.proofs", "chain.brotli", "chain.allowHttp"]);
+const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.brotli", "chain.allowHttp"]);
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as unset.

@@ -43,6 +43,5 @@ export const VARIABLES = {
   "chain.files": "KEYROOT_FILES",
   "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
   "chain.files.eu-west-1": "KEYROOT_FILES_EU_WEST_1",
-  "chain.proofs": "KEYROOT_PROOFS",
   "chain.brotli": "KEYROOT_BROTLI",
 } as const;

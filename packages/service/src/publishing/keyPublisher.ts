@@ -145,11 +145,11 @@ export class KeyPublisher {
     await releaseSuspended(this.#databases.regions[region], region, journal, registry);
     const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
     if (records.length === 0) return [];
-    const { chainId, limits, confirmations, files, proofs, brotli } = this.#chain;
+    const { chainId, limits, confirmations, files, brotli } = this.#chain;
     const events: PublishEvent[] = [];
     const { published } = await publish(records, {
       ...{ registry, chainId, limits, send, journal },
-      store: await openStore(files[region], { proofs, brotli }),
+      store: await openStore(files[region], { brotli }),
       finality: { confirmations },
       onEvent: (event) => events.push(event),
     });

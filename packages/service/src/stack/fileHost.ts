@@ -9,7 +9,7 @@ import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The exact form of all valid paths. Queries, percent-encoding and uppercase letters are not accepted. */
 const PATH = new RegExp(
-  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json|/(?<chunk>0|[1-9]\\d{0,4})\\.bin)$`,
+  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json$`,
 );
 
 /** Cache-Control for content that never changes. Caches support at most one year. */
@@ -20,7 +20,7 @@ const REVALIDATE = "no-cache";
 /** Error codes of `open` for a name that does not exist, or that is a symbolic link or a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
-/** A server of Merkle-tree files, leaf chunks, and users' proofs and bundles over HTTP. */
+/** A server of Merkle-tree files, and users' proofs and bundles over HTTP. */
 export interface FileHost {
   /** The host's URL, `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
   readonly url: string;
@@ -47,7 +47,6 @@ export interface FileHostOptions {
  * - Merkle-tree files: `/<root>.json`
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
- * - leaf chunks: `/<root>/<number>.bin`
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
@@ -88,22 +87,16 @@ interface Resource {
   /** The file's folder, relative to the served folder. */
   folder: string;
   name: string;
-  contentType: string;
   /** The content's entity tag. Undefined if the path does not determine the content. */
   etag: string | undefined;
 }
 
 function resourceAt(url: string): Resource | undefined {
-  const { root = "", userID, bundle = "", chunk } = PATH.exec(url)?.groups ?? {};
+  const { root = "", userID, bundle = "" } = PATH.exec(url)?.groups ?? {};
   if (root === "" || (userID !== undefined && !isUserID(userID))) return undefined;
-  if (chunk !== undefined) {
-    const etag = `"${root}/${chunk}"`;
-    return { folder: root, name: `${chunk}.bin`, contentType: "application/octet-stream", etag };
-  }
-  const contentType = "application/json";
-  if (userID === undefined) return { folder: "", name: `${root}.json`, contentType, etag: `"${root}"` };
+  if (userID === undefined) return { folder: "", name: `${root}.json`, etag: `"${root}"` };
   const etag = bundle ? undefined : `"${root}/${userID}"`;
-  return { folder: root, name: `${userID}${bundle}.json`, contentType, etag };
+  return { folder: root, name: `${userID}${bundle}.json`, etag };
 }
 
 async function serve(
@@ -147,7 +140,7 @@ async function openIn(dir: string, { folder, name }: Resource): Promise<FileHand
 async function send(
   file: FileHandle,
   size: number,
-  { etag, contentType }: Resource,
+  { etag }: Resource,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -159,7 +152,7 @@ async function send(
       return;
     }
   }
-  response.writeHead(200, { "Content-Type": contentType, "Content-Length": size });
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": size });
   if (request.method === "HEAD") {
     response.end();
     return;

@@ -35,7 +35,6 @@ export async function startLocalService({ port, chain, explorerUrl }: LocalServi
     KEYROOT_CONTRACT: chain.contract,
     KEYROOT_FILES: chain.filesDir,
     KEYROOT_FILES_EU_WEST_1: chain.secondFilesDir,
-    KEYROOT_PROOFS: "true",
     ...(explorerUrl !== undefined && { KEYROOT_EXPLORER_URL: explorerUrl }),
   });
   const service = await startService({ ...config, databaseFolder: null, separateRegions: true, monitoringPort: null });

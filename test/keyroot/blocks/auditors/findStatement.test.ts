@@ -12,11 +12,11 @@ describe("findStatement", () => {
   it("requests all older statements in one round", async () => {
     const auditors = Array.from({ length: 9 }, (_, i) => new TestAuditor(`auditor-${i}.example`));
     const [dishonest, honest] = [auditors.slice(0, 4), auditors.slice(4)];
-    const textOf = (number: number) => statementText(place, { number, hash: `0x${"34".repeat(32)}` });
+    const textOf = (number: number) => statementText(place, { number, hash: `0x${"34".repeat(32)}`, timestamp: NOW });
     const files = new Map(
       auditors.map((auditor, i) => {
         const text = textOf(dishonest.includes(auditor) ? 200 + i : 100);
-        return [`https://${auditor.name}/latest.txt`, signedBy([auditor], text, NOW)];
+        return [`https://${auditor.name}/latest.txt`, signedBy([auditor], text)];
       }),
     );
     const { promise: released, resolve: release } = Promise.withResolvers<unknown>();

@@ -4,9 +4,8 @@ import { promisify } from "node:util";
 import { ANY_KEY, createVerifier, KeyrootError, type VerifierOptions, verifyMany } from "keyroot";
 import type { Statement } from "keyroot/auditors";
 import "keyroot/auditors";
-import { serializeAuditorList } from "keyroot/auditors/protocol";
 import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
-import { signedBy, TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
+import { signedBy, type TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 import {
   type BlockJson,
   describeOnChains,
@@ -18,7 +17,7 @@ import {
   userID,
 } from "../../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../../support/samples.ts";
-import { failure, never } from "../../../support/support.ts";
+import { failure } from "../../../support/support.ts";
 
 const auditors = testAuditors("alice", "bob", "carol");
 const [alice, bob, carol] = auditors;
@@ -35,7 +34,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
   });
   /** Makes each auditor publish its own file with this text. */
   const publish = (text: string, by: readonly TestAuditor[] = auditors) => {
-    for (const [i, auditor] of by.entries()) hosts[i]?.files.set("latest", signedBy([auditor], text, time()));
+    for (const [i, auditor] of by.entries()) hosts[i]?.files.set("latest", signedBy([auditor], text));
   };
   const codeOf = async (changes: object = {}, user = mine.userID): Promise<string> => {
     try {
@@ -63,14 +62,14 @@ describeOnChains("verifier with the auditors option", (chain) => {
     });
 
     it("accepts all signatures from a single host", async () => {
-      hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head), time()));
+      hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head)));
       expect(await codeOf()).to.equal("truth");
     });
 
     it("uses an older block if only one auditor signed the newest", async () => {
       publish(textFor(chain.earlier), [alice, bob]);
-      hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head), time()));
-      hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier), time()));
+      hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head)));
+      hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier)));
       const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(evidence.block?.hash).to.equal(chain.earlier.hash);
     });
@@ -80,9 +79,9 @@ describeOnChains("verifier with the auditors option", (chain) => {
       expect(await codeOf({ urls: [...hosts.slice(0, 2).map(({ url }) => url), "http://127.0.0.1:9"] })).to.equal(
         "truth",
       );
-      const far = textFor(chain.head, { block: { number: 2 ** 50, hash: `0x${"1".repeat(64)}` } });
+      const far = textFor(chain.head, { block: { number: 2 ** 50, hash: `0x${"1".repeat(64)}`, timestamp: 1 } });
       const false_ = ["", "x".repeat(2 ** 20), `${textFor(chain.head)}\n— ${carol.name} AAAA\n`];
-      for (const file of [...false_, signedBy([carol], far, time())]) {
+      for (const file of [...false_, signedBy([carol], far)]) {
         hosts[2]?.files.set("latest", file);
         expect(await codeOf()).to.equal("truth");
       }
@@ -98,8 +97,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
         options(),
       );
       expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
-      // Each host receives one request for the next list of auditors and one for the statement.
-      expect(hosts.map(({ requests }) => requests)).to.deep.equal([2, 2, 2]);
+      expect(hosts.map(({ requests }) => requests)).to.deep.equal([1, 1, 1]);
     });
   });
 
@@ -107,26 +105,28 @@ describeOnChains("verifier with the auditors option", (chain) => {
     it("rejects a statement with too few signatures", async () => {
       publish(textFor(chain.head), [alice]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
-      hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));
+      hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head)));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("rejects two different statements that enough auditors signed", async () => {
-      publish(textFor(chain.head));
-      const other = textFor(chain.head, { userCount: 4 });
-      hosts[0]?.files.set("latest", signedBy([alice, bob], other, time()));
-      hosts[1]?.files.set("latest", signedBy([alice, bob], textFor(chain.head), time()));
+    it("rejects statements about two blocks of one height that enough auditors signed", async () => {
+      const { number, timestamp } = chain.head;
+      const other = statementText(chain, { number, timestamp, hash: `0x${"12".repeat(32)}` });
+      hosts[0]?.files.set("latest", signedBy([alice, bob], other));
+      hosts[1]?.files.set("latest", signedBy([alice, bob], textFor(chain.head)));
       expect(await codeOf()).to.equal("STATEMENT_CONFLICT");
     });
 
-    it("rejects a statement that is too old", async () => {
+    it("rejects a statement about a block that is too old or in the future", async () => {
       publish(textFor(chain.head));
-      expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
-      const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
-      expect(await failure(createVerifier(later).verify(userID, { expectedPublicKey: ANY_KEY }))).to.include({
-        code: "STATEMENT_TOO_OLD",
-        step: "anchor",
-      });
+      const codeAt = async (ms: number) => {
+        const verifier = createVerifier({ ...options(), now: () => time() * 1000 + ms });
+        return (await failure(verifier.verify(userID, { expectedPublicKey: ANY_KEY }))) as KeyrootError;
+      };
+      expect(await codeOf({ maxAgeMs: 60_000 })).to.equal("truth");
+      expect(await codeOf({ maxAgeMs: 59_999 })).to.equal("STATEMENT_TOO_OLD");
+      expect(await codeAt(86_400_001)).to.include({ code: "STATEMENT_TOO_OLD", step: "anchor" });
+      expect(await codeAt(-200_000)).to.include({ code: "FUTURE_BLOCK", step: "anchor" });
     });
 
     it("rejects a statement about another contract or chain", async () => {
@@ -137,7 +137,11 @@ describeOnChains("verifier with the auditors option", (chain) => {
     });
 
     it("rejects a block whose number differs from the statement", async () => {
-      publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
+      publish(
+        textFor(chain.head, {
+          block: { number: Number(chain.head.number) + 1, hash: chain.head.hash, timestamp: time() },
+        }),
+      );
       expect(await codeOf()).to.equal("HEADER_MISMATCH");
     });
 
@@ -186,58 +190,28 @@ describeOnChains("verifier with the auditors option", (chain) => {
     });
   });
 
-  describe("after a newer list replaced alice with dave", () => {
-    const dave = new TestAuditor("dave.example");
-    const listFor = (urls: readonly string[]) =>
-      serializeAuditorList({
-        ...{ chainId: chain.chainId, contract: chain.contract.toLowerCase(), sequence: 1, threshold: 2 },
-        auditors: [bob, carol, dave].map(({ key }, i) => ({ key, url: urls[i] ?? never() })),
-      });
-    /** Makes alice and bob each publish the list with their own signature. */
-    const replace = () => {
-      const list = listFor(hosts.map(({ url }) => url));
-      for (const [i, auditor] of [alice, bob].entries())
-        hosts[i]?.files.set("auditors-1", signedBy([auditor], list, time()));
-    };
+  describe("for damaged roots", () => {
+    const damaged = (root: string) => ({
+      ...{ damagedCount: 1, damagedRoots: [{ root, codes: ["KEY_INVALID", "USER_HIDDEN"] }] },
+    });
+    const verify = () => createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
 
-    it("counts dave's signatures instead of alice's", async () => {
-      replace();
-      publish(textFor(chain.head), [alice, bob]);
-      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
-      publish(textFor(chain.head), [dave, bob]);
+    it("verifies the keys of all other roots", async () => {
+      publish(textFor(chain.head, damaged("12".repeat(32))));
+      expect((await verify()).evidence.damage).to.equal(undefined);
+    });
+
+    it("returns the damage that the auditors found in the user's root as evidence", async () => {
+      const { root } = await createVerifier(chain.place()).verify(userID, { expectedPublicKey: ANY_KEY });
+      publish(textFor(chain.head, damaged(root)));
+      expect((await verify()).evidence.damage).to.deep.equal(["KEY_INVALID", "USER_HIDDEN"]);
+    });
+
+    it("accepts two statements for one block that differ only in damaged roots", async () => {
+      const differing = textFor(chain.head, damaged("12".repeat(32)));
+      hosts[0]?.files.set("latest", signedBy([alice, bob], differing));
+      hosts[1]?.files.set("latest", signedBy([alice, bob], textFor(chain.head)));
       expect(await codeOf()).to.equal("truth");
-    });
-
-    it("reads statements from the folders in the newer list", async () => {
-      replace();
-      hosts[2]?.files.set("latest", signedBy([bob, dave], textFor(chain.head), time()));
-      expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
-    });
-
-    it("rejects the revoked key even if the hosts hide the list", async () => {
-      replace();
-      const store = new Map<string, string>();
-      publish(textFor(chain.head), [dave, bob]);
-      expect(await codeOf({ store })).to.equal("truth");
-      for (const host of hosts) host.files.clear();
-      publish(textFor(chain.head), [alice, bob]);
-      expect(await codeOf({ store })).to.equal("AUDITORS_NOT_REACHED");
-    });
-
-    it("discards a cached key whose evidence includes the revoked key", async () => {
-      const [store, cache] = [new Map<string, string>(), new Map<string, string>()];
-      const verify = async () => {
-        const { verifyMany } = createVerifier(options({ store }));
-        const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { cache });
-        return outcome && "verified" in outcome ? outcome.verified.evidence.auditors : outcome?.error.code;
-      };
-      publish(textFor(chain.head), [alice, bob]);
-      expect(await verify()).to.deep.equal([alice.key, bob.key]);
-      replace();
-      publish(textFor(chain.head), [carol, bob]);
-      // The verifier accepts the cached key until it reads the list.
-      expect(await codeOf({ store })).to.equal("truth");
-      expect(await verify()).to.deep.equal([carol.key, bob.key]);
     });
   });
 

@@ -17,8 +17,8 @@ const { vectors } = JSON.parse(readFileSync(PATH, "utf8")) as { vectors: Stateme
 
 describe("test vectors of statements", () => {
   it("include valid and invalid statements", () => {
-    expect(vectors).to.have.lengthOf(36);
-    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(9);
+    expect(vectors).to.have.lengthOf(41);
+    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(10);
   });
 
   for (const { name, question, input, verdict } of vectors)
@@ -31,8 +31,9 @@ describe("test vectors of statements", () => {
 function verdictOf(bytes: Uint8Array, { keys, threshold, now, maxAge, ...place }: StatementVector["question"]): object {
   const options = { keys, threshold, ...(maxAge !== undefined && { maxAgeMs: maxAge * 1000 }) };
   try {
-    const { block, userCount, tree, auditors } = verifyStatement(bytes, place, options, now * 1000);
-    return { verified: { block, userCount, tree, auditors } };
+    const { chainId, contract, ...verified } = verifyStatement(bytes, place, options, now * 1000);
+    expect({ chainId, contract }).to.deep.equal({ ...place, contract: place.contract.toLowerCase() });
+    return { verified };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return { step: error.step, code: error.code };

@@ -24,8 +24,8 @@ export interface AuditorKey {
  * but some of these characters look the same on a screen.
  */
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
-/** The byte that identifies Ed25519 cosignatures (C2SP tlog-cosignature, "Format"). */
-const COSIGNATURE = 4;
+/** The byte that identifies Ed25519 keys (C2SP signed-note, "Signature types"). */
+const ED25519 = 1;
 const PUBLIC_KEY_BYTES = 32;
 const ID_BYTES = 4;
 
@@ -37,7 +37,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
   if (typeof name !== "string" || !AUDITOR_NAME.test(name))
     throw invalidKey("Its name must have 1 to 100 visible ASCII characters, and no plus sign", name);
   checkPoint(publicKey);
-  const encoded = concatBytes(Uint8Array.of(COSIGNATURE), publicKey);
+  const encoded = concatBytes(Uint8Array.of(ED25519), publicKey);
   const id = bytesToHex(sha256(concatBytes(encodeUtf8(`${name}\n`), encoded)).subarray(0, ID_BYTES));
   return { text: `${name}+${id}+${base64.encode(encoded)}`, name, id, publicKey };
 }
@@ -50,8 +50,8 @@ export function parseAuditorKey(text: unknown): AuditorKey {
   // Only the first two plus signs separate parts, because base64 may contain more plus signs.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const bytes = base64.decode(encoded);
-  if (bytes?.[0] !== COSIGNATURE || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
-    const form = "a name, a key id, and canonical base64 of 0x04 and 32 bytes, separated by plus signs";
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
+    const form = "a name, a key id, and canonical base64 of 0x01 and 32 bytes, separated by plus signs";
     throw invalidKey(`It must contain ${form}`, text);
   }
   const key = makeAuditorKey(name, bytes.slice(1));

@@ -2,8 +2,6 @@ import { parseUrl } from "../../engine/parseUrl.ts";
 import { TransportError } from "../../errors.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
 import { addPath } from "../../transport/url.ts";
-import { MAX_AUDITOR_LIST_BYTES } from "./auditorList.ts";
-import { MAX_ROOTS_BYTES } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES } from "./statement.ts";
 
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
@@ -23,28 +21,11 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
  * @param name the file name without `.txt`: `latest` or a block number
  * @throws TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
  */
-export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchFile(folder, `${name}.txt`, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
-}
-
-/** Fetches the list of all roots from a folder of statements. @throws the errors of `fetchStatement` */
-export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchFile(folder, "roots.txt", { ...limits, maxBytes: MAX_ROOTS_BYTES });
-}
-
-/**
- * Fetches a list of auditors from a folder of statements. @param sequence the number of the list @throws the errors of
- * `fetchStatement`
- */
-export function fetchAuditorList(folder: string, sequence: number, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchFile(folder, `auditors-${sequence}.txt`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
-}
-
-/** Fetches a file from a folder. @throws the errors of `fetchStatement` */
-export async function fetchFile(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = addPath(folder, name);
+export async function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
+  const url = addPath(folder, `${name}.txt`);
+  const options = { ...limits, maxBytes: MAX_STATEMENT_BYTES };
   const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 200) return bytes;
-  const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${name}.`;
+  const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${name}.txt.`;
   throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
 }

@@ -1,13 +1,12 @@
 import { type KeyrootError, TransportError, VerificationError } from "../../errors.ts";
 import { recoverable } from "../../transport/timeout.ts";
 import { fetchStatement, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
-import { onePerKey, serializeSignedNote } from "./signedNote.ts";
+import { serializeSignedNote, signaturesOf } from "./signedNote.ts";
 import { parseSignedStatement, type SignedStatement } from "./statement.ts";
 import {
   acceptStatement,
   type AuditorPolicy,
   checkPlace,
-  type Signers,
   type StatementPlace,
   type VerifiedStatement,
   verifySignatures,
@@ -20,11 +19,17 @@ export interface StatementQuery {
   policy: AuditorPolicy;
 }
 
+/** A statement that enough auditors signed. The signatures may come from several folders. */
+export interface FoundStatement extends VerifiedStatement {
+  /** The statement's file with the signatures of all known auditors. */
+  file: string;
+}
+
 /**
  * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
  * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
  * auditors may have signed only an older statement.
- * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED; TransportError
  * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
 export async function findStatement(
@@ -45,42 +50,28 @@ export async function findStatement(
       await Promise.all(heights.slice(1).flatMap(readOthers));
     }
     const accepted: FoundStatement[] = [];
-    for (const { statement, signers, ...note } of known.ofBlock(height)) {
+    for (const { statement, ...note } of known.ofBlock(height)) {
       try {
         const file = serializeSignedNote(note);
-        accepted.push({ ...acceptStatement(statement, signers, policy, now()), signers, file });
+        accepted.push({ ...acceptStatement(statement, verifySignatures(note, policy.keys), policy, now()), file });
       } catch (error) {
         const failure = recoverable(error);
         refusal ??= failure;
       }
     }
-    const [first, other] = accepted;
-    if (other !== undefined) throw conflict(accepted);
-    if (first !== undefined) return first;
+    const [first, ...others] = accepted;
+    if (first === undefined) continue;
+    const other = others.find(({ block }) => block.hash !== first.block.hash);
+    if (other === undefined) return first;
+    throw conflict(first, other);
   }
   throw notReached(refusal, known.errors, policy);
-}
-
-/** A statement that enough auditors signed, with its verified signatures. */
-export interface CountedStatement extends VerifiedStatement {
-  signers: Signers;
-}
-
-/** A statement that enough auditors signed. The signatures may come from several folders. */
-export interface FoundStatement extends CountedStatement {
-  /** The statement's file with each auditor's newest signature. */
-  file: string;
-}
-
-/** A statement, and the times of the statement's known signatures, grouped by auditor key. */
-interface KnownStatement extends SignedStatement {
-  signers: Map<string, number[]>;
 }
 
 /** The different statements found so far, and the errors for false or missing statements. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
-  private readonly byText = new Map<string, KnownStatement>();
+  private readonly byText = new Map<string, SignedStatement>();
   private readonly query: StatementQuery;
   private readonly limits: StatementLimits;
 
@@ -89,40 +80,34 @@ class KnownStatements {
     this.limits = limits;
   }
 
-  ofBlock(number: number): KnownStatement[] {
+  ofBlock(number: number): SignedStatement[] {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
   /**
-   * Reads a statement from a folder. @returns the statement's block number, or undefined if the statement has no valid
-   * signature
+   * Reads a statement from a folder, and adds its signatures to those of the same text. @returns the statement's block
+   * number, or undefined if the statement has no valid signature
    */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;
     try {
       const signed = parseSignedStatement(await fetchStatement(folder, name, this.limits));
       checkPlace(signed.statement, place);
-      const signers = verifySignatures(signed, policy.keys);
-      if (signers.size === 0) return undefined;
-      this.add(signed, signers);
+      // Reject a file with a false signature before adding its signatures to others.
+      if (verifySignatures(signed, policy.keys).length === 0) return undefined;
+      const earlier = this.byText.get(signed.text)?.signatures ?? [];
+      const signatures = signaturesOf(policy.keys, [...earlier, ...signed.signatures]);
+      this.byText.set(signed.text, { ...signed, signatures });
       return signed.statement.block.number;
     } catch (error) {
       this.errors.push(recoverable(error));
       return undefined;
     }
   }
-
-  private add(signed: SignedStatement, signers: ReadonlyMap<string, readonly number[]>): void {
-    const known = this.byText.get(signed.text) ?? { ...signed, cosignatures: [], signers: new Map<string, number[]>() };
-    for (const [key, times] of signers) known.signers.set(key, [...(known.signers.get(key) ?? []), ...times]);
-    known.cosignatures = onePerKey([...known.cosignatures, ...signed.cosignatures], this.query.policy.keys);
-    this.byText.set(signed.text, known);
-  }
 }
 
-function conflict(accepted: readonly VerifiedStatement[]): VerificationError {
-  const [expected, actual] = accepted;
-  const message = `Enough auditors signed two different statements for block ${expected?.block.number}. At least one of the statements is false. Inform the auditors.`;
+function conflict(expected: VerifiedStatement, actual: VerifiedStatement): VerificationError {
+  const message = `Enough auditors signed statements about two different blocks with the number ${expected.block.number}. At least one of the statements is false. Inform the auditors.`;
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
@@ -137,8 +122,8 @@ function notReached(
   const first = refusal?.message ?? `No folder contains a statement that one of the ${keys.length} auditors signed.`;
   const message = [first, ...new Set(errors.map(({ message }) => message))].join(" ");
   const details = { expected: threshold, actual: errors.map(({ code }) => code) };
-  if (refusal?.code === "STATEMENT_TOO_OLD")
-    return new VerificationError("anchor", "STATEMENT_TOO_OLD", message, details);
+  for (const code of ["STATEMENT_TOO_OLD", "FUTURE_BLOCK"] as const)
+    if (refusal?.code === code) return new VerificationError("anchor", code, message, details);
   return errors.length > 0 && errors.every((error) => error instanceof TransportError)
     ? new TransportError("AUDITORS_NOT_REACHED", message, details)
     : new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, details);

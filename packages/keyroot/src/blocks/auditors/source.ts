@@ -3,21 +3,11 @@ import { VerificationError } from "../../errors.ts";
 import { checkAllBuiltins } from "../../input/builtins.ts";
 import { checkObject, invalidArgument } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
-import type { RpcCall } from "../../transport/jsonRpc.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
-import type { BlockRequest, FoundBlock } from "../../trust/blockSource.ts";
+import type { BlockRequest, CheckRoot, FoundBlock } from "../../trust/blockSource.ts";
 import { makeTrust, type Trust } from "../../trust/trust.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
-import { parseSignedStatement } from "./statement.ts";
-import {
-  acceptStatement,
-  type AuditorOptions,
-  type AuditorPolicy,
-  checkPlace,
-  parseAuditorOptions,
-  type StatementPlace,
-  verifySignatures,
-} from "./verifyStatement.ts";
+import { type AuditorOptions, parseAuditorOptions, verifyStatement } from "./verifyStatement.ts";
 
 /** The settings of `auditors`. */
 export interface AuditorsOptions extends AuditorOptions {
@@ -40,8 +30,8 @@ const ZERO_WORD = `0x${"0".repeat(64)}`;
  * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
  */
 export function auditors(options: AuditorsOptions): Trust {
-  const { urls = [], ...rest } = checkObject("The options of auditors", options);
-  const policy = parseAuditorOptions(rest);
+  const { urls = [], ...trusted } = checkObject("The options of auditors", options);
+  const policy = parseAuditorOptions(trusted);
   const given = checkUrls(urls);
   return makeTrust("auditors", (place) => {
     checkAllBuiltins();
@@ -59,16 +49,13 @@ export function auditors(options: AuditorsOptions): Trust {
       name: "auditors",
       storageProof: true,
       tag: "finalized",
-      find: async (request) => {
-        const statement = await search(request);
-        const [call] = request.calls;
-        return { ...blockOf(statement), ...(call && { checkRoot: checkRootIsKnown(call, statement.block.number) }) };
+      find: async (request) => blockOf(await search(request), request.calls),
+      findInBundle: ({ statement: file }) => {
+        if (file === undefined) throw unanchored();
+        return blockOf({ ...verifyStatement(encodeUtf8(file), place, trusted), file }, []);
       },
-      findInBundle: ({ statement }) => Promise.resolve(blockOf(readStatement(statement, place, policy))),
-      accepts: ({ details: { auditors: signers = [] } = {} }) => {
-        const known = new Set(policy.keys.map(({ text }) => text));
-        return signers.filter((key) => known.has(key)).length >= policy.threshold;
-      },
+      accepts: ({ details: { auditors: signers = [] } = {} }) =>
+        policy.keys.filter(({ text }) => signers.includes(text)).length >= policy.threshold,
     };
   });
 }
@@ -78,37 +65,31 @@ function checkUrls(urls: unknown): readonly unknown[] {
   throw invalidArgument("The urls option of auditors", `an array of at most ${MAX_URLS} URLs`, urls);
 }
 
-function blockOf({ block, auditors, file }: Omit<FoundStatement, "signers">): FoundBlock {
-  return { ...block, endpoints: [], details: { auditors }, statement: file };
+function blockOf(statement: FoundStatement, calls: BlockRequest["calls"]): FoundBlock {
+  const { block, auditors, file } = statement;
+  const { hash, number } = block;
+  return { hash, number, endpoints: [], details: { auditors }, statement: file, checkRoot: checkRootIn(statement, calls) };
 }
 
-/** Verifies the statement of a bundle. @throws VerificationError UNANCHORED, and the errors of `verifyStatement` */
-function readStatement(
-  file: string | undefined,
-  place: StatementPlace,
-  policy: AuditorPolicy,
-): Omit<FoundStatement, "signers"> {
-  if (file === undefined) {
-    const message =
-      "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or trust the block's hash with pinnedBlock.";
-    throw new VerificationError("anchor", "UNANCHORED", message);
-  }
-  const signed = parseSignedStatement(encodeUtf8(file));
-  checkPlace(signed.statement, place);
-  const signers = verifySignatures(signed, policy.keys);
-  return { ...acceptStatement(signed.statement, signers, policy, Date.now()), file };
+function unanchored(): VerificationError {
+  const message =
+    "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or trust the block's hash with pinnedBlock.";
+  return new VerificationError("anchor", "UNANCHORED", message);
 }
 
 /**
- * Checks that a user without a root at the statement's block still has no root. If the user now has a root, the next
- * statement must confirm this root.
+ * Checks a user's root against the statement. Adds the damage that the auditors found in the root to the evidence. A
+ * user without a root at the statement's block must still have no root: if the user now has one, the next statement
+ * must confirm it.
  */
-function checkRootIsKnown(call: RpcCall, number: number): NonNullable<FoundBlock["checkRoot"]> {
+function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
   return async ({ userID, contract }, root, evidence) => {
-    if (root !== ZERO_WORD) return;
+    const [damaged] = damagedRoots.filter((one) => `0x${one.root}` === root);
+    if (damaged !== undefined) evidence.damage = damaged.codes;
+    if (root !== ZERO_WORD || call === undefined) return;
     const answer = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, "latest"]);
     if (answer === ZERO_WORD) return;
-    const message = `The user ${userID} may have a root that is newer than block ${number}. This is the newest block that enough auditors signed. Wait for the auditors' next statement.`;
+    const message = `The user ${userID} may have a root that is newer than block ${block.number}. This is the newest block that enough auditors signed. Wait for the auditors' next statement.`;
     throw new VerificationError("root", "STATEMENT_TOO_OLD", message, { actual: answer, evidence });
   };
 }

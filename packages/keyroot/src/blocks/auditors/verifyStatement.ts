@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
-import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
+import { checkBlockAge } from "../../ethereum/blockAge.ts";
 import { ADDRESS } from "../../ethereum/rpcValues.ts";
 import {
   checkChainId,
@@ -11,7 +12,7 @@ import {
   invalidArgument,
 } from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
-import { type Cosignature, cosignedMessage, type SignedNote } from "./signedNote.ts";
+import { type NoteSignature, type SignedNote } from "./signedNote.ts";
 import { parseSignedStatement, type Statement } from "./statement.ts";
 
 /** The auditors that the caller trusts. */
@@ -20,7 +21,7 @@ export interface AuditorOptions {
   keys: readonly string[];
   /** The number of auditors who must have signed the same statement, from 1 to the number of keys. */
   threshold: number;
-  /** Maximum age of a signature in ms. Default: 1 day. */
+  /** Maximum age of the statement's block in ms. Default: 1 day. */
   maxAgeMs?: number | undefined;
 }
 
@@ -44,44 +45,39 @@ export interface VerifiedStatement extends Statement {
   auditors: readonly string[];
 }
 
-/**
- * The times at which each auditor signed a text, in seconds since 1970. The map's keys are the auditors' keys as text.
- */
-export type Signers = ReadonlyMap<string, readonly number[]>;
-
 const OPTIONS: (keyof AuditorOptions)[] = ["keys", "threshold", "maxAgeMs"];
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 const MAX_KEYS = 64;
 
 /**
- * Checks the `auditors` option, and parses the auditors' keys. @throws ArgumentError ARGUMENT_INVALID,
+ * Checks the settings of `auditors`, and parses the auditors' keys. @throws ArgumentError ARGUMENT_INVALID,
  * AUDITOR_KEY_INVALID
  */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
-  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The auditors option", options);
-  checkNames("The options in auditors", options, OPTIONS);
+  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The options of auditors", options);
+  checkNames("The options of auditors", options, OPTIONS);
   if (!Array.isArray(texts) || texts.length > MAX_KEYS)
-    throw invalidArgument("The auditors.keys option", `an array of at most ${MAX_KEYS} keys`, texts);
+    throw invalidArgument("The keys option of auditors", `an array of at most ${MAX_KEYS} keys`, texts);
   const keys = [...(texts as unknown[])].map(parseAuditorKey);
   for (const part of ["name", "id"] as const)
     if (new Set(keys.map((key) => key[part])).size !== keys.length) throw notDistinct(texts);
   if (new Set(keys.map(({ publicKey }) => String(publicKey))).size !== keys.length) throw notDistinct(texts);
-  checkInteger("The auditors.threshold option", threshold, 1, keys.length);
-  checkInteger("The auditors.maxAgeMs option", maxAgeMs, 1);
+  checkInteger("The threshold option of auditors", threshold, 1, keys.length);
+  checkInteger("The maxAgeMs option of auditors", maxAgeMs, 1);
   return { keys, threshold, maxAgeMs };
 }
 
 /**
- * Verifies a statement file, which may come from any source. Enough auditors must have signed the statement, and the
- * signatures must be recent.
+ * Verifies a statement file, which may come from any source. Enough auditors must have signed the statement, and
+ * its block must be recent.
  * @param source the received bytes
  * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970
  * @throws VerificationError as `parseSignedStatement`; STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH,
- * STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"; ArgumentError as `parseAuditorOptions`
+ * STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED, step "anchor"; ArgumentError as `parseAuditorOptions`
  * @example
  * const { block } = verifyStatement(bytes, { chainId: 1, contract }, { keys, threshold: 2 });
- * const verified = await verifyBundle(bundle, query, { pinned: block.hash });
+ * const verified = await verifyBundle(bundle, { ...query, trust: pinnedBlock(block.hash) });
  */
 export function verifyStatement(
   source: Uint8Array,
@@ -96,10 +92,10 @@ export function verifyStatement(
 }
 
 /**
- * Checks that a statement or a list of auditors describes the expected contract.
+ * Checks that a statement describes the expected contract.
  * @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, step "anchor"; ArgumentError ARGUMENT_INVALID
  */
-export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, place: StatementPlace): void {
+export function checkPlace(signed: StatementPlace, place: StatementPlace): void {
   const { chainId, contract } = checkObject("The contract's place", place, "an object with chainId and contract");
   const address = checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS);
   const parts = [
@@ -115,66 +111,55 @@ export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, plac
 
 /**
  * Verifies the signatures of known keys, and ignores all other signatures (C2SP signed-note, "Signatures").
+ * @returns the keys of the auditors who signed, as text, in the order of the file
  * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
  */
-export function verifySignatures({ text, cosignatures }: SignedNote, keys: readonly AuditorKey[]): Signers {
-  const signers = new Map<string, number[]>();
-  for (const cosignature of cosignatures) {
-    const [key] = keys.filter(({ name, id }) => name === cosignature.name && id === cosignature.keyID);
+export function verifySignatures({ text, signatures }: SignedNote, keys: readonly AuditorKey[]): string[] {
+  const signers = new Set<string>();
+  for (const signature of signatures) {
+    const key = keys.find(({ name, id }) => name === signature.name && id === signature.keyID);
     if (key === undefined) continue;
-    if (!verifyCosignature(text, cosignature, key))
-      throw new VerificationError(
-        "anchor",
-        "STATEMENT_INVALID",
-        `The signature of the auditor ${key.name} is false. Inform the auditor.`,
-        {
-          actual: key.text,
-        },
-      );
-    signers.set(key.text, [...(signers.get(key.text) ?? []), cosignature.time]);
+    if (!verifySignature(text, signature, key)) {
+      const message = `The signature of the auditor ${key.name} is false. Inform the auditor.`;
+      throw new VerificationError("anchor", "STATEMENT_INVALID", message, { actual: key.text });
+    }
+    signers.add(key.text);
   }
-  return signers;
+  return [...signers];
 }
 
 /** Checks an auditor's signature of a text. Accepts only canonical encodings (RFC 8032, section 5.1.7). */
-function verifyCosignature(text: string, { time, signature }: Cosignature, { publicKey }: AuditorKey): boolean {
+function verifySignature(text: string, { signature }: NoteSignature, { publicKey }: AuditorKey): boolean {
   try {
-    return ed25519.verify(signature, cosignedMessage(text, time), publicKey, { zip215: false });
+    return ed25519.verify(signature, encodeUtf8(text), publicKey, { zip215: false });
   } catch {
     return false;
   }
 }
 
-/** Returns the keys of the auditors who signed between a given time and now. @param since in ms since 1970 */
-export function signersSince(since: number, signers: Signers, now: number): string[] {
-  const counts = (time: number) => time * 1000 >= since && time * 1000 <= now + MAX_AHEAD_MS;
-  return [...signers].flatMap(([auditor, times]) => (times.some(counts) ? [auditor] : []));
-}
-
 /**
- * Checks that enough auditors signed a statement recently. Signatures with a time in the future do not count.
- * @throws VerificationError STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"
+ * Checks that enough auditors signed a statement about a recent block.
+ * @param signers the auditors' keys as text
+ * @throws VerificationError AUDITORS_NOT_REACHED, STATEMENT_TOO_OLD, FUTURE_BLOCK, step "anchor"
  */
 export function acceptStatement(
   statement: Statement,
-  signers: Signers,
+  signers: readonly string[],
   { threshold, keys, maxAgeMs }: AuditorPolicy,
   now: number,
 ): VerifiedStatement {
-  const present = signersSince(-Infinity, signers, now);
-  const fresh = signersSince(now - maxAgeMs, signers, now);
-  if (fresh.length >= threshold) return { ...statement, auditors: fresh };
-  const { number } = statement.block;
-  if (present.length >= threshold) {
-    const message = `The statement for block ${number} is too old. Fewer than ${threshold} auditors signed it in the last ${maxAgeMs / 1000} s. Wait for a newer statement, and inform the auditors.`;
-    throw new VerificationError("anchor", "STATEMENT_TOO_OLD", message, { expected: threshold, actual: fresh.length });
+  const { number, timestamp } = statement.block;
+  if (signers.length < threshold) {
+    const message = `Only ${signers.length} of ${keys.length} auditors signed the statement for block ${number}. The statement needs ${threshold} signatures. Get a statement with more signatures.`;
+    throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: signers });
   }
-  const future = signers.size - present.length;
-  const note = future > 0 ? ` ${future} of the signatures have a time in the future.` : "";
-  const message = `Only ${present.length} of ${keys.length} auditors signed the statement for block ${number}. The statement needs ${threshold} signatures.${note} Get a statement with more signatures.`;
-  throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: present });
+  checkBlockAge(statement.block, undefined, now);
+  if (now - timestamp * 1000 <= maxAgeMs) return { ...statement, auditors: signers };
+  const message = `The statement for block ${number} is too old. The block's age is more than ${maxAgeMs / 1000} s. Wait for a newer statement, and inform the auditors.`;
+  const details = { expected: maxAgeMs, actual: now - timestamp * 1000 };
+  throw new VerificationError("anchor", "STATEMENT_TOO_OLD", message, details);
 }
 
 function notDistinct(keys: readonly string[]): Error {
-  return invalidArgument("The auditors.keys option", "keys of different auditors", keys);
+  return invalidArgument("The keys option of auditors", "keys of different auditors", keys);
 }

@@ -1,43 +1,42 @@
-import type { AuditorKey } from "keyroot/auditors";
+import type { AuditorKey, DamagedRoot } from "keyroot/auditors";
 import {
   checkPlace,
-  fetchRoots,
   fetchStatement,
-  hashRoots,
-  onePerKey,
-  parseRoots,
   parseSignedStatement,
-  type RootEntry,
-  serializeRootEntry,
   serializeSignedNote,
+  signaturesOf,
   type SignedStatement,
   verifySignatures,
 } from "keyroot/auditors/protocol";
-import { KeyrootError } from "keyroot/errors";
+import { KeyrootError, VerificationError } from "keyroot/errors";
 import { type Finding, finding } from "../finding.ts";
+import { contradicts } from "./contradicts.ts";
 import type { StatementFolder } from "./statementFolder.ts";
 
 /** The result of a comparison with one auditor's folder. */
 export interface Comparison {
   url: string;
-  /** The result. `unavailable` means that the folder did not return a statement with a valid signature of a known auditor. */
-  result: "agrees" | "conflict" | "unavailable";
-  /** The block number of the newest statement in the folder. */
+  /**
+   * `agrees` means that both auditors signed the same text, and `differs` that only the damaged roots differ.
+   * `unavailable` means that the folder did not return a known auditor's statement for a block of this auditor.
+   */
+  result: "agrees" | "differs" | "conflict" | "unavailable";
+  /** The number of the block that both statements describe. */
   blockNumber?: number | undefined;
-  /** The keys of the auditors that signed this statement. */
+  /** The keys of the auditors who signed the folder's newest statement. */
   auditors: readonly string[];
   findings: readonly Finding[];
-  /** The reason why the folder is unavailable. */
+  /** The reason why the folder is unavailable, or the damaged roots that differ. */
   message?: string | undefined;
-  /** The number of signatures that were added to the auditor's own statements. */
+  /** The number of signatures that were added to this auditor's own statement. */
   merged: number;
 }
 
 /** The auditor's own statements, and the settings of a comparison. */
 interface Own {
   folder: StatementFolder;
-  /** The newest statement in the folder, and all roots in the statement's tree. */
-  latest: { signed: SignedStatement; roots: readonly RootEntry[] };
+  /** The newest statement in the folder. */
+  latest: SignedStatement;
   /** The keys of known auditors. Statements of other auditors are not evidence. */
   keys: readonly AuditorKey[];
   /** Limits for requests. */
@@ -45,59 +44,55 @@ interface Own {
 }
 
 /**
- * Compares another auditor's newest statement with this auditor's statements. The longer list of roots must begin with the
- * shorter list. Statements for the same block must be equal. The function adds the other auditor's signatures to equal
- * statements of this auditor.
+ * Compares another auditor's statement with this auditor's statement for the same block. If both are equal, the function
+ * adds the other auditor's signatures to this auditor's statement.
  */
 export async function compareStatements(url: string, own: Own): Promise<Comparison> {
-  const { folder, keys, limits } = own;
-  const { signed: latest } = own.latest;
+  const { folder, latest, keys } = own;
   try {
-    const other = parseSignedStatement(await fetchStatement(url, "latest", limits));
-    checkPlace(other.statement, latest.statement);
-    const auditors = [...verifySignatures(other, keys).keys()];
-    const { number: blockNumber } = other.statement.block;
-    if (auditors.length === 0) return unavailable(url, "No known auditor has signed the statement in this folder.");
+    const newest = await fetchKnown(url, "latest", own);
+    const auditors = verifySignatures(newest, keys);
+    const conflict = (mine: SignedStatement, theirs: SignedStatement): Comparison => {
+      const findings = [describeConflict(mine, theirs, auditors)];
+      return { url, result: "conflict", blockNumber: theirs.statement.block.number, auditors, findings, merged: 0 };
+    };
+    if (contradicts(latest.statement, newest.statement)) return conflict(latest, newest);
+    const { number: blockNumber } = newest.statement.block;
     const same = await folder.read(String(blockNumber));
-    const agrees = (same === undefined || same.text === other.text) && (await extendsKnown(url, other, own));
-    const findings = agrees ? [] : [describeConflict(same ?? latest, other, auditors)];
-    const merged = agrees ? (await folder.merge(withKnown(other, keys))) + (await mergeOlder(url, own)) : 0;
-    return { url, result: agrees ? "agrees" : "conflict", blockNumber, auditors, findings, merged };
+    const [mine, theirs] =
+      same === undefined
+        ? [latest, await fetchKnown(url, String(latest.statement.block.number), own)]
+        : ([same, newest] as const);
+    if (contradicts(mine.statement, theirs.statement)) return conflict(mine, theirs);
+    const compared = { url, blockNumber: theirs.statement.block.number, auditors, findings: [] };
+    if (mine.text !== theirs.text)
+      return { ...compared, result: "differs", message: describeDifference(mine, theirs), merged: 0 };
+    const signatures = signaturesOf(keys, theirs.signatures);
+    return { ...compared, result: "agrees", merged: await folder.merge({ ...theirs, signatures }) };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
     return unavailable(url, `${error.code}: ${error.message}`);
   }
 }
 
-/** Returns true if the longer list of roots begins with the shorter list. */
-async function extendsKnown(url: string, other: SignedStatement, { latest, limits }: Own): Promise<boolean> {
-  const { tree } = other.statement;
-  const own = latest.roots.map(serializeRootEntry);
-  if (tree.size <= own.length) return hashRoots(own.slice(0, tree.size)) === tree.hash;
-  const theirs = parseRoots(await fetchRoots(url, limits), tree).map(serializeRootEntry);
-  return hashRoots(theirs.slice(0, own.length)) === latest.signed.statement.tree.hash;
+/** Fetches a statement that at least one known auditor signed. @throws KeyrootError */
+async function fetchKnown(url: string, name: string, { latest, keys, limits }: Own): Promise<SignedStatement> {
+  const signed = parseSignedStatement(await fetchStatement(url, name, limits));
+  checkPlace(signed.statement, latest.statement);
+  if (verifySignatures(signed, keys).length > 0) return signed;
+  const message = `No known auditor has signed ${name}.txt in this folder.`;
+  throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message);
 }
 
-/**
- * Adds the other auditor's signature to this auditor's newest statement, if the other auditor has signed the same
- * statement.
- */
-async function mergeOlder(url: string, { folder, latest, keys, limits }: Own): Promise<number> {
-  const { number } = latest.signed.statement.block;
-  try {
-    const older = parseSignedStatement(await fetchStatement(url, String(number), limits));
-    verifySignatures(older, keys);
-    return await folder.merge(withKnown(older, keys));
-  } catch (error) {
-    // The other auditor may not have signed a statement for this block.
-    if (error instanceof KeyrootError) return 0;
-    throw error;
-  }
-}
-
-/** Returns the statement with one signature per known key. Anyone can add signatures of unknown keys. */
-function withKnown(signed: SignedStatement, keys: readonly AuditorKey[]): SignedStatement {
-  return { ...signed, cosignatures: onePerKey(signed.cosignatures, keys) };
+/** Names the roots that only one of the auditors found damaged, or that they found damaged in different ways. */
+function describeDifference({ statement: mine }: SignedStatement, { statement: theirs }: SignedStatement): string {
+  const only = (some: readonly DamagedRoot[], others: readonly DamagedRoot[]) =>
+    some
+      .filter(({ root, codes }) => !others.some((one) => one.root === root && String(one.codes) === String(codes)))
+      .map(({ root, codes }) => `${root} (${codes.join(", ")})`)
+      .join(", ") || "none";
+  const [own, other] = [mine.damagedRoots, theirs.damagedRoots];
+  return `Damaged roots only in your statement: ${only(own, other)}. Only in the other statement: ${only(other, own)}.`;
 }
 
 function describeConflict(own: SignedStatement, other: SignedStatement, auditors: readonly string[]): Finding {

@@ -2,20 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Statement } from "keyroot/auditors";
 import {
-  cosignedMessage,
-  hashRoots,
-  MAX_AUDITOR_LIST_BYTES,
-  MAX_ROOTS_BYTES,
   MAX_STATEMENT_BYTES,
-  parseRoots,
-  parseSignedAuditorList,
   parseSignedStatement,
-  type RootEntry,
-  serializeRootEntry,
-  serializeRoots,
   serializeSignedNote,
   serializeStatement,
-  type SignedAuditorList,
   type SignedStatement,
 } from "keyroot/auditors/protocol";
 import { makeFolder } from "../../disk/folder.ts";
@@ -23,7 +13,7 @@ import { readIfExists } from "../../disk/ifExists.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
-import { writeRootProofs } from "./rootProofFiles.ts";
+import { contradicts } from "./contradicts.ts";
 
 /**
  * Information about the source of a signed statement. The auditor publishes this information with the statement, but
@@ -32,13 +22,11 @@ import { writeRootProofs } from "./rootProofFiles.ts";
 export interface StatementSource {
   /** A description of the source of the chain's data. */
   source: string;
-  /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
-  codeHash: string;
 }
 
 /**
- * An auditor's folder of statements, which a web server publishes. The folder contains `latest.txt`, `<block>.txt`,
- * `<block>.json`, `roots.txt`, the proofs of roots and `auditors-<n>.txt`.
+ * An auditor's folder of statements, which a web server publishes. The folder contains `latest.txt`, `<block>.txt` and
+ * `<block>.json`.
  */
 export class StatementFolder {
   readonly #dir: string;
@@ -48,81 +36,47 @@ export class StatementFolder {
   }
 
   /**
-   * Returns the newest statement and the statement's roots, or undefined.
+   * Reads a statement, or returns undefined if there is none.
+   * @param name `latest` or a block number
    * @throws VerificationError the errors of `parseSignedStatement`
    */
-  async latest(): Promise<{ signed: SignedStatement; roots: RootEntry[] } | undefined> {
-    const signed = await this.read("latest");
-    if (signed === undefined) return undefined;
-    const bytes = await this.#readBytes("roots.txt", MAX_ROOTS_BYTES);
-    return { signed, roots: parseRoots(bytes ?? new Uint8Array(), signed.statement.tree) };
-  }
-
-  /** Reads a statement, or returns undefined if there is none. @param name `latest` or a block number */
   async read(name: string): Promise<SignedStatement | undefined> {
     const bytes = await this.#readBytes(`${name}.txt`, MAX_STATEMENT_BYTES);
     return bytes && parseSignedStatement(bytes);
   }
 
   /**
-   * Signs the result of an audit, and writes the statement. The function never signs a statement that contradicts a
-   * statement in the folder.
-   * @param found the statement without a tree
-   * @param roots all roots, in the chain's order
-   * @param time in seconds since 1970
+   * Signs a statement, and writes its files. The function never signs a statement that contradicts one in the folder.
+   * A statement for the same block with other damaged roots replaces the earlier one.
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
-  async sign(
-    found: Omit<Statement, "tree">,
-    roots: readonly RootEntry[],
-    signer: AuditorSigner,
-    source: StatementSource,
-    time: number,
-  ): Promise<Statement> {
-    const statement = { ...found, tree: { size: roots.length, hash: hashRoots(roots.map(serializeRootEntry)) } };
+  async sign(statement: Statement, { key, sign }: AuditorSigner, source: StatementSource): Promise<void> {
     const text = serializeStatement(statement);
-    const latest = await this.latest();
-    if (latest !== undefined) checkExtends(latest.signed.statement, roots, text);
-    const { number } = statement.block;
-    const same = await this.read(String(number));
-    if (same !== undefined && same.text !== text) throw conflict(same.text, text);
-    const { key } = signer;
-    const others = same?.cosignatures.filter(({ keyID, name }) => keyID !== key.id || name !== key.name) ?? [];
-    const own = { name: key.name, keyID: key.id, time, signature: signer.sign(cosignedMessage(text, time)) };
-    const file = serializeSignedNote({ text, cosignatures: [own, ...others] });
-    const note = { auditor: key.text, block: statement.block, ...source, signedAt: time };
+    const { block } = statement;
+    const [latest, same] = [await this.read("latest"), await this.read(String(block.number))];
+    for (const earlier of [latest, same])
+      if (earlier !== undefined && contradicts(earlier.statement, statement)) throw conflict(earlier.text, text);
+    const known = same?.text === text ? same.signatures : [];
+    const others = known.filter(({ keyID, name }) => keyID !== key.id || name !== key.name);
+    const own = { name: key.name, keyID: key.id, signature: sign(Buffer.from(text)) };
+    const file = serializeSignedNote({ text, signatures: [own, ...others] });
+    const note = { auditor: key.text, block, ...source, signedAt: Math.floor(Date.now() / 1000) };
     await makeFolder(this.#dir);
-    await this.#write("roots.txt", serializeRoots(roots));
-    await writeRootProofs(this.#dir, roots, { number, knownSize: latest?.signed.statement.tree.size ?? 0 });
-    await this.#write(`${number}.json`, `${JSON.stringify(note, null, 2)}\n`);
-    await this.#write(`${number}.txt`, file);
-    await this.#write("latest.txt", file);
-    return statement;
-  }
-
-  async readList(sequence: number): Promise<SignedAuditorList | undefined> {
-    const bytes = await this.#readBytes(`auditors-${sequence}.txt`, MAX_AUDITOR_LIST_BYTES);
-    return bytes && parseSignedAuditorList(bytes);
-  }
-
-  /** Writes a list of auditors. @returns the path of the file */
-  async writeList(signed: SignedAuditorList): Promise<string> {
-    const name = `auditors-${signed.list.sequence}.txt`;
-    await makeFolder(this.#dir);
-    await this.#write(name, serializeSignedNote(signed));
-    return join(this.#dir, name);
+    await this.#write(`${block.number}.json`, `${JSON.stringify(note, null, 2)}\n`);
+    await this.#write(`${block.number}.txt`, file);
+    if (!(block.number < (latest?.statement.block.number ?? 0))) await this.#write("latest.txt", file);
   }
 
   /** Adds signatures to a statement in the folder. @returns the number of added signatures */
-  async merge({ statement, text, cosignatures }: SignedStatement): Promise<number> {
+  async merge({ statement, text, signatures }: SignedStatement): Promise<number> {
     const number = String(statement.block.number);
     const known = await this.read(number);
     if (known?.text !== text) return 0;
     const keyOf = ({ name, keyID }: { name: string; keyID: string }) => `${name} ${keyID}`;
-    const names = new Set(known.cosignatures.map(keyOf));
-    const added = cosignatures.filter((one) => !names.has(keyOf(one)));
+    const names = new Set(known.signatures.map(keyOf));
+    const added = signatures.filter((one) => !names.has(keyOf(one)));
     if (added.length === 0) return 0;
-    const file = serializeSignedNote({ text, cosignatures: [...known.cosignatures, ...added] });
+    const file = serializeSignedNote({ text, signatures: [...known.signatures, ...added] });
     await this.#write(`${number}.txt`, file);
     if ((await this.read("latest"))?.text === text) await this.#write("latest.txt", file);
     return added.length;
@@ -141,24 +95,8 @@ export class StatementFolder {
   }
 }
 
-/**
- * Checks that a new statement's roots begin with the roots of the last statement.
- * @throws VerificationError STATEMENT_CONFLICT
- */
-function checkExtends(last: Statement, roots: readonly RootEntry[], text: string): void {
-  const { size, hash } = last.tree;
-  const isSamePlace = text.startsWith(originOf(serializeStatement(last)));
-  const start = roots.slice(0, size).map(serializeRootEntry);
-  if (isSamePlace && start.length === size && hashRoots(start) === hash) return;
-  throw conflict(serializeStatement(last), text);
-}
-
-function originOf(text: string): string {
-  return text.slice(0, text.indexOf("\n") + 1);
-}
-
 function conflict(expected: string, actual: string): VerificationError {
   const message =
-    "This audit contradicts a statement in the folder. Nothing was signed. The contract never changes a root, so one of the two is wrong. Find out which one.";
+    "This audit contradicts a statement in the folder. Nothing was signed. One of the two is wrong. Find out which one.";
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
