@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { serializeSignedNote } from "../../packages/keyroot/src/blocks/auditors/signedNote.ts";
-import { parseSignedStatement } from "../../packages/keyroot/src/blocks/auditors/statement.ts";
+import { serializeSignedNote } from "../../packages/keyroot/src/trust/auditors/signedNote.ts";
+import { parseSignedStatement } from "../../packages/keyroot/src/trust/auditors/statement.ts";
 import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/follow.ts";
 import { forkAt } from "../../packages/keyroot/src/trust/lightClient/rules.ts";
 import { toNumber } from "../../packages/keyroot/src/trust/lightClient/forks.ts";

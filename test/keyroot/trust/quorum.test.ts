@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { toBeHex } from "ethers";
-import { type Eip1193Provider, type KeyrootError, type VerifyOptions, verifyPublicKey } from "keyroot";
+import { type Eip1193Provider, type KeyrootError } from "keyroot";
 import {
   describeOnChains,
   forged,
@@ -14,6 +14,7 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 import { failure } from "../../support/support.ts";
+import { verifyOnce, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
 const PAIRS = [false, true].map((storageProof) => ({ anchor: "quorum" as const, storageProof }));
 /** If the verifier waited for an endpoint that never responds, the test would exceed its time limit. */
@@ -54,7 +55,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       it(`succeeds if both ${what}`, async () => {
         for (const pair of PAIRS) {
           chain.letLie(lie, 2);
-          const verified = await verifyPublicKey(userID, { ...chain.optionsFor(pair), limits: PATIENT });
+          const verified = await verifyOnce(userID, { ...chain.optionsFor(pair), limits: PATIENT });
           const { blockNumber, head } = chain;
           expect(verified).to.deep.include({ record: mine, blockNumber, evidence: chain.evidenceOf(pair, head) });
         }
@@ -102,7 +103,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       for (const pair of PAIRS) {
         chain.letLie(behind, 3);
         chain.letLie(ahead, 2);
-        const { evidence } = await verifyPublicKey(userID, chain.optionsFor(pair));
+        const { evidence } = await verifyOnce(userID, chain.optionsFor(pair));
         expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
       }
     });
@@ -112,15 +113,15 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
       const options = { ...chain.optionsFor(pair), limits: { timeoutMs: 6_000 } };
-      const { evidence } = await verifyPublicKey(userID, options);
+      const { evidence } = await verifyOnce(userID, options);
       expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
     });
   });
 
   describe("without enough agreement", () => {
     const dead: Lie = () => Promise.reject(new Error());
-    const errorClass = async (options: VerifyOptions) => {
-      const error = await failure(verifyPublicKey(userID, options));
+    const errorClass = async (options: OnceOptions) => {
+      const error = await failure(verifyOnce(userID, options));
       expect(error).to.include({ code: "QUORUM_NOT_REACHED" });
       return (error as KeyrootError).name;
     };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY, type ContactOutcome, type VerificationError, verifyMany, type VerifyManyOptions } from "keyroot";
+import { ANY_KEY, type ContactOutcome, type VerificationError } from "keyroot";
 import {
   describeOnChains,
   forged,
@@ -11,6 +11,7 @@ import {
   ZERO,
 } from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
+import { verifyListOnce, type ListOptions } from "../../support/verifier/verifyOnce.ts";
 
 const FINAL = { block: "finalized" } as const;
 
@@ -29,9 +30,9 @@ describeOnChains("cache of verified keys", (chain) => {
     for (const endpoint of chain.endpoints) endpoint.requests = 0;
   });
 
-  const verify = async (options: Partial<VerifyManyOptions>): Promise<ContactOutcome> => {
+  const verify = async (options: Partial<ListOptions>): Promise<ContactOutcome> => {
     const all = { ...chain.place(), cache, ...options };
-    const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], all);
+    const [outcome] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], all);
     if (outcome === undefined) throw new Error("There is no outcome.");
     return outcome;
   };
@@ -144,7 +145,7 @@ describeOnChains("cache of verified keys", (chain) => {
 
     it("reads the chain again before it reports KEY_MISMATCH", async () => {
       const options = { ...chain.place(), cache, ...at(1) };
-      const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
+      const [outcome] = await verifyListOnce([{ userID, expectedPublicKey: mine.pubKey }], options);
       expect(outcome).to.have.nested.property("verified.record.pubKey", mine.pubKey);
       expect(outcome?.contradicts).to.deep.include({ root: forged.tree.root });
     });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseAuditorOptions } from "keyroot/auditors/protocol";
-import { findStatement } from "../../../../packages/keyroot/src/blocks/auditors/findStatement.ts";
+import { findStatement } from "../../../../packages/keyroot/src/trust/auditors/findStatement.ts";
 import { statementText } from "../../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";

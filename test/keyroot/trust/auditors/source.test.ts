@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { ANY_KEY, createVerifier, KeyrootError, type VerifierOptions, verifyMany } from "keyroot";
+import { ANY_KEY, createVerifier, KeyrootError, type VerifierOptions } from "keyroot";
 import type { Statement } from "keyroot/auditors";
 import "keyroot/auditors";
 import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
@@ -18,6 +18,7 @@ import {
 } from "../../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
+import { verifyListOnce } from "../../../support/verifier/verifyOnce.ts";
 
 const auditors = testAuditors("alice", "bob", "carol");
 const [alice, bob, carol] = auditors;
@@ -89,7 +90,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
 
     it("searches for statements once for all contacts", async () => {
       publish(textFor(chain.head), [alice, bob]);
-      const outcomes = await verifyMany(
+      const outcomes = await verifyListOnce(
         [
           { userID, expectedPublicKey: ANY_KEY },
           { userID: late.userID, expectedPublicKey: ANY_KEY },
@@ -220,7 +221,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
       publish(textFor(chain.head), [alice, bob]);
       const cache = new Map<string, string>();
       const verify = async (changes: object = {}) =>
-        verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...options(changes), cache }).then(
+        verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], { ...options(changes), cache }).then(
           ([outcome]) => outcome && "verified" in outcome,
         );
       expect(await verify()).to.equal(true);
@@ -233,9 +234,9 @@ describeOnChains("verifier with the auditors option", (chain) => {
     it("discards a key that only one endpoint confirmed", async () => {
       const cache = new Map<string, string>();
       const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
-      const [first] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
+      const [first] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
       expect(first).to.have.property("verified");
-      const [second] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...options(), cache });
+      const [second] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], { ...options(), cache });
       expect(second).to.have.nested.property("error.code", "AUDITORS_NOT_REACHED");
     });
   });

@@ -4,8 +4,8 @@ import { checkAllBuiltins } from "../../input/builtins.ts";
 import { checkObject, invalidArgument } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
-import type { BlockRequest, CheckRoot, FoundBlock } from "../../trust/blockSource.ts";
-import { makeTrust, type Trust } from "../../trust/trust.ts";
+import type { BlockRequest, CheckRoot, FoundBlock } from "../blockSource.ts";
+import { makeTrust, type Trust } from "../trust.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
 import { type AuditorOptions, parseAuditorOptions, verifyStatement } from "./verifyStatement.ts";
 

@@ -2,7 +2,7 @@
  * The entry `keyroot/auditors/protocol`, for programs that make or compare statements. The entry also exports `Quorum`,
  * which compares the answers of several endpoints.
  */
-export { Quorum } from "../../trust/quorum.ts";
+export { Quorum } from "../quorum.ts";
 export { fetchStatement } from "./fetchStatement.ts";
 export { type NoteSignature, serializeSignedNote, signaturesOf, type SignedNote } from "./signedNote.ts";
 export {
