@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { ANY_KEY } from "keyroot";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { sampleRecords } from "../test/support/samples.ts";
 import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";

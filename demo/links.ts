@@ -1,7 +1,7 @@
 /** The links that `npm start` prints: the explorer and the sample partner's dashboard. */
 import { serveExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import { AdminClient } from "@keyroot/service/admin";
+import { AdminClient } from "@keyroot/client/operator";
 import type { Stack } from "@keyroot/service/stack";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";

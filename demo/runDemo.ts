@@ -1,8 +1,8 @@
 import type { Stack } from "@keyroot/service/stack";
-import { AdminClient, type PublishedBatch } from "@keyroot/service/admin";
-import { fetchBlock } from "keyroot/ethereum";
-import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/transport";
-import type { KeyRecord } from "keyroot/identity";
+import { AdminClient, type PublishedBatch } from "@keyroot/client/operator";
+import { fetchBlock } from "keyroot/internal/ethereum";
+import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
 import { attackContact, type OnRejected, type RejectedAttacks, startAttacker } from "./attackContact.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";

@@ -27,7 +27,7 @@ export async function writePartState(path: string, users: number): Promise<void>
   state.save();
   state.savePartResult({
     ...{ part: { number: 1, count: 1 }, filesFrom: "none", endedAt: 0, rootCount: events.length, filesKnown: 0 },
-    ...{ evidence: { anchor: "pinned", storageProof: false, block }, userCount: users, usersInFiles: users },
+    ...{ evidence: { source: "pinned-block", storageProof: false, block }, userCount: users, usersInFiles: users },
     ...{
       deploymentBlock: 1,
       codeHash: undefined,

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import "keyroot/auditors";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { KeyRecord } from "keyroot";
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { StatementHost, statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { FolderStore, MemoryJournal, publish, Registry } from "@keyroot/operator";
 import { startStack } from "@keyroot/service/stack";
 import hre from "hardhat";
-import { ANY_KEY, createVerifier, makeKeyRecord, oneEndpoint, randomUserID } from "keyroot";
-import { generateKeyPair } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
+import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+import { makeKeyRecord, randomUserID } from "keyroot/records";
+import { generateKeyPair } from "keyroot/internal/identity";
+import { rpcCaller } from "keyroot/internal/transport";
 
 describe("keys of my app's users", () => {
   const alice = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);

@@ -1,4 +1,4 @@
-import * as library from "keyroot/errors";
+import * as library from "keyroot/internal/errors";
 
 /** The error codes that only this package defines. docs/errors.md explains every code. */
 export const OPERATOR_ERROR_CODES = [
@@ -30,6 +30,7 @@ export const OPERATOR_ERROR_CODES = [
   "PORT_UNAVAILABLE",
   "VARIABLE_UNKNOWN",
   "NODE_UNSUPPORTED",
+  "PUBLISHER_RUNNING",
 ] as const;
 
 /** An error code of this package or of `keyroot`. */

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { ArgumentError, randomUserID, TransportError, type UserID, userIDToHex } from "keyroot";
+import { ArgumentError, TransportError, type UserID, userIDToHex } from "keyroot";
+import { randomUserID } from "keyroot/records";
 import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";

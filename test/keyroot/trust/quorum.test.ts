@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import { toBeHex } from "ethers";
-import { type Eip1193Provider, type KeyrootError } from "keyroot";
+import { type Eip1193Provider, type KeyrootError, endpoints } from "keyroot";
 import {
   describeOnChains,
   forged,
   GET_BLOCK_NUMBER,
   lieAboutBlock,
   mine,
-  nameOf,
   rehash,
   resultOf,
   userID,
@@ -16,14 +15,14 @@ import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 import { failure } from "../../support/support.ts";
 import { verifyOnce, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
-const PAIRS = [false, true].map((storageProof) => ({ anchor: "quorum" as const, storageProof }));
+const QUORUM = "endpoints";
 /** If the verifier waited for an endpoint that never responds, the test would exceed its time limit. */
 const PATIENT = { timeoutMs: 3_600_000 };
 const never = new Promise<never>(() => undefined);
 const isBlockRequest = (method: string) => method.startsWith("eth_getBlockBy");
 const isForLatest = ([tag]: readonly unknown[]) => tag === "latest";
 
-describeOnChains("quorum of 3 endpoints", (chain) => {
+describeOnChains("3 endpoints that must agree", (chain) => {
   describe("with 2 dishonest endpoints of 5", () => {
     const lies: Record<string, Lie> = {
       "never respond": () => never,
@@ -53,12 +52,10 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
     };
     for (const [what, lie] of Object.entries(lies)) {
       it(`succeeds if both ${what}`, async () => {
-        for (const pair of PAIRS) {
-          chain.letLie(lie, 2);
-          const verified = await verifyOnce(userID, { ...chain.optionsFor(pair), limits: PATIENT });
-          const { blockNumber, head } = chain;
-          expect(verified).to.deep.include({ record: mine, blockNumber, evidence: chain.evidenceOf(pair, head) });
-        }
+        chain.letLie(lie, 2);
+        const verified = await verifyOnce(userID, { ...chain.optionsFor(QUORUM), limits: PATIENT });
+        const { blockNumber, head } = chain;
+        expect(verified).to.deep.include({ record: mine, blockNumber, evidence: chain.evidenceOf(QUORUM, head) });
       });
     }
   });
@@ -73,10 +70,8 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       it(`succeeds if both return ${what} for every call`, async () => {
         const request = (): Promise<unknown> => Promise.resolve(answer);
         const providers: Eip1193Provider[] = [{ request }, { request }];
-        for (const pair of PAIRS) {
-          const options = { ...chain.optionsFor(pair), rpc: [...providers, ...chain.urls().slice(0, 3)] };
-          expect(await resultOf(options)).to.equal("truth");
-        }
+        const options = { ...chain.optionsFor(QUORUM), rpc: [...providers, ...chain.urls().slice(0, 3)] };
+        expect(await resultOf(options)).to.equal("truth");
       });
 
       it(`succeeds if both return ${what} for one method`, async () => {
@@ -85,11 +80,9 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
             JSON.stringify([args.method, args.params]).includes(method)
               ? Promise.resolve(answer)
               : chain.call(args.method, args.params ?? []);
-          for (const pair of PAIRS) {
             const rpc = [{ request }, { request }, ...chain.urls().slice(0, 3)];
-            const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, rpc };
-            expect(await resultOf(options), method).to.equal("truth");
-          }
+          const options = { ...chain.optionsFor(QUORUM), codeHash: chain.codeHash, rpc };
+          expect(await resultOf(options), method).to.equal("truth");
         }
       });
     }
@@ -100,21 +93,18 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
         if (method === "eth_getBlockByNumber" && isForLatest(params)) return chain.earlier;
         return params[0] === chain.head.number ? null : truth(method, params);
       };
-      for (const pair of PAIRS) {
-        chain.letLie(behind, 3);
-        chain.letLie(ahead, 2);
-        const { evidence } = await verifyOnce(userID, chain.optionsFor(pair));
-        expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
-      }
+      chain.letLie(behind, 3);
+      chain.letLie(ahead, 2);
+      const { evidence } = await verifyOnce(userID, chain.optionsFor(QUORUM));
+      expect(evidence).to.deep.equal(chain.evidenceOf(QUORUM, chain.earlier));
     });
 
     it("succeeds after the timeout if neither of them responds", async () => {
-      const pair = { anchor: "quorum", storageProof: true } as const;
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
-      const options = { ...chain.optionsFor(pair), limits: { timeoutMs: 6_000 } };
+      const options = { ...chain.optionsFor(QUORUM), limits: { timeoutMs: 6_000 } };
       const { evidence } = await verifyOnce(userID, options);
-      expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
+      expect(evidence).to.deep.equal(chain.evidenceOf(QUORUM, chain.earlier));
     });
   });
 
@@ -126,32 +116,30 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       return (error as KeyrootError).name;
     };
 
-    for (const pair of PAIRS) {
-      it(`throws a TransportError for ${nameOf(pair)} if too few endpoints respond`, async () => {
-        chain.letLie(dead, 3);
-        expect(await errorClass(chain.optionsFor(pair))).to.equal("TransportError");
-      });
+    it(`throws a TransportError if too few endpoints respond`, async () => {
+      chain.letLie(dead, 3);
+      expect(await errorClass(chain.optionsFor(QUORUM))).to.equal("TransportError");
+    });
 
-      it(`throws a VerificationError for ${nameOf(pair)} if two groups disagree`, async () => {
-        const state = await chain.inventState(`0x${forged.tree.root}`);
-        chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
-        const options = { ...chain.optionsFor(pair), rpc: chain.urls().slice(0, 4), quorum: 2 };
-        expect(await errorClass(options)).to.equal("VerificationError");
-      });
+    it(`throws a VerificationError if two groups disagree`, async () => {
+      const state = await chain.inventState(`0x${forged.tree.root}`);
+      chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
+      const options = { ...chain.optionsFor(QUORUM), rpc: chain.urls().slice(0, 4), trust: endpoints({ required: 2 }) };
+      expect(await errorClass(options)).to.equal("VerificationError");
+    });
 
-      it(`throws a VerificationError for ${nameOf(pair)} after a false answer`, async () => {
-        const state = await chain.inventState(`0x${forged.tree.root}`);
-        chain.letLie(dead, 3);
-        chain.letLie((...call) => lieAboutBlock(state, ...call), 1);
-        expect(await errorClass(chain.optionsFor(pair))).to.equal("VerificationError");
-      });
-    }
+    it(`throws a VerificationError after a false answer`, async () => {
+      const state = await chain.inventState(`0x${forged.tree.root}`);
+      chain.letLie(dead, 3);
+      chain.letLie((...call) => lieAboutBlock(state, ...call), 1);
+      expect(await errorClass(chain.optionsFor(QUORUM))).to.equal("VerificationError");
+    });
 
     it("throws a TransportError if all endpoints return another block", async () => {
       const genesis: Lie = (method, params, truth) =>
         truth(method, isBlockRequest(method) && params[0] !== "latest" ? ["0x0", false] : params);
       chain.letLie(genesis, 5);
-      const options = chain.optionsFor({ anchor: "quorum", storageProof: false });
+      const options = chain.optionsFor(QUORUM);
       expect(await errorClass(options)).to.equal("TransportError");
     });
   });
@@ -161,16 +149,14 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       const answer = JSON.stringify(await truth(method, params));
       return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
     };
-    for (const pair of PAIRS) {
-      chain.letLie(upperCase, 2);
-      const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, quorum: 5 };
-      expect(await resultOf(options)).to.equal("truth");
-    }
+    chain.letLie(upperCase, 2);
+    const options = { ...chain.optionsFor(QUORUM), codeHash: chain.codeHash, trust: endpoints({ required: 5 }) };
+    expect(await resultOf(options)).to.equal("truth");
   });
 
   it("ends immediately when the caller aborts", async () => {
     chain.letLie(() => never, 5);
-    const options = chain.optionsFor({ anchor: "quorum", storageProof: false });
+    const options = chain.optionsFor(QUORUM);
     expect(await resultOf({ ...options, limits: PATIENT, signal: AbortSignal.timeout(50) })).to.equal("ABORTED");
   });
 });

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { ANY_KEY, createVerifier, type KeyRecord, makeMerkleFile, makeMerkleProof, type Verifier, type WatchKeysOptions, oneEndpoint, pinnedBlock } from "keyroot";
+import { ANY_KEY, createVerifier, type KeyRecord, type Verifier, type WatchKeysOptions, oneEndpoint, pinnedBlock } from "keyroot";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { makeBundle, parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ANY_KEY, createVerifier, endpoints } from "keyroot";
-import { base64ToBytes } from "keyroot/bytes";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import type { Endpoint } from "../../../packages/keyroot/src/verifier/options.ts";
 import { describeOnChains, forged, lieAboutBlock, mine, other, userID } from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";

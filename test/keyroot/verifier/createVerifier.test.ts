@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { mock } from "node:test";
-import { ANY_KEY, createVerifier, type KeyRecord, makeMerkleFile, type VerifierOptions, oneEndpoint } from "keyroot";
+import { ANY_KEY, createVerifier, type KeyRecord, type VerifierOptions, oneEndpoint } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { slotOfUser, USERS_SLOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { sampleUserID } from "../../support/samples.ts";
 import {
   type BlockJson,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { ANY_KEY, type KeyRecord, makeMerkleFile } from "keyroot";
+import { ANY_KEY, type KeyRecord } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { failure } from "../../support/support.ts";

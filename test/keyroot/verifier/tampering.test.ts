@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ANY_KEY, type KeyRecord, makeMerkleFile, TransportError, VerificationError } from "keyroot";
-import { base64ToBytes } from "keyroot/bytes";
+import { ANY_KEY, type KeyRecord, TransportError, VerificationError } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { verifyOnce } from "../../support/verifier/verifyOnce.ts";

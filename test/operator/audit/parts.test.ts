@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type KeyRecord, userIDFromBytes } from "keyroot/identity";
+import { type KeyRecord, userIDFromBytes } from "keyroot/internal/identity";
 import { AuditState, mergeParts } from "@keyroot/operator/audit";
 import { auditUsers } from "../../../packages/operator/src/audit/auditUsers.ts";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";

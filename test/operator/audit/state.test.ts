@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { ArgumentError, KeyrootError } from "keyroot/internal/errors";
 import { AuditState, WatchState } from "@keyroot/operator/audit";
 import type { AuditTarget, OpenStateOptions, PartResult } from "@keyroot/operator/audit";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
@@ -28,7 +28,7 @@ const usersOf = (seed: number, count = 2) =>
   Uint8Array.from({ length: count * USER_BYTES }, (_, i) => (i * seed) % 251);
 const partResult: PartResult = {
   part: { number: 2, count: 3 },
-  evidence: { anchor: "pinned", storageProof: false, block: cursor },
+  evidence: { source: "pinned-block", storageProof: false, block: cursor },
   ...{
     userCount: 4,
     deploymentBlock: 1,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { OWNER_KEY } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";

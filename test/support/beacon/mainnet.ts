@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BEACON_NETWORKS, type Bootstrap, FORKS, rootOf, type Update } from "keyroot/light-client/protocol";
+import { BEACON_NETWORKS, type Bootstrap, FORKS, rootOf, type Update } from "keyroot/internal/lightClient";
 
 const DATA = join(import.meta.dirname, "../../keyroot/blocks/beacon/data");
 

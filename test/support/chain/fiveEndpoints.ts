@@ -1,10 +1,11 @@
 import { RLP } from "@ethereumjs/rlp";
 import { getBytes, id, keccak256, toBeHex } from "ethers";
-import { ANY_KEY, type Evidence, type KeyRecord, KeyrootError, makeMerkleFile, type MerkleFile, type BlockOptions, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
-import { extractHeader } from "keyroot/ethereum";
+import { ANY_KEY, type Evidence, type KeyRecord, KeyrootError, type BlockOptions, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { extractHeader } from "keyroot/internal/ethereum";
 import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { slotOfUser, USERS_SLOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { FolderStore, type PublishedRoot } from "@keyroot/operator/publisher";
 import { sampleRecords } from "../samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";

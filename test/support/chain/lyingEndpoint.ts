@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { serve } from "../servers/servers.ts";
 import { callerOf } from "./local.ts";
 

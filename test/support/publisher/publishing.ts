@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { FolderStore, publish, type PublishOptions } from "@keyroot/operator/publisher";
-import type { KeyRecord } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { freshRegistry, type StartChain } from "../chain/freshRegistry.ts";
 import { LOCAL } from "../chain/local.ts";
 import { ENDLESS_MS } from "../endless.ts";

@@ -1,15 +1,4 @@
-import {
-  type Contact,
-  type ContactListOptions,
-  type ContactOutcome,
-  type KeyOptions,
-  oneEndpoint,
-  type Trust,
-  type UserID,
-  type VerifiedKey,
-  type Verifier,
-  type VerifierOptions,
-} from "keyroot";
+import { type Contact, type ContactListOptions, type ContactOutcome, type KeyOptions, oneEndpoint, type Trust, type UserID, type VerifiedKey, type Verifier, type VerifierOptions } from "keyroot";
 import { makeVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { parseVerifierOptions } from "../../../packages/keyroot/src/verifier/verifierConfig.ts";
 

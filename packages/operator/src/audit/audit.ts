@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { fetchBlockByHash } from "keyroot/ethereum";
-import type { RpcCall } from "keyroot/transport";
+import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { RpcCall } from "keyroot/internal/transport";
 import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
@@ -89,7 +89,7 @@ export function verdictOf({
  * @example
  * ```ts
  * import { audit, verdictOf } from "@keyroot/operator/audit";
- * import { rpcCaller } from "keyroot/transport";
+ * import { rpcCaller } from "keyroot/internal/transport";
  *
  * const report = await audit({
  *   call: rpcCaller("https://rpc.example", { maxBytes: 2 ** 24, timeoutMs: 30_000 }),

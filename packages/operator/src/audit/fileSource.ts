@@ -1,7 +1,7 @@
 import { constants, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { checkNames } from "keyroot/input";
-import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
+import { checkNames } from "keyroot/internal/input";
+import { checkSourceUrl, fetchMerkleFile } from "keyroot/internal/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 

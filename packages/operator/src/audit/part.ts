@@ -1,5 +1,5 @@
-import { rootOfFileName } from "keyroot/merkle";
-import { describeValue } from "keyroot/input";
+import { rootOfFileName } from "keyroot/internal/merkle";
+import { describeValue } from "keyroot/internal/input";
 import { ArgumentError } from "../errors.ts";
 
 /** One part of an audit that several machines share. */

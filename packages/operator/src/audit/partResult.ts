@@ -1,6 +1,6 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
-import { parseJson } from "keyroot/input";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { parseJson } from "keyroot/internal/input";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { checksumOf, type Row, type StateDatabase } from "../disk/stateDatabase.ts";
 import { type Finding, finding, FINDING_CODES, type FindingCode, Findings, type Severity } from "./finding.ts";
 import { checkedRow, readUserID, stateShape } from "./openStateFile.ts";

@@ -1,4 +1,4 @@
-import { VerificationError } from "keyroot/errors";
+import { VerificationError } from "keyroot/internal/errors";
 import {
   checkCodeHash,
   extractProof,
@@ -6,10 +6,10 @@ import {
   fetchBlockByHash,
   fetchCodeHash,
   verifyStorageProof,
-} from "keyroot/ethereum";
-import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
-import { type Evidence, verifyChainId } from "keyroot/verifier";
+} from "keyroot/internal/ethereum";
+import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
+import { type Evidence, verifyChainId } from "keyroot/internal/verifier";
 import { checkBlock } from "./checkBlock.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 

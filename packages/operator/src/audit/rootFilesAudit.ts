@@ -1,9 +1,9 @@
 import pMap from "p-map";
-import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
-import type { BlockHeader } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
-import { rootOfFileName } from "keyroot/merkle";
-import type { RpcCall } from "keyroot/transport";
+import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/internal/registry";
+import type { BlockHeader } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
+import { rootOfFileName } from "keyroot/internal/merkle";
+import type { RpcCall } from "keyroot/internal/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
 import type { AuditState } from "./auditState.ts";

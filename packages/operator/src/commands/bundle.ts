@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { pinnedBlock } from "keyroot";
 import { makeBlockProof } from "keyroot/light-client";
 import { makeBundle } from "keyroot/bundle";

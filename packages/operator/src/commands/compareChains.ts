@@ -1,6 +1,6 @@
-import { ArgumentError, KeyrootError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
-import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { ArgumentError, KeyrootError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import {

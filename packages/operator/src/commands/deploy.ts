@@ -1,5 +1,5 @@
 import { getAddress } from "ethers/address";
-import { fetchOwner } from "keyroot/registry";
+import { fetchOwner } from "keyroot/internal/registry";
 import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";

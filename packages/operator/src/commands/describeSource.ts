@@ -1,4 +1,4 @@
-import type { Evidence } from "keyroot/verifier";
+import type { Evidence } from "keyroot/internal/verifier";
 
 /** Describes the source of the block hash on which a result is based. */
 export function describeSource({ source, details: { agreeing, auditors = [] } = {} }: Evidence): string {

@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
 import { type BaseFeeRange, fetchBaseFeeRange } from "../publisher/chain/baseFeeRange.ts";
 import { gasPriceOf } from "../publisher/chain/fees.ts";
 import { estimateCost, type CostEstimate } from "../publisher/plan/estimateCost.ts";

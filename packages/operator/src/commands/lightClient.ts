@@ -6,8 +6,8 @@ import {
   periodOf,
   TEST_NETWORK,
   timeOf,
-} from "keyroot/light-client/protocol";
-import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
+} from "keyroot/internal/lightClient";
+import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { checkpointOf } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";

@@ -1,9 +1,9 @@
 /** The options of `keyroot audit` that sign and compare statements. */
 import { parseAuditorKey, type Statement } from "keyroot/auditors";
-import { MAX_DAMAGED_ROOTS } from "keyroot/auditors/protocol";
-import { fetchBlockByHash } from "keyroot/ethereum";
-import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall } from "keyroot/transport";
-import type { BlockSource } from "keyroot/verifier";
+import { MAX_DAMAGED_ROOTS } from "keyroot/internal/auditors";
+import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall } from "keyroot/internal/transport";
+import type { BlockSource } from "keyroot/internal/verifier";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { type AuditorSigner, openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";

@@ -1,8 +1,8 @@
 import { getAddress } from "ethers/address";
-import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
-import { VerificationError } from "keyroot/errors";
-import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
+import { VerificationError } from "keyroot/internal/errors";
+import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
 import { endpointsOf, openTrustedChain, type TrustedBlock } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";

@@ -1,14 +1,14 @@
 /** The option `--trust` and its settings: what a command trusts for the block at which it reads the chain. */
 import { endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
 import type { AuditorsOptions } from "keyroot/auditors";
-import { ArgumentError } from "keyroot/errors";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
-import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { describeValue } from "keyroot/internal/input";
 import type { LightClientOptions } from "keyroot/light-client";
-import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/transport";
-import type { RpcCall } from "keyroot/transport";
-import { type BlockSource, type Evidence, openTrust } from "keyroot/verifier";
-import { Quorum } from "keyroot/auditors/protocol";
+import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import type { RpcCall } from "keyroot/internal/transport";
+import { type BlockSource, type Evidence, openTrust } from "keyroot/internal/verifier";
+import { Quorum } from "keyroot/internal/auditors";
 import { quorumCall } from "../audit/statements/quorumCall.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
 import { optionName } from "./defineCommand.ts";

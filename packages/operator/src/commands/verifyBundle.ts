@@ -1,9 +1,9 @@
 import { pinnedBlock, type Trust } from "keyroot";
 import { auditors } from "keyroot/auditors";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
-import type { Evidence } from "keyroot/verifier";
-import { ANY_KEY } from "keyroot/identity";
+import type { Evidence } from "keyroot/internal/verifier";
+import { ANY_KEY } from "keyroot/internal/identity";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";

@@ -1,7 +1,7 @@
-import { base64ToBytes } from "keyroot/bytes";
-import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
-import { checkPublicKey, parseUserID } from "keyroot/identity";
-import { printable } from "keyroot/input";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
+import { checkPublicKey, parseUserID } from "keyroot/internal/identity";
+import { printable } from "keyroot/internal/input";
 import { finding } from "../audit/finding.ts";
 import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
 import { pollEvents, watch, type WatchEvent } from "../watch/watch.ts";

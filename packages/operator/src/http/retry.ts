@@ -1,5 +1,5 @@
 import pRetry from "p-retry";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { checkOptions } from "../checkOptions.ts";
 
 /** The number and the delays of retries. */

@@ -4,8 +4,8 @@ import { getAddress, getCreate2Address, getCreateAddress } from "ethers/address"
 import { keccak256 } from "ethers/crypto";
 import { concat } from "ethers/utils";
 import { readFile } from "node:fs/promises";
-import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
-import { parseJson, ShapeChecker } from "keyroot/input";
+import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";

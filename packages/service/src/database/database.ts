@@ -14,7 +14,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pRetry from "p-retry";
-import { REGIONS, type Region } from "keyroot/identity";
+import { REGIONS, type Region } from "keyroot/internal/identity";
 import { Cleanup } from "../cleanup.ts";
 import { lockFolder } from "@keyroot/operator/shared";
 import { ArgumentError } from "../errors.ts";

@@ -1,6 +1,6 @@
-import { KeyrootError } from "keyroot/errors";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
-import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { KeyrootError } from "keyroot/internal/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import {
   endpointSender,
   type MerkleFileStore,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { KeyrootError } from "keyroot/errors";
-import { parseQuantity } from "keyroot/ethereum";
-import { REGIONS, type Region } from "keyroot/identity";
-import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { KeyrootError } from "keyroot/internal/errors";
+import { parseQuantity } from "keyroot/internal/ethereum";
+import { REGIONS, type Region } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
 import { openStore, Registry } from "@keyroot/operator/publisher";
 import { TransportError } from "../errors.ts";

@@ -11,7 +11,7 @@ import {
   writeStackFile,
 } from "@keyroot/operator/shared";
 import { Cleanup } from "../cleanup.ts";
-import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseAuditorOptions } from "keyroot/auditors/protocol";
+import { parseAuditorOptions } from "keyroot/internal/auditors";
 import { findStatement } from "../../../../packages/keyroot/src/trust/auditors/findStatement.ts";
 import { statementText } from "../../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";

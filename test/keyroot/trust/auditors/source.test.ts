@@ -1,9 +1,6 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { ANY_KEY, createVerifier, KeyrootError, type VerifierOptions } from "keyroot";
-import type { Statement } from "keyroot/auditors";
-import "keyroot/auditors";
+import { ANY_KEY, KeyrootError, oneEndpoint } from "keyroot";
+import { auditors as trustIn, type AuditorsOptions, type Statement } from "keyroot/auditors";
 import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
 import { signedBy, type TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 import {
@@ -18,20 +15,20 @@ import {
 } from "../../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
-import { verifyListOnce } from "../../../support/verifier/verifyOnce.ts";
+import { type TestOptions, verifierAt, verifyListOnce } from "../../../support/verifier/verifyOnce.ts";
 
 const auditors = testAuditors("alice", "bob", "carol");
 const [alice, bob, carol] = auditors;
 
-describeOnChains("verifier with the auditors option", (chain) => {
+describeOnChains("verifier that trusts auditors", (chain) => {
   const hosts = statementHosts(3);
 
   const time = () => Number(chain.head.timestamp) + 60;
   const textFor = (block: BlockJson, changes?: Partial<Statement>) => statementText(chain, block, changes);
-  const options = (changes: object = {}): VerifierOptions => ({
+  const options = (changes: Partial<AuditorsOptions> = {}): TestOptions => ({
     ...chain.place(),
     now: () => time() * 1000,
-    auditors: { keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes },
+    trust: trustIn({ keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes }),
   });
   /** Makes each auditor publish its own file with this text. */
   const publish = (text: string, by: readonly TestAuditor[] = auditors) => {
@@ -39,7 +36,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
   };
   const codeOf = async (changes: object = {}, user = mine.userID): Promise<string> => {
     try {
-      const { record } = await createVerifier(options(changes)).verify(user, { expectedPublicKey: ANY_KEY });
+      const { record } = await verifierAt(options(changes)).verify(user, { expectedPublicKey: ANY_KEY });
       return record.pubKey === mine.pubKey || user !== mine.userID ? "truth" : "lie";
     } catch (error) {
       if (error instanceof KeyrootError) return error.code;
@@ -50,14 +47,14 @@ describeOnChains("verifier with the auditors option", (chain) => {
   describe("with signed statements", () => {
     it("verifies a key at the block that two of three auditors signed", async () => {
       publish(textFor(chain.head), [alice, bob]);
-      const { record, evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
+      const { record, evidence } = await verifierAt(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       const { hash, number, timestamp } = chain.head;
       expect(record).to.deep.equal(mine);
       expect(evidence).to.deep.equal({
-        anchor: "auditors",
-        storageProof: true,
+        source: "auditors",
+        details: { auditors: [alice.key, bob.key] },
         block: { hash, number: Number(number), timestamp: Number(timestamp) },
-        auditors: [alice.key, bob.key],
+        storageProof: true,
         uniqueness: "checked",
       });
     });
@@ -71,7 +68,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
       publish(textFor(chain.earlier), [alice, bob]);
       hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head)));
       hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier)));
-      const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
+      const { evidence } = await verifierAt(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(evidence.block?.hash).to.equal(chain.earlier.hash);
     });
 
@@ -121,7 +118,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
     it("rejects a statement about a block that is too old or in the future", async () => {
       publish(textFor(chain.head));
       const codeAt = async (ms: number) => {
-        const verifier = createVerifier({ ...options(), now: () => time() * 1000 + ms });
+        const verifier = verifierAt({ ...options(), now: () => time() * 1000 + ms });
         return (await failure(verifier.verify(userID, { expectedPublicKey: ANY_KEY }))) as KeyrootError;
       };
       expect(await codeOf({ maxAgeMs: 60_000 })).to.equal("truth");
@@ -160,7 +157,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
 
     it("throws a TransportError if no host responds", async () => {
       const error = await failure(
-        createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID, { expectedPublicKey: ANY_KEY }),
+        verifierAt(options({ urls: ["http://127.0.0.1:9"] })).verify(userID, { expectedPublicKey: ANY_KEY }),
       );
       expect(error).to.include({ name: "TransportError", code: "AUDITORS_NOT_REACHED" });
     });
@@ -169,7 +166,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
   describe("for a user without a root", () => {
     it("warns if the statement may be older than the user's root", async () => {
       publish(textFor(chain.earlier));
-      const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
+      const error = await failure(verifierAt(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
       expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
       expect(error).to.include({ advice: "warn" });
@@ -178,16 +175,16 @@ describeOnChains("verifier with the auditors option", (chain) => {
     it("advises the app to wait for a user whose key is new", async () => {
       publish(textFor(chain.earlier));
       const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
-      expect(await failure(createVerifier(options()).verify(late.userID, known))).to.include({
+      expect(await failure(verifierAt(options()).verify(late.userID, known))).to.include({
         ...{ code: "STATEMENT_TOO_OLD", advice: "wait" },
       });
     });
 
     it("reports NOT_PUBLISHED with the auditors as evidence", async () => {
       publish(textFor(chain.head));
-      const error = await failure(createVerifier(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
+      const error = await failure(verifierAt(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ code: "NOT_PUBLISHED" });
-      expect(error).to.have.nested.property("evidence.anchor", "auditors");
+      expect(error).to.have.nested.property("evidence.source", "auditors");
     });
   });
 
@@ -195,7 +192,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
     const damaged = (root: string) => ({
       ...{ damagedCount: 1, damagedRoots: [{ root, codes: ["KEY_INVALID", "USER_HIDDEN"] }] },
     });
-    const verify = () => createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
+    const verify = () => verifierAt(options()).verify(userID, { expectedPublicKey: ANY_KEY });
 
     it("verifies the keys of all other roots", async () => {
       publish(textFor(chain.head, damaged("12".repeat(32))));
@@ -203,7 +200,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
     });
 
     it("returns the damage that the auditors found in the user's root as evidence", async () => {
-      const { root } = await createVerifier(chain.place()).verify(userID, { expectedPublicKey: ANY_KEY });
+      const { root } = await verifierAt(chain.place()).verify(userID, { expectedPublicKey: ANY_KEY });
       publish(textFor(chain.head, damaged(root)));
       expect((await verify()).evidence.damage).to.deep.equal(["KEY_INVALID", "USER_HIDDEN"]);
     });
@@ -233,7 +230,7 @@ describeOnChains("verifier with the auditors option", (chain) => {
 
     it("discards a key that only one endpoint confirmed", async () => {
       const cache = new Map<string, string>();
-      const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
+      const weak = { ...options(), trust: oneEndpoint({ block: "finalized" }) };
       const [first] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
       expect(first).to.have.property("verified");
       const [second] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], { ...options(), cache });
@@ -241,22 +238,10 @@ describeOnChains("verifier with the auditors option", (chain) => {
     });
   });
 
-  it("rejects any other block source next to the auditors option", () => {
-    for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
-      expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
+  it("rejects wrong settings", () => {
     for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])
-      expect(() => createVerifier(options({ urls }))).to.throw(KeyrootError, "auditors.urls");
-    expect(() => createVerifier(options({ treshold: 1 }))).to.throw(KeyrootError, "treshold");
-  });
-});
-
-describe("createVerifier without an import of keyroot/auditors", () => {
-  it("names the entry to import for the auditors option", async () => {
-    const program = `import { createVerifier } from "keyroot";
-      const auditors = { keys: [], threshold: 1, urls: [] };
-      const place = { rpc: "https://a.example", chainId: 1, contract: "0x${"1".repeat(40)}", merkleUrl: "https://a.example" };
-      try { createVerifier({ ...place, auditors }); } catch ({ code, message }) { console.log(code, message); }`;
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
-    expect(stdout).to.match(/^SOURCE_NOT_IMPORTED .* import "keyroot\/auditors"\.\n$/);
+      expect(() => verifierAt(options({ urls } as never)), JSON.stringify(urls)).to.throw(KeyrootError, "urls");
+    expect(() => options({ treshold: 1 } as never)).to.throw(KeyrootError, "treshold");
+    expect(() => options({ threshold: 4 })).to.throw(KeyrootError, "threshold option of auditors");
   });
 });

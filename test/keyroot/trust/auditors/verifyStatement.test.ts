@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type AuditorOptions, type Statement, verifyStatement } from "keyroot/auditors";
-import { parseSignedStatement, serializeSignedNote, serializeStatement } from "keyroot/auditors/protocol";
+import { parseSignedStatement, serializeSignedNote, serializeStatement } from "keyroot/internal/auditors";
 import { codeOf as codeOfCall } from "../../../support/refusalOf.ts";
 import { keyText, signedBy, TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { makeBlockProof, verifyBlockProof } from "keyroot/light-client";
-import { TEST_NETWORK } from "keyroot/light-client/protocol";
+import { TEST_NETWORK } from "keyroot/internal/lightClient";
 import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { SimulatedBeacon, TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { BlockProof } from "../../../../packages/keyroot/src/trust/lightClient/blockProof.ts";
-import type { KeyrootError } from "keyroot";
+import { type KeyrootError, pinnedBlock } from "keyroot";
 import { describeOnChains, mine, userID } from "../../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../../support/support.ts";
 
@@ -34,14 +34,13 @@ describeOnChains("block proof", (chain) => {
 
   it("proves a bundle's block offline", async () => {
     const bytes = Buffer.from(JSON.stringify(proof));
-    const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
-    expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
+    const { blockHash, details } = await verifyBlockProof(bytes, trusted);
+    expect(details).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
     const { chainId, contract } = chain;
-    const { bundle } = await makeBundle(userID, { ...chain.place(), pinned: blockHash });
+    const { bundle } = await makeBundle(userID, { ...chain.place(), trust: pinnedBlock(blockHash) });
     const verified = await verifyBundle(
       bundle,
-      { userID, chainId, contract, expectedPublicKey: mine.pubKey },
-      { pinned: blockHash },
+      { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust: pinnedBlock(blockHash) },
     );
     expect(verified.record).to.deep.equal(mine);
   });
@@ -57,8 +56,8 @@ describeOnChains("block proof", (chain) => {
     const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
     expect(await codeOf(verifyBlockProof(proof, { ...trusted, now }))).to.equal("CHECKPOINT_TOO_OLD");
     const maxCheckpointAgeMs = 2 * TEST_NETWORK.maxCheckpointAgeMs;
-    const { evidence } = await verifyBlockProof(proof, { ...trusted, now, maxCheckpointAgeMs });
-    expect(evidence).to.include({ maxCheckpointAgeMs });
+    const { details } = await verifyBlockProof(proof, { ...trusted, now, maxCheckpointAgeMs });
+    expect(details).to.include({ maxCheckpointAgeMs });
   });
 
   const forgeries: Record<string, [change: (proof: BlockProof) => unknown, code: string]> = {

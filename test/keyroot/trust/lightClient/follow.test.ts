@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { follow, type Following, periodOf, timeOf } from "keyroot/light-client/protocol";
+import { follow, type Following, periodOf, timeOf } from "keyroot/internal/lightClient";
 import {
   type BeaconAnswers,
   type BeaconServer,
@@ -28,7 +28,7 @@ function requested<T>(updates: readonly T[], { searchParams }: URL): T[] {
 
 /** Converts an update to a finality update, and adjusts the offsets of its variable parts. */
 async function finalityBytes(): Promise<Uint8Array> {
-  const { FORKS } = await import("keyroot/light-client/protocol");
+  const { FORKS } = await import("keyroot/internal/lightClient");
   return FORKS[fork].layouts.finality_update.encode(FORKS[fork].layouts.update.decode(finality));
 }
 
@@ -87,7 +87,7 @@ describe("follow", () => {
   });
 
   it("reads responses in JSON", async () => {
-    const { layouts } = (await import("keyroot/light-client/protocol")).FORKS[fork];
+    const { layouts } = (await import("keyroot/internal/lightClient")).FORKS[fork];
     const json = (data: unknown) => ({ version: "deneb", data: toBeaconJson(data) });
     const updates = sample.updates.map((update) => json(update));
     const server = await serve({

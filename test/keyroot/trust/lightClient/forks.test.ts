@@ -10,7 +10,7 @@ import {
   rootOf,
   startAt,
   TEST_NETWORK,
-} from "keyroot/light-client/protocol";
+} from "keyroot/internal/lightClient";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
 import { refusalOf } from "../../../support/refusalOf.ts";
 

@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { applyUpdate, FORKS, slotAt, startAt } from "keyroot/light-client/protocol";
+import { applyUpdate, FORKS, slotAt, startAt } from "keyroot/internal/lightClient";
 import { installLodestar } from "../../../../bench/anchors/peers.ts";
 import { KeyrootError } from "keyroot";
 import { mainnet, MAINNET_SAMPLES, type MainnetSample, splitUpdates } from "../../../support/beacon/mainnet.ts";

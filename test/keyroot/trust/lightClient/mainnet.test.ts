@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { applyUpdate, FORKS, periodOf, slotAt, startAt } from "keyroot/light-client/protocol";
+import { applyUpdate, FORKS, periodOf, slotAt, startAt } from "keyroot/internal/lightClient";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 
 /** Finalized slots and numbers of signers for each update, from public block explorers. */

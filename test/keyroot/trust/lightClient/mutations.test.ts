@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { applyUpdate, FORKS, type LightClientState, slotAt, startAt } from "keyroot/light-client/protocol";
+import { applyUpdate, FORKS, type LightClientState, slotAt, startAt } from "keyroot/internal/lightClient";
 import { KeyrootError } from "keyroot";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { never } from "../../../support/support.ts";

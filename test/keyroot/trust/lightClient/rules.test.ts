@@ -7,7 +7,7 @@ import {
   startAt,
   TEST_NETWORK,
   type Update,
-} from "keyroot/light-client/protocol";
+} from "keyroot/internal/lightClient";
 import {
   committeeOf,
   simulateBootstrap,

@@ -1,13 +1,10 @@
-import "keyroot/light-client";
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { TEST_NETWORK } from "keyroot/light-client/protocol";
+import { TEST_NETWORK } from "keyroot/internal/lightClient";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
-import { ANY_KEY, createVerifier, type KeyrootError, type VerifiedKey, type VerifierOptions } from "keyroot";
-import type { BeaconOptions } from "keyroot/light-client";
-import { sha256Hex } from "keyroot/bytes";
+import { ANY_KEY, type KeyrootError, type VerifiedKey, oneEndpoint, ownNode } from "keyroot";
+import { lightClient, type LightClientOptions } from "keyroot/light-client";
+import { sha256Hex } from "keyroot/internal/bytes";
 import { sampleUserID } from "../../../support/samples.ts";
 import {
   describeOnChains,
@@ -20,10 +17,11 @@ import {
 } from "../../../support/chain/fiveEndpoints.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { failure } from "../../../support/support.ts";
+import { type TestOptions, verifierAt } from "../../../support/verifier/verifyOnce.ts";
 
 const DAY_MS = 86_400_000;
 
-describeOnChains("verifier with the beacon option", (chain) => {
+describeOnChains("verifier that trusts a light client", (chain) => {
   let beacon: SimulatedBeacon;
   let server: Listening;
   let requests: string[];
@@ -45,12 +43,11 @@ describeOnChains("verifier with the beacon option", (chain) => {
     if (pathname.includes("light_client")) requests.push(pathname.split("/")[5] ?? "");
     return globalThis.fetch(input, init);
   };
-  const trusted = (options: Partial<BeaconOptions> = {}): BeaconOptions => {
-    return { urls: [server.url], checkpoint: beacon.checkpoint, ...options };
-  };
-  const verifierWith = (options?: Partial<VerifierOptions>) =>
-    createVerifier({ ...chain.place(), fetch, beacon: trusted(), ...options });
-  const verify = (options?: Partial<VerifierOptions>, user = userID) =>
+  const trusted = (options: Partial<LightClientOptions> = {}) =>
+    lightClient({ urls: [server.url], checkpoint: beacon.checkpoint, ...options });
+  const verifierWith = (options?: Partial<TestOptions>) =>
+    verifierAt({ ...chain.place(), fetch, trust: trusted(), ...options });
+  const verify = async (options?: Partial<TestOptions>, user = userID) =>
     verifierWith(options).verify(user, { expectedPublicKey: ANY_KEY });
   const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
 
@@ -59,22 +56,22 @@ describeOnChains("verifier with the beacon option", (chain) => {
     expect(record).to.deep.equal(mine);
     const { hash, number, timestamp } = chain.head;
     expect(evidence).to.deep.include({
-      ...{ anchor: "beacon", storageProof: true },
+      ...{ source: "light-client", storageProof: true },
       block: { hash, number: Number(number), timestamp: Number(timestamp) },
     });
-    expect(evidence.beacon).to.include({ checkpoint: beacon.checkpoint, participation: 512 });
-    expect(evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
+    expect(evidence.details).to.include({ checkpoint: beacon.checkpoint, participation: 512 });
+    expect(evidence.details).to.not.have.property("maxCheckpointAgeMs");
   });
 
   it("includes the checkpoint's maximum age in the evidence", async () => {
-    const { evidence } = await verify({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) });
-    expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
+    const { evidence } = await verify({ trust: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) });
+    expect(evidence.details).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
   it("includes the block source in the NOT_PUBLISHED error", async () => {
     const error = await failure(verify({}, sampleUserID(9)));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
-    expect(error).to.have.nested.property("evidence.anchor", "beacon");
+    expect(error).to.have.nested.property("evidence.source", "light-client");
   });
 
   it("follows the chain to a block that was added later", async () => {
@@ -83,7 +80,7 @@ describeOnChains("verifier with the beacon option", (chain) => {
     await chain.call("hardhat_mine", ["0x1"]);
     const { evidence } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
     expect(evidence.block?.number).to.equal(Number(chain.head.number) + 1);
-    expect(evidence.beacon).to.include({ participation: 512 });
+    expect(evidence.details).to.include({ participation: 512 });
   });
 
   describe("with a dishonest RPC endpoint", () => {
@@ -103,17 +100,17 @@ describeOnChains("verifier with the beacon option", (chain) => {
     const stored = new Map<string, string>();
     beforeEach(async () => {
       if (stored.size > 0) return;
-      await verify({ beacon: trusted({ store: stored }) });
+      await verify({ trust: trusted({ store: stored }) });
       requests = [];
     });
 
     it("continues from the stored state", async () => {
       const store = new Map<string, string>();
-      await verify({ beacon: trusted({ store }) });
+      await verify({ trust: trusted({ store }) });
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       expect([...store.values()].join("")).to.have.length.within(30_000, 70_000);
       requests = [];
-      await verify({ beacon: trusted({ store }) });
+      await verify({ trust: trusted({ store }) });
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
@@ -140,7 +137,7 @@ describeOnChains("verifier with the beacon option", (chain) => {
         expect(stored.size).to.equal(1);
         const store = new Map([...stored].map(([name, text]) => [name, damage(text)] as const));
         for (const [name, text] of store) expect(text).to.not.equal(stored.get(name));
-        const { record } = await verify({ beacon: trusted({ store }) });
+        const { record } = await verify({ trust: trusted({ store }) });
         expect(record).to.deep.equal(mine);
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
@@ -148,13 +145,13 @@ describeOnChains("verifier with the beacon option", (chain) => {
     it("starts at the checkpoint if the stored state has another checkpoint", async () => {
       const store = new Map(stored);
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
-      expect(await codeOf(verify({ beacon: other }))).to.equal("BEACON_ERROR");
+      expect(await codeOf(verify({ trust: other }))).to.equal("BEACON_ERROR");
     });
 
     it("starts at the checkpoint if the stored state is too old", async () => {
       const store = new Map(stored);
       const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
-      expect(await codeOf(verify({ beacon: trusted({ store }), now }))).to.equal("CHECKPOINT_TOO_OLD");
+      expect(await codeOf(verify({ trust: trusted({ store }), now }))).to.equal("CHECKPOINT_TOO_OLD");
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
@@ -169,7 +166,7 @@ describeOnChains("verifier with the beacon option", (chain) => {
   });
 
   describe("in verifyMany", () => {
-    const verifyMany = async (options?: Partial<VerifierOptions>, cache?: Map<string, string>) => {
+    const verifyMany = async (options?: Partial<TestOptions>, cache?: Map<string, string>) => {
       const contacts = [userID, sampleUserID(9), sampleUserID(10)].map((userID) => ({
         userID,
         expectedPublicKey: ANY_KEY,
@@ -185,7 +182,7 @@ describeOnChains("verifier with the beacon option", (chain) => {
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
     });
 
-    const evidenceOf = async (options: Partial<VerifierOptions>, cache: Map<string, string>): Promise<VerifiedKey> => {
+    const evidenceOf = async (options: Partial<TestOptions>, cache: Map<string, string>): Promise<VerifiedKey> => {
       const [outcome] = await verifierWith(options).verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { cache });
       if (outcome === undefined || "error" in outcome) throw new Error("There is no key.", { cause: outcome });
       return outcome.verified;
@@ -195,39 +192,36 @@ describeOnChains("verifier with the beacon option", (chain) => {
       const cache = new Map<string, string>();
       await evidenceOf({}, cache);
       requests = [];
-      expect((await evidenceOf({}, cache)).evidence.anchor).to.equal("beacon");
+      expect((await evidenceOf({}, cache)).evidence.source).to.equal("light-client");
       expect(requests).to.deep.equal([]);
     });
 
-    const weaker: Record<string, Partial<VerifierOptions>> = {
-      "from one endpoint": { beacon: undefined, block: "finalized" },
-      "from one endpoint with a storage proof": { beacon: undefined, block: "finalized", storageProof: true },
-      "from a light client that the caller declared": {
-        ...{ beacon: undefined, block: "finalized", storageProof: true, lightClient: true },
-      },
+    const weaker: Record<string, Partial<TestOptions>> = {
+      "from one endpoint": { trust: oneEndpoint({ block: "finalized" }) },
+      "from an own node": { trust: ownNode({ block: "finalized" }) },
     };
     for (const [what, options] of Object.entries(weaker))
       it(`discards a cached key ${what}`, async () => {
         const cache = new Map<string, string>();
         await evidenceOf(options, cache);
         requests = [];
-        expect((await evidenceOf({}, cache)).evidence.anchor).to.equal("beacon");
+        expect((await evidenceOf({}, cache)).evidence.source).to.equal("light-client");
         expect(requests).to.not.be.empty;
       });
 
     it("discards a cached key whose checkpoint is too old", async () => {
       const cache = new Map<string, string>();
-      await evidenceOf({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }, cache);
+      await evidenceOf({ trust: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }, cache);
       requests = [];
-      expect((await evidenceOf({}, cache)).evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
+      expect((await evidenceOf({}, cache)).evidence.details).to.not.have.property("maxCheckpointAgeMs");
       expect(requests).to.not.be.empty;
     });
 
     it("discards a cached key for a call with another block source", async () => {
       const cache = new Map<string, string>();
       await evidenceOf({}, cache);
-      const declared = { beacon: undefined, block: "finalized", storageProof: true, lightClient: true } as const;
-      expect((await evidenceOf(declared, cache)).evidence.anchor).to.equal("light-client");
+      const own = { trust: ownNode({ block: "finalized" }) };
+      expect((await evidenceOf(own, cache)).evidence.source).to.equal("own-node");
     });
   });
 
@@ -248,41 +242,19 @@ describeOnChains("verifier with the beacon option", (chain) => {
     };
     for (const [what, change] of Object.entries(invalid))
       it(`throws ARGUMENT_INVALID for ${what}`, () => {
-        const beacon = trusted(change as Partial<BeaconOptions>);
-        expect(refusalOf(verifierWith, { beacon })).to.equal("ARGUMENT_INVALID");
-      });
-
-    const combined: Record<string, Partial<VerifierOptions>> = {
-      "an additional quorum": { quorum: 1 },
-      "an additional pinned block": { pinned: `0x${"1".repeat(64)}` },
-      "an additional light client that the caller declared": { lightClient: true },
-      "an additional request for the latest block": { block: "latest" },
-      "additional auditors": { auditors: {} },
-    };
-    for (const [what, options] of Object.entries(combined))
-      it(`throws ARGUMENT_INVALID for ${what}`, () => {
-        expect(refusalOf(verifierWith, options)).to.equal("ARGUMENT_INVALID");
+        const create = () => verifierWith({ trust: trusted(change as Partial<LightClientOptions>) });
+        expect(refusalOf(create)).to.equal("ARGUMENT_INVALID");
       });
 
     it("rejects the test network for another chain", () => {
       const network = { ...TEST_NETWORK, chainId: 1 };
-      expect(() => verifierWith({ chainId: 1, beacon: trusted({ network }) }))
+      expect(() => verifierWith({ chainId: 1, trust: trusted({ network }) }))
         .to.throw(/31337 for the test network/)
         .include({ code: "ARGUMENT_INVALID" });
     });
 
     it("rejects a chain without a known network", () => {
-      expect(() => verifierWith({ chainId: 2 })).to.throw(/beacon\.network/);
-    });
-
-    it("requires an import of keyroot/light-client", async () => {
-      const program = `import { createVerifier } from "keyroot";
-createVerifier({ rpc: "https://a.example", merkleUrl: "https://a.example", chainId: 1, contract: "${chain.contract}", beacon: {} });`;
-      const ended = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
-      expect(await failure(ended))
-        .to.have.property("stderr")
-        .that.includes('import "keyroot/light-client"')
-        .and.includes("code: 'SOURCE_NOT_IMPORTED'");
+      expect(() => verifierWith({ chainId: 2 })).to.throw(/The network option/);
     });
   });
 });

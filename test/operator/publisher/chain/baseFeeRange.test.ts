@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { toQuantity } from "keyroot/ethereum";
-import type { RpcCall } from "keyroot/transport";
+import { toQuantity } from "keyroot/internal/ethereum";
+import type { RpcCall } from "keyroot/internal/transport";
 import { fetchBaseFeeRange } from "../../../../packages/operator/src/publisher/chain/baseFeeRange.ts";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { describeOnBoth, FAST_RETRY, freshRegistry } from "../../../support/chain/freshRegistry.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { findStored, FolderStore, openStore } from "@keyroot/operator/publisher";
-import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
-import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
+import { makeMerkleFile, type MerkleFile } from "keyroot/internal/merkle";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
 import { itStoresFiles } from "../../../support/publisher/storeBehavior.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";

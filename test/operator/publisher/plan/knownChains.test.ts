@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { userIDToHex } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import { userIDToHex } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
 import { describeOnBoth, FAST_RETRY, freshRegistry, startHardhat } from "../../../support/chain/freshRegistry.ts";
 import { sampleUserID } from "../../../support/samples.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { MemoryJournal } from "@keyroot/operator/publisher";
-import { ArgumentError } from "keyroot/errors";
-import { checkNewPublicKey, checkPublicKey, type KeyRecord, makeKeyRecord } from "keyroot/identity";
-import { fetchUserCount } from "keyroot/registry";
+import { ArgumentError } from "keyroot/internal/errors";
+import { checkNewPublicKey, checkPublicKey, type KeyRecord, makeKeyRecord } from "keyroot/internal/identity";
+import { fetchUserCount } from "keyroot/internal/registry";
 import { SubgroupChecker } from "../../../../packages/operator/src/publisher/records/subgroupChecker.ts";
 import { encode, P } from "../../../support/data/curve41417.ts";
 import { publishing } from "../../../support/publisher/publishing.ts";

@@ -1,6 +1,5 @@
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
-import { checkAllBuiltins } from "../../input/builtins.ts";
 import { checkObject, invalidArgument } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
@@ -34,7 +33,6 @@ export function auditors(options: AuditorsOptions): Trust {
   const policy = parseAuditorOptions(trusted);
   const given = checkUrls(urls);
   return makeTrust("auditors", (place) => {
-    checkAllBuiltins();
     const folders = given.map((url) => checkSourceUrl("urls", url, place.allowHttp));
     if (folders.length === 0 && !place.offline)
       throw invalidArgument("The urls option of auditors", "a list of at least one URL", urls);

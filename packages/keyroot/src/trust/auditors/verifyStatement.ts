@@ -3,6 +3,7 @@ import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBlockAge } from "../../ethereum/blockAge.ts";
 import { ADDRESS } from "../../ethereum/rpcValues.ts";
+import { checkAllBuiltins } from "../../input/builtins.ts";
 import {
   checkChainId,
   checkInteger,
@@ -54,6 +55,7 @@ const MAX_KEYS = 64;
  * AUDITOR_KEY_INVALID
  */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
+  checkAllBuiltins();
   const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The options of auditors", options);
   checkNames("The options of auditors", options, OPTIONS);
   if (!Array.isArray(texts) || texts.length > MAX_KEYS)

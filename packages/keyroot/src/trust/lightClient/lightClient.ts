@@ -33,7 +33,6 @@ export function lightClient(options: LightClientOptions): Trust {
   const checked = checkOptions(options);
   const maxAgeMs = parseMaxAge("lightClient", checked.maxAgeMs);
   return makeTrust("light-client", (place) => {
-    checkAllBuiltins();
     const config = parseConfig(checked, place);
     const { checkpoint, callersMaxAgeMs } = config;
     return {
@@ -83,6 +82,7 @@ export function parseCheckpoint(
   options: Pick<LightClientOptions, "checkpoint" | "network" | "maxCheckpointAgeMs">,
   chainId: number | bigint,
 ): Omit<LightClientConfig, "urls" | "store"> {
+  checkAllBuiltins();
   const { maxCheckpointAgeMs: callersMaxAgeMs } = options;
   const checkpoint = checkCheckpoint(options.checkpoint);
   const network = parseNetwork(options.network, checkChainId("The chainId option", chainId));

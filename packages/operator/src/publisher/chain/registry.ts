@@ -1,6 +1,6 @@
 import { getAddress } from "ethers/address";
-import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
+import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
 import {
   decodeRootAddedLog,
   encodeAddMerkleTreeRoot,
@@ -8,8 +8,8 @@ import {
   fetchOwner,
   readMerkleTreeRoots,
   ROOT_ADDED_TOPIC,
-} from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+} from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
@@ -103,7 +103,7 @@ export class Registry {
    * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of `call`
    * @example
    * ```ts
-   * import { rpcCaller } from "keyroot/transport";
+   * import { rpcCaller } from "keyroot/internal/transport";
    *
    * const call = rpcCaller("https://rpc.example", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
    * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");

@@ -1,6 +1,6 @@
-import { ArgumentError } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
-import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
+import { ArgumentError } from "keyroot/internal/errors";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 import type { RecordTable } from "../records/recordTable.ts";
 
 /**

@@ -1,8 +1,8 @@
 /**
  * The cost of publishing on the chains in docs/choosing-a-chain.md. The calculation needs no registry on these chains.
  */
-import { encodeAddMerkleTreeRoot } from "keyroot/registry";
-import { USER_ID_BYTES, type UserID } from "keyroot/identity";
+import { encodeAddMerkleTreeRoot } from "keyroot/internal/registry";
+import { USER_ID_BYTES, type UserID } from "keyroot/internal/identity";
 import { Chain } from "../chain/chain.ts";
 import { DataFees } from "../chain/dataFee.ts";
 import { gasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";

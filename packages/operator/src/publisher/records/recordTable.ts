@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import {
   checkKeyRecord,
   KEY_ID_BYTES,
@@ -6,7 +6,7 @@ import {
   PUBLIC_KEY_BYTES,
   toKeyRecord,
   type UserID,
-} from "keyroot/identity";
+} from "keyroot/internal/identity";
 
 /** A second record for a user. */
 export interface Duplicate {

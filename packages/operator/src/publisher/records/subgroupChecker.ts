@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import pMap from "p-map";
-import { ArgumentError } from "keyroot/errors";
-import type { KeyRecord, UserID } from "keyroot/identity";
+import { ArgumentError } from "keyroot/internal/errors";
+import type { KeyRecord, UserID } from "keyroot/internal/identity";
 import { plural } from "../../plural.ts";
 import { WorkerPool } from "../../threads/workerPool.ts";
 

@@ -1,6 +1,6 @@
 /** The script of a thread that checks public keys. */
-import { ArgumentError } from "keyroot/errors";
-import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/identity";
+import { ArgumentError } from "keyroot/internal/errors";
+import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/internal/identity";
 import { serveRequests } from "../../threads/serveRequests.ts";
 
 /**

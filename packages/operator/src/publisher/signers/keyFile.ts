@@ -1,5 +1,5 @@
 import type { SigningKey } from "ethers/crypto";
-import { isObject } from "keyroot/input";
+import { isObject } from "keyroot/internal/input";
 import { ArgumentError } from "../../errors.ts";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";

@@ -1,5 +1,5 @@
 import { isAddress } from "ethers/address";
-import { checkSourceUrl, RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { checkSourceUrl, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { ArgumentError } from "../../errors.ts";
 import { openKeyFile, passphraseSourceOf } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";

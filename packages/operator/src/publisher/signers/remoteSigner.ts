@@ -1,8 +1,8 @@
 import { getAddress } from "ethers/address";
 import { Transaction } from "ethers/transaction";
-import { toQuantity } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
-import type { RpcCall } from "keyroot/transport";
+import { toQuantity } from "keyroot/internal/ethereum";
+import { isObject } from "keyroot/internal/input";
+import type { RpcCall } from "keyroot/internal/transport";
 import { TransportError } from "../../errors.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
+import { isHash, parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import type { Chain, Receipt } from "../chain/chain.ts";
 import { DataFees, worstDataFeeOf } from "../chain/dataFee.ts";

@@ -1,8 +1,8 @@
 /** The search for the owner's transaction with a given nonce. The owner's signature proves the result. */
 import { Transaction, type TransactionLike } from "ethers/transaction";
-import { TransportError } from "keyroot/errors";
-import { isHash, toQuantity } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
+import { TransportError } from "keyroot/internal/errors";
+import { isHash, toQuantity } from "keyroot/internal/ethereum";
+import { isObject } from "keyroot/internal/input";
 import type { Registry } from "../chain/registry.ts";
 
 /** A transaction that an account has signed. */

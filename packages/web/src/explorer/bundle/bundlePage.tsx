@@ -1,4 +1,4 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { useEffect, useState } from "preact/hooks";
 import { Field, Form, TextField, useText } from "../../shared/form.tsx";
 import { formatBytes, shorten } from "../../shared/format.ts";

@@ -1,4 +1,4 @@
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import { hostOf } from "../shared/config.ts";
 import type { Failure, Options, TreePath } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";

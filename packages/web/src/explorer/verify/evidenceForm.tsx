@@ -1,4 +1,4 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { useState } from "preact/hooks";
 import { Form, Select, TextField, useText } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";

@@ -1,5 +1,5 @@
 import type { Evidence } from "keyroot";
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import type { ComponentChildren } from "preact";
 import { formatCount, plural, shorten } from "../../shared/format.ts";
 import { Time } from "../../shared/time.tsx";

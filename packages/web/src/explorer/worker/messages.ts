@@ -1,7 +1,8 @@
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
-import type { Evidence, KeyRecord, MerkleProof, VerifierOptions } from "keyroot";
+import type { Evidence, KeyRecord, VerifierOptions } from "keyroot";
+import type { MerkleProof } from "keyroot/merkle";
 import type { Bundle } from "keyroot/bundle";
-import type { Advice, VerificationStep } from "keyroot/errors";
+import type { Advice, VerificationStep } from "keyroot/internal/errors";
 import type { KeyHolder } from "keyroot/safety-code";
 
 /** The messages between the page and the page's workers. All values can be cloned. */

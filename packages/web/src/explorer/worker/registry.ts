@@ -1,7 +1,7 @@
 /** The worker that reads the registry for the start page. */
-import { fetchBlock, fetchCodeHash } from "keyroot/ethereum";
-import { fetchOwner, fetchRootAddedLogs, fetchUserCount } from "keyroot/registry";
-import { RPC_LIMITS, rpcCaller } from "keyroot/transport";
+import { fetchBlock, fetchCodeHash } from "keyroot/internal/ethereum";
+import { fetchOwner, fetchRootAddedLogs, fetchUserCount } from "keyroot/internal/registry";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import type { RegistryFacts, RootAdded } from "./messages.ts";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
