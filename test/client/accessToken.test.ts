@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AccessToken } from "../../packages/client/src/accessToken.ts";
+import { AccessToken } from "../../packages/client/src/shared/accessToken.ts";
 import { failure } from "../support/support.ts";
 
 const HOUR = 3_600_000;

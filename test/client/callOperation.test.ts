@@ -3,8 +3,8 @@ import { getEventListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { checkClientOptions } from "@keyroot/client/internal";
-import type { ClientOptions } from "../../packages/client/src/options.ts";
-import { operationCaller, type OperationOptions } from "../../packages/client/src/callOperation.ts";
+import type { ClientOptions } from "../../packages/client/src/shared/options.ts";
+import { operationCaller, type OperationOptions } from "../../packages/client/src/shared/callOperation.ts";
 import { serve } from "../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../support/support.ts";
 

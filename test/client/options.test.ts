@@ -4,7 +4,7 @@ import {
   checkClientOptions,
   checkRefreshToken,
   type ClientOptions,
-} from "../../packages/client/src/options.ts";
+} from "../../packages/client/src/shared/options.ts";
 import { refusalOf } from "../support/refusalOf.ts";
 
 const check = (options: Partial<ClientOptions>) =>

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { readProblem } from "../../packages/client/src/problem.ts";
+import { readProblem } from "../../packages/client/src/shared/problem.ts";
 import { SERVICE_CODES } from "@keyroot/client/internal";
 import { ServiceError } from "@keyroot/client/internal";
 import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mock } from "node:test";
-import { sendWithRetry } from "../../packages/client/src/retry.ts";
+import { sendWithRetry } from "../../packages/client/src/shared/retry.ts";
 import { ArgumentError, type KeyrootError, TransportError } from "keyroot";
 import { ServiceError, TransportError as ClientTransportError } from "@keyroot/client/internal";
 import { failure } from "../support/support.ts";

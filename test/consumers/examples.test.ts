@@ -12,7 +12,7 @@ import { parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { UserClient } from "../../packages/client/src/user.ts";
-import { createVerifier } from "../../packages/keyroot/src/verifier/createVerifier.ts";
+import { createVerifier } from "../../packages/keyroot/src/createVerifier.ts";
 import { environment } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { ROOT } from "../support/packages/installPackages.ts";

@@ -3,8 +3,8 @@
  */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
-export type { AuditEntry, CreatedPartner, CreatedServerToken, PartnerSummary, PublishedBatch, RevokedServerToken, StaffInvitation } from "./operations.ts";
-export type { CallOptions } from "./options.ts";
+export type { AuditEntry, CreatedPartner, CreatedServerToken, PartnerSummary, PublishedBatch, RevokedServerToken, StaffInvitation } from "./shared/operations.ts";
+export type { CallOptions } from "./shared/options.ts";
 export {
   AdminClient,
   type AdminClientOptions,

@@ -4,7 +4,7 @@
  */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
-export type { ListAuditLogOptions } from "./auditLog.ts";
+export type { ListAuditLogOptions } from "./shared/auditLog.ts";
 export type {
   AuditEntry,
   ConflictingKey,
@@ -25,8 +25,8 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
-} from "./operations.ts";
-export type { CallOptions } from "./options.ts";
+} from "./shared/operations.ts";
+export type { CallOptions } from "./shared/options.ts";
 export type { Region } from "keyroot/internal/identity";
 export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
 export {

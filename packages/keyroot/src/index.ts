@@ -27,7 +27,7 @@ export { ownNode } from "./trust/ownNode.ts";
 export { pinnedBlock } from "./trust/pinnedBlock.ts";
 export type { Trust } from "./trust/trust.ts";
 export type { Contact } from "./verifier/contacts.ts";
-export { createVerifier, type Verifier } from "./verifier/createVerifier.ts";
+export { createVerifier, type Verifier } from "./createVerifier.ts";
 export type { CachedAnswer } from "./verifier/equivocation.ts";
 export type { KeyOptions, VerifierOptions } from "./verifier/options.ts";
 export type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";

@@ -30,11 +30,10 @@ export const OPERATOR_ERROR_CODES = [
   "PORT_UNAVAILABLE",
   "VARIABLE_UNKNOWN",
   "NODE_UNSUPPORTED",
-  "PUBLISHER_RUNNING",
 ] as const;
 
-/** An error code of this package or of `keyroot`. */
-export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
+/** An error code of this package or of `keyroot`. `@keyroot/client` also has PUBLISHER_RUNNING, which the service sends. */
+export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number] | "PUBLISHER_RUNNING";
 
 // The error classes of `keyroot`. In this package, the classes also accept the package's own codes.
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;

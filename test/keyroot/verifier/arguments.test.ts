@@ -32,14 +32,18 @@ describe("arguments of the verifier", () => {
     return state;
   };
 
+  const create = async (options: unknown) => Promise.resolve((createVerifier as (options: unknown) => unknown)(options));
+
   /** Functions to test. Each takes its options as the only argument. */
   const functions: Record<string, (options: unknown) => Promise<unknown>> = {
-    verifyPublicKey: (options) =>
-      (verifyOnce as Loose)(
-        userID,
-        isPlainObject(options) ? { expectedPublicKey: ANY_KEY, ...(options as Options) } : options,
-      ),
-    verifyMany: (options) => (verifyListOnce as Loose)([{ userID, expectedPublicKey: ANY_KEY }], options),
+    verify: (options) =>
+      isPlainObject(options)
+        ? (verifyOnce as Loose)(userID, { expectedPublicKey: ANY_KEY, ...(options as Options) })
+        : create(options),
+    verifyMany: (options) =>
+      isPlainObject(options)
+        ? (verifyListOnce as Loose)([{ userID, expectedPublicKey: ANY_KEY }], options)
+        : create(options),
     makeBundle: (options) => (makeBundle as Loose)(userID, options),
     verifyBundle: (options) => (verifyBundle as Loose)(bundle, options),
   };
@@ -82,7 +86,7 @@ describe("arguments of the verifier", () => {
 
   for (const [option, message] of Object.entries(OPTIONS)) {
     it(`cause an error that names an invalid ${option}`, async () => {
-      const callers = option === "cache" ? ["verifyMany"] : ["verifyPublicKey", "verifyMany"];
+      const callers = option === "cache" ? ["verifyMany"] : ["verify", "verifyMany"];
       for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
         for (const name of callers) {
           const state = counted();
@@ -98,7 +102,7 @@ describe("arguments of the verifier", () => {
   it("may include a chainId that is a bigint below 2^53", async () => {
     const { options } = counted();
     const chainId = BigInt(place.chainId);
-    expect(await functions["verifyPublicKey"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
+    expect(await functions["verify"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
     for (const chainId of [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 2000n]) {
       for (const [name, call] of Object.entries(functions)) {
         const error = await keyrootErrorOf(() =>
@@ -127,7 +131,7 @@ describe("arguments of the verifier", () => {
 
   it("cause an error that names a wrong limit", async () => {
     for (const limit of ["fileBytes", "timeoutMs"]) {
-      const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
+      const error = await keyrootErrorOf(() => functions["verify"]?.({ ...place, limits: { [limit]: "1" } }));
       expect(error?.message).to.match(
         new RegExp(`^The limits\\.${limit} option must be a whole number from 1 to 2147483647, but is "1"\\.$`),
       );
@@ -139,7 +143,7 @@ describe("arguments of the verifier", () => {
     const names = Object.keys(OPTIONS).filter((name) => !(name in options) && name !== "cache");
     const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
     const limits = { fileBytes: undefined, timeoutMs: undefined };
-    expect(await functions["verifyPublicKey"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
+    expect(await functions["verify"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
   });
 
   describe("contacts of verifyMany", () => {

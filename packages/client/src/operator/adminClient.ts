@@ -1,11 +1,11 @@
-import { checkSubject, discardedKey } from "../answers.ts";
-import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../auditLog.ts";
-import { operationCaller } from "../callOperation.ts";
-import { OperationClient } from "../operationClient.ts";
-import { type AuditEntry, type CreatedPartner, type CreatedServerToken, type PartnerSummary, type PublishedBatch, type RevokedServerToken, type ServerToken, type StaffInvitation } from "../operations.ts";
-import { type CallOptions, checkBizID, checkCallOptions, checkConnection, type CheckedConnection, checkIdempotencyKey, CONNECTION, type ConnectionOptions, keyOf } from "../options.ts";
-import { type PageOptions, iteratePages } from "../pages.ts";
-import { refuseBrowsers } from "../refuseBrowsers.ts";
+import { checkSubject, discardedKey } from "../shared/answers.ts";
+import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../shared/auditLog.ts";
+import { operationCaller } from "../shared/callOperation.ts";
+import { OperationClient } from "../shared/operationClient.ts";
+import { type AuditEntry, type CreatedPartner, type CreatedServerToken, type PartnerSummary, type PublishedBatch, type RevokedServerToken, type ServerToken, type StaffInvitation } from "../shared/operations.ts";
+import { type CallOptions, checkBizID, checkCallOptions, checkConnection, type CheckedConnection, checkIdempotencyKey, CONNECTION, type ConnectionOptions, keyOf } from "../shared/options.ts";
+import { type PageOptions, iteratePages } from "../shared/pages.ts";
+import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { ArgumentError } from "../errors.ts";
 import { checkInteger, checkNames, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "keyroot/internal/input";
 import {

@@ -16,9 +16,9 @@ import {
   userID,
   uuid,
   withValidKey,
-} from "../answers.ts";
-import { data } from "../auditLog.ts";
-import { page } from "../pages.ts";
+} from "../shared/answers.ts";
+import { data } from "../shared/auditLog.ts";
+import { page } from "../shared/pages.ts";
 import type {
   AnswerOf,
   CreatedUser,
@@ -34,12 +34,12 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
-} from "../operations.ts";
+} from "../shared/operations.ts";
 import { isObject } from "keyroot/internal/input";
 import type { ServiceError } from "../errors.ts";
 import type { Region } from "keyroot/internal/identity";
 import type { UserID } from "keyroot/internal/identity";
-import { toServiceError } from "../problem.ts";
+import { toServiceError } from "../shared/problem.ts";
 
 /** A user to create. If `context` is set, the user also receives a refresh token for this device or purpose. */
 export interface UserToCreate {

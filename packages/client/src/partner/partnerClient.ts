@@ -1,6 +1,6 @@
-import { about, discardedKey, refreshToken, serverToken, userPublicKey } from "../answers.ts";
-import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
-import { OperationClient } from "../operationClient.ts";
+import { about, discardedKey, refreshToken, serverToken, userPublicKey } from "../shared/answers.ts";
+import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../shared/auditLog.ts";
+import { OperationClient } from "../shared/operationClient.ts";
 import type {
   AuditEntry,
   CreatedUser,
@@ -11,7 +11,7 @@ import type {
   PartnerUser,
   RefreshToken,
   ServerToken,
-} from "../operations.ts";
+} from "../shared/operations.ts";
 import {
   type CallOptions,
   checkCallOptions,
@@ -21,10 +21,10 @@ import {
   type ClientOptions,
   keyOf,
   toUserID,
-} from "../options.ts";
-import { iteratePages, page, type PageOptions } from "../pages.ts";
-import { refuseBrowsers } from "../refuseBrowsers.ts";
-import { sessionOf } from "../serviceSession.ts";
+} from "../shared/options.ts";
+import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
+import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
+import { sessionOf } from "../shared/serviceSession.ts";
 import type { Region } from "keyroot/internal/identity";
 import { userIDToHex } from "keyroot/internal/identity";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";

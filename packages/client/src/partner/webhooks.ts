@@ -1,15 +1,15 @@
 import { checkInteger, checkText, invalidArgument, optional } from "keyroot/internal/input";
-import { about } from "../answers.ts";
-import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../options.ts";
-import type { OperationClient } from "../operationClient.ts";
+import { about } from "../shared/answers.ts";
+import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../shared/options.ts";
+import type { OperationClient } from "../shared/operationClient.ts";
 import type {
   NewWebhookEndpoint,
   RotatedSecret,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
-} from "../operations.ts";
-import { iteratePages, type PageOptions } from "../pages.ts";
+} from "../shared/operations.ts";
+import { iteratePages, type PageOptions } from "../shared/pages.ts";
 import {
   DELIVERY_STATES,
   deliveryPage,

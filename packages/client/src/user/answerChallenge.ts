@@ -1,5 +1,5 @@
-import { checkSubject, count, text } from "../answers.ts";
-import type { AnswerOf } from "../operations.ts";
+import { checkSubject, count, text } from "../shared/answers.ts";
+import type { AnswerOf } from "../shared/operations.ts";
 import { checkChecksum } from "keyroot/internal/ethereum";
 import { TransportError } from "../errors.ts";
 import { base64 } from "keyroot/internal/bytes";

@@ -1,4 +1,4 @@
-import { type CheckedOptions, type ClientOptions } from "../options.ts";
+import { type CheckedOptions, type ClientOptions } from "../shared/options.ts";
 import { ArgumentError } from "../errors.ts";
 import { ADDRESS } from "keyroot/internal/ethereum";
 import type { KeyPair } from "keyroot/internal/identity";

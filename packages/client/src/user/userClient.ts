@@ -13,11 +13,11 @@ import {
   userID,
   userPublicKey,
   withValidKey,
-} from "../answers.ts";
-import { OperationClient } from "../operationClient.ts";
-import type { AnswerOf, UserPublicKey, UserRecord } from "../operations.ts";
-import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
-import { sessionOf } from "../serviceSession.ts";
+} from "../shared/answers.ts";
+import { OperationClient } from "../shared/operationClient.ts";
+import type { AnswerOf, UserPublicKey, UserRecord } from "../shared/operations.ts";
+import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
+import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import type { KeyPair } from "keyroot/internal/identity";
 import { keyIDOf } from "keyroot/internal/identity";

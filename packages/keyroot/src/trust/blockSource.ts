@@ -72,7 +72,7 @@ export interface BundledBlock {
  * apps call (`makeTrust`). The steps after a source are the same for all sources: `verifier/readRootAtBlock.ts` reads
  * the header and the root, and the verifier checks the file and the record.
  *
- * `find` MUST:
+ * `findBlock` MUST:
  * - return a hash only after all checks that the source promises;
  * - throw a VerificationError of the step "anchor" if its data is false, or a TransportError if data is missing. It must
  *   not return a block with weaker evidence;
@@ -80,7 +80,7 @@ export interface BundledBlock {
  * - send requests only through `calls` or `quorum`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.
  *
- * `find` MUST NOT read the contract. It should load its code on demand, because every app loads the constructors.
+ * `findBlock` MUST NOT read the contract. It should load its code on demand, because every app loads the constructors.
  */
 export interface BlockSource {
   /** The name of the choice, in evidence and on the command line. */
@@ -96,10 +96,10 @@ export interface BlockSource {
   tag: BlockTag;
   /** Maximum age of the block in ms. */
   maxAgeMs?: number | undefined;
-  find: (request: BlockRequest) => Promise<FoundBlock>;
+  findBlock: (request: BlockRequest) => Promise<FoundBlock>;
   /**
    * Finds the block of a bundle. Undefined if the source needs a network.
-   * @throws VerificationError UNANCHORED, and the errors of `find`
+   * @throws VerificationError UNANCHORED, and the errors of `findBlock`
    */
   findInBundle?: (bundle: BundledBlock) => FoundBlock;
   /**

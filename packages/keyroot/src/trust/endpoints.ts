@@ -26,7 +26,7 @@ export function endpoints(options: EndpointsOptions): Trust {
     name: "endpoints",
     required,
     storageProof: false,
-    find: async (request) => (await import("./quorum.ts")).findQuorumBlock(request),
+    findBlock: async (request) => (await import("./agreedBlock.ts")).findAgreedBlock(request),
     accepts: (_, agreeing) => agreeing >= required,
   }));
 }

@@ -16,7 +16,7 @@ export function oneEndpoint(options: BlockOptions = {}): Trust {
     ...block,
     name: "one-endpoint",
     storageProof: false,
-    find: findReportedBlock,
+    findBlock: findReportedBlock,
     accepts,
   }));
 }

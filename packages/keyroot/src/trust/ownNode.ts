@@ -16,7 +16,7 @@ export function ownNode(options: BlockOptions = {}): Trust {
     ...block,
     name: "own-node",
     storageProof: true,
-    find: findReportedBlock,
+    findBlock: findReportedBlock,
     accepts,
   }));
 }

@@ -19,7 +19,7 @@ export function pinnedBlock(hash: string): Trust {
     storageProof: true,
     // The block may not be final, so answers at this block are not final either.
     tag: "latest",
-    find: () => Promise.resolve(block),
+    findBlock: () => Promise.resolve(block),
     findInBundle: () => block,
     // Each caller can pin another block, so the verifier always reads the chain.
     accepts: () => false,

@@ -46,7 +46,7 @@ export async function readRootAtBlock(
   const quorum = required === undefined ? undefined : new Quorum(calls, required);
   const endpoints = quorum ?? only(calls);
   const usersSlot = usersSlotOf(query);
-  const found = await source.find({ calls, quorum, tag, http, now });
+  const found = await source.findBlock({ calls, quorum, tag, http, now });
   const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
   checkHeaderHash("The endpoint's header", block, found.hash, found.number);
   checkBlockAge(block, maxAgeMs, now());

@@ -140,7 +140,7 @@ export async function openTrustedChain(args: TrustArguments, chainAndFiles: Chai
       const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
       // Use new objects for each call, because a source keeps one block per request.
       const quorum = required === undefined ? undefined : new Quorum(calls, required);
-      const { hash, details } = await source.find({ calls: [...calls], quorum, tag, http, now: Date.now });
+      const { hash, details } = await source.findBlock({ calls: [...calls], quorum, tag, http, now: Date.now });
       return { blockHash: hash, source: name, ...(details && { details }) };
     },
   };

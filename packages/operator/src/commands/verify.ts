@@ -1,6 +1,6 @@
 import { ArgumentError } from "keyroot/internal/errors";
 import { ANY_KEY } from "keyroot/internal/identity";
-import { createVerifier, type Evidence } from "keyroot/internal/verifier";
+import { createVerifier, type Evidence } from "keyroot";
 import { endpointsOf, trustOf } from "./trust.ts";
 import { describeSource } from "./describeSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";

@@ -47,7 +47,7 @@ export function auditors(options: AuditorsOptions): Trust {
       name: "auditors",
       storageProof: true,
       tag: "finalized",
-      find: async (request) => blockOf(await search(request), request.calls),
+      findBlock: async (request) => blockOf(await search(request), request.calls),
       findInBundle: ({ statement: file }) => {
         if (file === undefined) throw unanchored();
         return blockOf({ ...verifyStatement(encodeUtf8(file), place, trusted), file }, []);

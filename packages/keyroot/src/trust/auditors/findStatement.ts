@@ -61,7 +61,7 @@ export async function findStatement(
     }
     const [first, ...others] = accepted;
     if (first === undefined) continue;
-    const other = others.find(({ block }) => block.hash !== first.block.hash);
+    const [other] = others.filter(({ block }) => block.hash !== first.block.hash);
     if (other === undefined) return first;
     throw conflict(first, other);
   }

@@ -119,7 +119,7 @@ export function checkPlace(signed: StatementPlace, place: StatementPlace): void 
 export function verifySignatures({ text, signatures }: SignedNote, keys: readonly AuditorKey[]): string[] {
   const signers = new Set<string>();
   for (const signature of signatures) {
-    const key = keys.find(({ name, id }) => name === signature.name && id === signature.keyID);
+    const [key] = keys.filter(({ name, id }) => name === signature.name && id === signature.keyID);
     if (key === undefined) continue;
     if (!verifySignature(text, signature, key)) {
       const message = `The signature of the auditor ${key.name} is false. Inform the auditor.`;

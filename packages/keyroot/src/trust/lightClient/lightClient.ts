@@ -41,7 +41,7 @@ export function lightClient(options: LightClientOptions): Trust {
       tag: "finalized",
       maxAgeMs,
       // This module is loaded on demand, because the code for the curve BLS12-381 is large.
-      find: async (request) => (await import("./source.ts")).findLightClientBlock(config, request),
+      findBlock: async (request) => (await import("./source.ts")).findLightClientBlock(config, request),
       accepts: ({ details }) =>
         details?.checkpoint === checkpoint && details.maxCheckpointAgeMs === callersMaxAgeMs,
     };

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from "keyroot/internal/engine";
-import { TransportError } from "./errors.ts";
+import { TransportError } from "../errors.ts";
 import { parseBoundedJson } from "keyroot/internal/input";
 import { fetchBytes, type HttpAnswer } from "keyroot/internal/transport";
 import { parseUrl } from "keyroot/internal/engine";

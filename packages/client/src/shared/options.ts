@@ -1,6 +1,6 @@
 import { bytesToHex } from "keyroot/internal/bytes";
 import { randomBytes } from "keyroot/internal/bytes";
-import { ArgumentError } from "./errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "keyroot/internal/identity";
 import { describeValue } from "keyroot/internal/input";
 import {

@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../errors.ts";
 import { AccessToken } from "./accessToken.ts";
 import { object, secret } from "./answers.ts";
 import { operationCaller } from "./callOperation.ts";

@@ -1,11 +1,11 @@
-import type { UserID } from "../identity/userID.ts";
-import { checkNames, checkObject } from "../input/options.ts";
-import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
-import { type Contact, copyContacts } from "./contacts.ts";
-import type { KeyOptions, VerifierOptions } from "./options.ts";
-import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
-import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
-import { type VerifiedKey, verifyKey } from "./verifyKey.ts";
+import type { UserID } from "./identity/userID.ts";
+import { checkNames, checkObject } from "./input/options.ts";
+import type { Watch, WatchKeysOptions } from "./watch/watch.ts";
+import { type Contact, copyContacts } from "./verifier/contacts.ts";
+import type { KeyOptions, VerifierOptions } from "./verifier/options.ts";
+import { parseVerifierOptions, type VerifierConfig } from "./verifier/verifierConfig.ts";
+import type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";
+import { type VerifiedKey, verifyKey } from "./verifier/verifyKey.ts";
 
 /** A verifier of public keys. All its functions use the options of `createVerifier`. */
 export interface Verifier {
@@ -77,11 +77,11 @@ export function makeVerifier(config: VerifierConfig): Verifier {
     // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
-      const { verifyContacts } = await import("./verifyContacts.ts");
+      const { verifyContacts } = await import("./verifier/verifyContacts.ts");
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
-      const { watch } = await import("../watch/watch.ts");
+      const { watch } = await import("./watch/watch.ts");
       return watch(config, options);
     },
   };

@@ -1,4 +1,4 @@
-import { ArgumentError } from "./errors.ts";
+import { ArgumentError } from "../errors.ts";
 
 /**
  * Throws an error in browsers, because every visitor of a web page could read the client's token.

@@ -1,6 +1,6 @@
 import { printable } from "keyroot/internal/input";
-import { SERVICE_CODES } from "./errorCodes.ts";
-import { type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "./errors.ts";
+import { SERVICE_CODES } from "../errorCodes.ts";
+import { type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "keyroot/internal/input";
 
 /** Maximum length of a quoted text from the service in characters. Longer texts are cut off. */

@@ -1,5 +1,5 @@
 import { withResolvers } from "keyroot/internal/engine";
-import { ServiceError, TransportError } from "./errors.ts";
+import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**

@@ -1,4 +1,4 @@
-import { TransportError } from "./errors.ts";
+import { TransportError } from "../errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { checkKeyRecord } from "keyroot/internal/identity";
 import { REGIONS } from "keyroot/internal/identity";

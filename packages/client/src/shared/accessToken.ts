@@ -1,6 +1,6 @@
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { decodeUtf8 } from "keyroot/internal/engine";
-import { TransportError } from "./errors.ts";
+import { TransportError } from "../errors.ts";
 import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 

@@ -1,4 +1,4 @@
-import { TransportError } from "./errors.ts";
+import { TransportError } from "../errors.ts";
 import { checkInteger } from "keyroot/internal/input";
 import { type Check, list, nullable, object, uuid } from "./answers.ts";
 import type { OperationClient } from "./operationClient.ts";
