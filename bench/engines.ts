@@ -67,7 +67,12 @@ function answerToCall({ id, method, params: [call] }: Call): object {
   return { jsonrpc: "2.0", id, result };
 }
 
-const options: Omit<VerifierOptions, "trust"> = { rpc: HOSTS.rpc, chainId: 1, contract: CONTRACT, merkleUrl: HOSTS.files };
+const options: Omit<VerifierOptions, "trust"> = {
+  rpc: HOSTS.rpc,
+  chainId: 1,
+  contract: CONTRACT,
+  merkleUrl: HOSTS.files,
+};
 const same = users.map(() => users[0] ?? users).flat();
 
 const tools = await installEngines();

@@ -49,7 +49,14 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   if (way === "bundle") {
     const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
     return (bytes) =>
-      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: ANY_KEY, trust: pinnedBlock(pinned) });
+      verifyBundle(bytes, {
+        userID,
+        chainId: 1,
+        contract,
+        codeHash,
+        expectedPublicKey: ANY_KEY,
+        trust: pinnedBlock(pinned),
+      });
   }
   const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/internal/merkle");
   if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY });

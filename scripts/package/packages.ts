@@ -51,8 +51,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
-        evidence:
-          /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
+        evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
         lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow|blockProof)\b/,
       },

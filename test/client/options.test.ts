@@ -1,10 +1,6 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import {
-  checkClientOptions,
-  checkRefreshToken,
-  type ClientOptions,
-} from "../../packages/client/src/shared/options.ts";
+import { checkClientOptions, checkRefreshToken, type ClientOptions } from "../../packages/client/src/shared/options.ts";
 import { refusalOf } from "../support/refusalOf.ts";
 
 const check = (options: Partial<ClientOptions>) =>

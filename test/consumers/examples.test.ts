@@ -125,9 +125,12 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     const pair = generateKeyPair();
     await new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract }).register(pair);
     await newcomer.runOrFail("npx keyroot publish-registered");
-    const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract, trust: oneEndpoint() }).verify(userID, {
-      expectedPublicKey: ANY_KEY,
-    });
+    const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract, trust: oneEndpoint() }).verify(
+      userID,
+      {
+        expectedPublicKey: ANY_KEY,
+      },
+    );
     expect(publicKey).to.deep.equal(pair.publicKey);
   });
 

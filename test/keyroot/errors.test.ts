@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ArgumentError, ERROR_CODES, KeyrootError, TransportError, VerificationError } from "../../packages/keyroot/src/errors.ts";
+import {
+  ArgumentError,
+  ERROR_CODES,
+  KeyrootError,
+  TransportError,
+  VerificationError,
+} from "../../packages/keyroot/src/errors.ts";
 import { CLIENT_ERROR_CODES, ServiceError, TransportError as ClientTransportError } from "@keyroot/client/internal";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
 import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
@@ -46,7 +52,9 @@ describe("errors", () => {
 
     it("are not in the library if they belong to other packages", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
-      const foreign = [...CLIENT_ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
+      const foreign = [...CLIENT_ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) =>
+        sources.includes(`"${code}"`),
+      );
       expect(foreign).to.deep.equal([]);
     });
 

@@ -111,10 +111,13 @@ describe("JSON schemas", () => {
     await fc.assert(
       fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
         const other = change(bundle, changes);
-        const verified = verifyBundle(
-          other,
-          { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY, trust: pinnedBlock(pinned) },
-        );
+        const verified = verifyBundle(other, {
+          userID,
+          chainId: 1,
+          contract: CONTRACT,
+          expectedPublicKey: ANY_KEY,
+          trust: pinnedBlock(pinned),
+        });
         if (await verified.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
       }),
     );

@@ -334,10 +334,13 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
         hash: string;
       };
       const { chainId, contract } = world.stack;
-      const verified = await verifyBundle(
-        bundle,
-        { userID, chainId, contract, expectedPublicKey: ANY_KEY, trust: pinnedBlock(block.hash) },
-      );
+      const verified = await verifyBundle(bundle, {
+        userID,
+        chainId,
+        contract,
+        expectedPublicKey: ANY_KEY,
+        trust: pinnedBlock(block.hash),
+      });
       expect(verified.record.pubKey).to.equal(pubKey);
       await page.getByRole("link", { name: "Bundle" }).click();
       await page.getByRole("heading", { name: "Verify a bundle" }).waitFor();

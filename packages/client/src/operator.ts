@@ -3,7 +3,15 @@
  */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
-export type { AuditEntry, CreatedPartner, CreatedServerToken, PartnerSummary, PublishedBatch, RevokedServerToken, StaffInvitation } from "./shared/operations.ts";
+export type {
+  AuditEntry,
+  CreatedPartner,
+  CreatedServerToken,
+  PartnerSummary,
+  PublishedBatch,
+  RevokedServerToken,
+  StaffInvitation,
+} from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
 export {
   AdminClient,

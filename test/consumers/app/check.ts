@@ -1,5 +1,14 @@
 /** An app that uses the library in every consumer test. It imports only modules that all consumers have. */
-import { ANY_KEY, createVerifier, KeyrootError, oneEndpoint, ownNode, type VerifiedKey, type VerifierOptions, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  createVerifier,
+  KeyrootError,
+  oneEndpoint,
+  ownNode,
+  type VerifiedKey,
+  type VerifierOptions,
+  pinnedBlock,
+} from "keyroot";
 import type { VerifiedBundle } from "keyroot/bundle";
 import { UserClient } from "@keyroot/client/user";
 

@@ -1,5 +1,14 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { ANY_KEY, createVerifier, endpoints, oneEndpoint, ownNode, pinnedBlock, type VerifiedKey, type Verifier } from "keyroot";
+import {
+  ANY_KEY,
+  createVerifier,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+  type VerifiedKey,
+  type Verifier,
+} from "keyroot";
 import { auditors } from "keyroot/auditors";
 import { lightClient } from "keyroot/light-client";
 import { type Bundle, parseBundle } from "keyroot/bundle";

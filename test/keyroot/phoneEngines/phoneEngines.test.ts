@@ -98,7 +98,10 @@ async function casesOf(
   statements.files.set("latest", signedBy(auditors, text));
   const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [statements.url], maxAgeMs: 3_600_000 };
   const audited: PhoneOptions = { ...options, trust: ["auditors", policy] };
-  const beacon: PhoneOptions = { ...options, trust: ["lightClient", { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT }] };
+  const beacon: PhoneOptions = {
+    ...options,
+    trust: ["lightClient", { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT }],
+  };
   const cases: [string, PhoneOptions, string?][] = [
     ["endpoint", options],
     ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), trust: ["endpoints", { required: 2 }] }],

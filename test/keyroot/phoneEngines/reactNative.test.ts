@@ -102,7 +102,14 @@ async function recordAnswers({ stack, record, swapped }: PublishedKey): Promise<
     }
     return response;
   };
-  const verifier = createVerifier({ rpc: rpcUrl, merkleUrl, chainId, contract, trust: oneEndpoint(), fetch: recordingFetch });
+  const verifier = createVerifier({
+    rpc: rpcUrl,
+    merkleUrl,
+    chainId,
+    contract,
+    trust: oneEndpoint(),
+    fetch: recordingFetch,
+  });
   await verifier.verifyMany([{ userID: record.userID, expectedPublicKey: record.pubKey }]);
   const contact = { userID: record.userID, expectedPublicKey: swapped };
   const { userID, pubKey } = JSON.parse(await readFile(join(EXAMPLE, "me.json"), "utf8")) as typeof record;

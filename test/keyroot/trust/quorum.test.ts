@@ -80,7 +80,7 @@ describeOnChains("3 endpoints that must agree", (chain) => {
             JSON.stringify([args.method, args.params]).includes(method)
               ? Promise.resolve(answer)
               : chain.call(args.method, args.params ?? []);
-            const rpc = [{ request }, { request }, ...chain.urls().slice(0, 3)];
+          const rpc = [{ request }, { request }, ...chain.urls().slice(0, 3)];
           const options = { ...chain.optionsFor(QUORUM), codeHash: chain.codeHash, rpc };
           expect(await resultOf(options), method).to.equal("truth");
         }

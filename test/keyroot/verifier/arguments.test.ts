@@ -1,7 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { ANY_KEY, createVerifier, type KeyRecord, type Verifier, type WatchKeysOptions, oneEndpoint, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  createVerifier,
+  type KeyRecord,
+  type Verifier,
+  type WatchKeysOptions,
+  oneEndpoint,
+  pinnedBlock,
+} from "keyroot";
 import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { makeBundle, parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
@@ -32,7 +40,8 @@ describe("arguments of the verifier", () => {
     return state;
   };
 
-  const create = async (options: unknown) => Promise.resolve((createVerifier as (options: unknown) => unknown)(options));
+  const create = async (options: unknown) =>
+    Promise.resolve((createVerifier as (options: unknown) => unknown)(options));
 
   /** Functions to test. Each takes its options as the only argument. */
   const functions: Record<string, (options: unknown) => Promise<unknown>> = {
@@ -47,7 +56,13 @@ describe("arguments of the verifier", () => {
     makeBundle: (options) => (makeBundle as Loose)(userID, options),
     verifyBundle: (options) => (verifyBundle as Loose)(bundle, options),
   };
-  const bundleQuery = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY, trust: pinnedBlock(pinned) };
+  const bundleQuery = {
+    userID,
+    chainId: 1,
+    contract: CONTRACT,
+    expectedPublicKey: ANY_KEY,
+    trust: pinnedBlock(pinned),
+  };
 
   for (const [name, call] of Object.entries(functions)) {
     describe(`${name}'s options`, () => {

@@ -1,5 +1,13 @@
 import { expect } from "chai";
-import { ANY_KEY, type ContactOutcome, type VerificationError, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  type ContactOutcome,
+  type VerificationError,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+} from "keyroot";
 import {
   describeOnChains,
   forged,
@@ -255,7 +263,11 @@ describeOnChains("cache of verified keys", (chain) => {
     });
 
     it("causes a new request if too few of the quorum's endpoints are in the options", async () => {
-      for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), trust: endpoints({ required: 3, ...BLOCK }) }]) {
+      for (const change of [
+        quorumOf(1, 2),
+        quorumOf(2, 3),
+        { rpc: [0, 1, 2].map(url), trust: endpoints({ required: 3, ...BLOCK }) },
+      ]) {
         cache.clear();
         expect(resultOf(await verify({ ...quorumOf(0, 1) }))).to.equal("truth");
         const before = requests();

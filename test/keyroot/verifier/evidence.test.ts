@@ -23,7 +23,9 @@ describeOnChains("evidence of a verification", (chain) => {
         const verified = await verifyOnce(userID, chain.optionsFor(source));
         expect(verified).to.deep.include({ record: mine, blockNumber: chain.blockNumber });
         const evidence = chain.evidenceOf(source, chain.head);
-        const known = needsNoBlock(source) ? { source, storageProof: false, uniqueness: evidence.uniqueness } : evidence;
+        const known = needsNoBlock(source)
+          ? { source, storageProof: false, uniqueness: evidence.uniqueness }
+          : evidence;
         expect(verified.evidence).to.deep.equal(known);
       });
 
@@ -56,10 +58,16 @@ describeOnChains("evidence of a verification", (chain) => {
 
       it("is rejected if its block is older than allowed", async () => {
         const now = () => (Number(chain.head.timestamp) + 60) * 1000;
-        if (source === "pinned-block") return expect(await resultOf({ ...chain.optionsFor(source), now })).to.equal("truth");
+        if (source === "pinned-block")
+          return expect(await resultOf({ ...chain.optionsFor(source), now })).to.equal("truth");
         expect(await resultOf({ ...chain.optionsFor(source, { maxAgeMs: 60_000 }), now })).to.equal("truth");
         const error = await failure(verifyOnce(userID, { ...chain.optionsFor(source, { maxAgeMs: 59_999 }), now }));
-        return expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
+        return expect(error).to.include({
+          name: "VerificationError",
+          step: "anchor",
+          code: "STALE_BLOCK",
+          actual: 60_000,
+        });
       });
 
       it("is rejected if its block is more than 2 minutes ahead", async () => {
@@ -90,7 +98,9 @@ describeOnChains("evidence of a verification", (chain) => {
         expect(await resultOf(options)).to.equal(needsProof(source) ? "PROOF_INVALID" : "truth");
         if (!needsProof(source)) return;
         const { message } = (await failure(verifyOnce(userID, options))) as VerificationError;
-        expect(message).to.match(/slot 2 shows no root .* but the contract returns 0x.* The contract is not a PublicKeyRegistry/);
+        expect(message).to.match(
+          /slot 2 shows no root .* but the contract returns 0x.* The contract is not a PublicKeyRegistry/,
+        );
       });
     });
   }

@@ -60,7 +60,9 @@ describeOnChains("verifier with dishonest endpoints", (chain) => {
       chain.letLie(claim(ZERO), 1);
       const unknown = { ...late, userID: sampleUserID(7) };
       expect(await resultOf(chain.optionsFor("own-node"), unknown)).to.equal("NOT_PUBLISHED");
-      expect(await resultOf({ ...chain.optionsFor("own-node"), contract: chain.olderContract })).to.equal("NOT_PUBLISHED");
+      expect(await resultOf({ ...chain.optionsFor("own-node"), contract: chain.olderContract })).to.equal(
+        "NOT_PUBLISHED",
+      );
     });
 
     it("reports NOT_PUBLISHED if 2 of 5 endpoints claim a root", async () => {

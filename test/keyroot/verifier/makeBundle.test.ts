@@ -2,7 +2,17 @@ import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
 import { auditors as auditorsTrust, type Statement } from "keyroot/auditors";
-import { ArgumentError, type Eip1193Provider, type KeyRecord, type KeyrootError, TransportError, userIDToHex, VerificationError, oneEndpoint, pinnedBlock } from "keyroot";
+import {
+  ArgumentError,
+  type Eip1193Provider,
+  type KeyRecord,
+  type KeyrootError,
+  TransportError,
+  userIDToHex,
+  VerificationError,
+  oneEndpoint,
+  pinnedBlock,
+} from "keyroot";
 import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
 import { isObject } from "keyroot/internal/input";
 import { verifyBundle } from "keyroot/bundle";
@@ -42,7 +52,14 @@ describe("makeBundle", () => {
       const text = served.get(String(url).split("/").at(-1) ?? "");
       return Promise.resolve(new Response(text, { status: text === undefined ? 404 : 200 }));
     };
-    options = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: "https://files.example", trust: oneEndpoint(), fetch };
+    options = {
+      rpc: provider,
+      chainId: chain.chainId,
+      contract,
+      merkleUrl: "https://files.example",
+      trust: oneEndpoint(),
+      fetch,
+    };
   });
 
   after(() => chain.close());
@@ -68,9 +85,15 @@ describe("makeBundle", () => {
       const { bundle, verified } = await make({}, record.userID);
       const query = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
-      const verifiedAgain = await verifyBundle(bytes, { ...query, expectedPublicKey: record.pubKey, trust: pinnedBlock(pinned) });
+      const verifiedAgain = await verifyBundle(bytes, {
+        ...query,
+        expectedPublicKey: record.pubKey,
+        trust: pinnedBlock(pinned),
+      });
       expect(verifiedAgain.evidence.source).to.equal("pinned-block");
-      expect({ ...verifiedAgain, evidence: verified.evidence }).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
+      expect({ ...verifiedAgain, evidence: verified.evidence })
+        .to.deep.equal(verified)
+        .and.to.deep.include({ record, uniqueness: "unchecked" });
       expect(verifiedAgain).to.have.nested.property("evidence.block.hash", pinned);
     }
   });
@@ -183,7 +206,11 @@ describe("makeBundle", () => {
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
       const again = await verifyBundle(bytes, reading());
       expect(again).to.deep.equal(verified);
-      expect(again.evidence).to.deep.include({ source: "auditors", storageProof: true, details: { auditors: [a.key, b.key] } });
+      expect(again.evidence).to.deep.include({
+        source: "auditors",
+        storageProof: true,
+        details: { auditors: [a.key, b.key] },
+      });
       expect(again.evidence.block?.hash).to.equal(await newest());
     });
 

@@ -1,5 +1,14 @@
 import { expect } from "chai";
-import { ANY_KEY, ArgumentError, type Eip1193Provider, userIDToHex, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  ArgumentError,
+  type Eip1193Provider,
+  userIDToHex,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+} from "keyroot";
 import { sampleUserID } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 import { verifyOnce } from "../../support/verifier/verifyOnce.ts";

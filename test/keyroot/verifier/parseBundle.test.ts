@@ -14,7 +14,13 @@ describe("parseBundle", () => {
   const { bundle: good, pinned } = plainBundle(proof);
   const text = JSON.stringify(good);
   const withChanges = (change: object): object => ({ ...good, ...change });
-  const query = { userID: mine.userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY, trust: pinnedBlock(pinned) };
+  const query = {
+    userID: mine.userID,
+    chainId: 1,
+    contract: CONTRACT,
+    expectedPublicKey: ANY_KEY,
+    trust: pinnedBlock(pinned),
+  };
   /** Returns the error of `parseBundle`. `verifyBundle` must throw the same error. */
   const errorOf = async (source: unknown) => {
     const error = await failure(verifyBundle(source, query));

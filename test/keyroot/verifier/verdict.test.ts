@@ -26,7 +26,11 @@ describe("verifyRoot", () => {
 
   describe("for an endpoint's answers", () => {
     const verify = (changes: Partial<KeyQuery>, answered: Partial<RootAnswers>) =>
-      verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { source: "one-endpoint", storageProof: false });
+      verifyRoot(
+        { ...query, ...changes },
+        { ...answers, ...answered },
+        { source: "one-endpoint", storageProof: false },
+      );
 
     it("returns the user's root", () => {
       expect(verify({}, {})).to.equal(root);

@@ -1,7 +1,17 @@
 import { expect } from "chai";
 import { id } from "ethers";
 import fc from "fast-check";
-import { ANY_KEY, ArgumentError, type KeyRecord, KeyrootError, VerificationError, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  ArgumentError,
+  type KeyRecord,
+  KeyrootError,
+  VerificationError,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+} from "keyroot";
 import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { type BundleQuery, parseBundle, verifyBundle } from "keyroot/bundle";
@@ -82,7 +92,8 @@ describe("verifyBundle", () => {
   describe("without a trusted block", () => {
     it("throws UNANCHORED with the hash of the block", async () => {
       const needingNetwork = [oneEndpoint(), ownNode(), endpoints({ required: 2 })];
-      for (const trust of needingNetwork) expect(await failure(verify(good, { trust }))).to.include({ code: "UNANCHORED" });
+      for (const trust of needingNetwork)
+        expect(await failure(verify(good, { trust }))).to.include({ code: "UNANCHORED" });
       const error = await failure(verify(good, { trust: oneEndpoint() }));
       expect(error).to.be.an.instanceof(VerificationError);
       expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });

@@ -147,7 +147,11 @@ describe("a verifier's verifyMany method", () => {
 
     it("requests a root again if the options require stronger evidence", async () => {
       await verifyListOnce(contacts(), options);
-      for (const stronger of [{ trust: ownNode({ block: "finalized" }) }, { trust: endpoints({ required: 1, block: "finalized" }) }, { codeHash: `0x${"00".repeat(32)}` }]) {
+      for (const stronger of [
+        { trust: ownNode({ block: "finalized" }) },
+        { trust: endpoints({ required: 1, block: "finalized" }) },
+        { codeHash: `0x${"00".repeat(32)}` },
+      ]) {
         forgetRequests();
         await verifyListOnce(contacts(), { ...options, ...stronger });
         expect(requests.rpc, JSON.stringify(stronger)).not.to.be.empty;
@@ -182,9 +186,9 @@ describe("a verifier's verifyMany method", () => {
       const value = cache.get(otherKey) ?? "";
       cache.set(otherKey, value.replace(other.keyID, mine.keyID));
       forgetRequests();
-      expect(codes(await verifyListOnce([{ userID: other.userID, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
-        "verified",
-      ]);
+      expect(
+        codes(await verifyListOnce([{ userID: other.userID, expectedPublicKey: ANY_KEY }], options)),
+      ).to.deep.equal(["verified"]);
       expect(requests.rpc).not.to.be.empty;
     });
   });

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { mock } from "node:test";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { startLocalChain } from "@keyroot/service/stack";
-import { type Alarm, ANY_KEY, type Contact, type KeyRecord, userIDToHex, type WatchKeysOptions, pinnedBlock } from "keyroot";
+import {
+  type Alarm,
+  ANY_KEY,
+  type Contact,
+  type KeyRecord,
+  userIDToHex,
+  type WatchKeysOptions,
+  pinnedBlock,
+} from "keyroot";
 import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
@@ -137,10 +145,13 @@ describe("watch", () => {
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
       const { chainId, contract } = chain;
       const trust = pinnedBlock(published.evidence.block.hash);
-      const { record } = await verifyBundle(
-        bundle,
-        { userID: contact.userID, chainId, contract, expectedPublicKey: ANY_KEY, trust },
-      );
+      const { record } = await verifyBundle(bundle, {
+        userID: contact.userID,
+        chainId,
+        contract,
+        expectedPublicKey: ANY_KEY,
+        trust,
+      });
       expect(record).to.deep.equal(contact);
     });
 

@@ -120,7 +120,11 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       });
       const { record, evidence } = await verifier.verify(first.userID, { expectedPublicKey: ANY_KEY });
       expect(record).to.deep.equal(first);
-      expect(evidence).to.deep.include({ source: "auditors", storageProof: true, details: { auditors: [...keys.values()] } });
+      expect(evidence).to.deep.include({
+        source: "auditors",
+        storageProof: true,
+        details: { auditors: [...keys.values()] },
+      });
     });
 
     it("writes the numbers of users and roots, and the source of the chain's data", async () => {
@@ -281,7 +285,9 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       const { code, json } = await keyroot.json(await comparing(url), {});
       expect(code).to.equal(1);
       expect(json).to.have.nested.property("compared[0].result", "differs");
-      expect(json).to.have.nested.property("compared[0].message").that.includes(`${"12".repeat(32)} (FILE_MISSING)`);
+      expect(json)
+        .to.have.nested.property("compared[0].message")
+        .that.includes(`${"12".repeat(32)} (FILE_MISSING)`);
     });
 
     it("exits with code 3 if there is no statement to compare", async () => {

@@ -141,7 +141,13 @@ describeWithProgram("keyroot verify", (keyroot) => {
 
     it("accepts a quorum even if one endpoint returns false data", async () => {
       endpoints[0].lie = noKey;
-      const evidence = { source: "endpoints", storageProof: false, details: { agreeing: 2 }, block: head, uniqueness: "checked" };
+      const evidence = {
+        source: "endpoints",
+        storageProof: false,
+        details: { agreeing: 2 },
+        block: head,
+        uniqueness: "checked",
+      };
       expect(await verify("--rpc THREE --trust endpoints:2")).to.deep.include({ code: 0, evidence });
     });
   });
@@ -152,7 +158,11 @@ describeWithProgram("keyroot verify", (keyroot) => {
       for (const [options, user, evidence] of [
         ["--block finalized", late, { source: "one-endpoint", storageProof: false, block: earlier }],
         ["--trust pinned-block:EARLIER", late, { source: "pinned-block", storageProof: true, block: earlier }],
-        ["--rpc TWO --trust endpoints:2", stranger, { source: "endpoints", storageProof: false, details: { agreeing: 2 }, block: head }],
+        [
+          "--rpc TWO --trust endpoints:2",
+          stranger,
+          { source: "endpoints", storageProof: false, details: { agreeing: 2 }, block: head },
+        ],
       ] as const) {
         expect(await verify(options, user.userID)).to.deep.include({ code: 1, error: "NOT_PUBLISHED", evidence });
       }
@@ -195,7 +205,11 @@ describeWithProgram("keyroot verify", (keyroot) => {
       ["a choice without its value", "--trust pinned-block"],
       ["a choice with a value that it does not have", "--trust own-node:2"],
       ["several endpoints, but trust in one", "--rpc TWO"],
-      ["a setting of another choice", "--trust own-node --checkpoint HEAD", "--checkpoint has no effect with --trust own-node"],
+      [
+        "a setting of another choice",
+        "--trust own-node --checkpoint HEAD",
+        "--checkpoint has no effect with --trust own-node",
+      ],
       ["a block for a pinned block", "--trust pinned-block:HEAD --block safe", "--block has no effect"],
       ["a checkpoint without its choice", "--checkpoint HEAD", "It is a setting of --trust light-client"],
       ["an unknown block tag", "--block pending"],

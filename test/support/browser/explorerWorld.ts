@@ -98,7 +98,13 @@ export class ExplorerWorld {
   /** The victim's bundle, and the hash of its block. */
   async makeBundle(): Promise<{ bundle: Bundle; pinned: string }> {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = this.stack;
-    const { bundle, verified } = await makeBundle(this.victim.userID, { rpc, chainId, contract, merkleUrl, trust: oneEndpoint() });
+    const { bundle, verified } = await makeBundle(this.victim.userID, {
+      rpc,
+      chainId,
+      contract,
+      merkleUrl,
+      trust: oneEndpoint(),
+    });
     return { bundle, pinned: verified.evidence.block?.hash ?? "" };
   }
 

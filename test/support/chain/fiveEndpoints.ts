@@ -1,6 +1,16 @@
 import { RLP } from "@ethereumjs/rlp";
 import { getBytes, id, keccak256, toBeHex } from "ethers";
-import { ANY_KEY, type Evidence, type KeyRecord, KeyrootError, type BlockOptions, endpoints, oneEndpoint, ownNode, pinnedBlock } from "keyroot";
+import {
+  ANY_KEY,
+  type Evidence,
+  type KeyRecord,
+  KeyrootError,
+  type BlockOptions,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+} from "keyroot";
 import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
 import { extractHeader } from "keyroot/internal/ethereum";
 import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";

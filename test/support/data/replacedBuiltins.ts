@@ -31,7 +31,11 @@ type Call = () => unknown;
 
 /** Calls of public functions, by name. Each returns the same value each time, or throws. */
 async function makeCalls(): Promise<Record<string, Call>> {
-  const keyroot = { ...(await import("keyroot")), ...(await import("keyroot/merkle")), ...(await import("keyroot/records")) };
+  const keyroot = {
+    ...(await import("keyroot")),
+    ...(await import("keyroot/merkle")),
+    ...(await import("keyroot/records")),
+  };
   const auditors = await import("keyroot/auditors");
   const { makeBundle, parseBundle, verifyBundle } = await import("keyroot/bundle");
   const identity = await import("keyroot/internal/identity");
@@ -153,7 +157,8 @@ async function makeCalls(): Promise<Record<string, Call>> {
     "Verifier.verifyMany with a cache": () => verifier(file).verifyMany(contacts, { cache: new Map() }),
     "Verifier.verifyMany with a changed file": () => verifier(forged).verifyMany(contacts),
     parseBundle: () => parseBundle(bundle),
-    verifyBundle: () => verifyBundle(bundle, { ...query, expectedPublicKey: ANY_KEY, trust: keyroot.pinnedBlock(pinned) }),
+    verifyBundle: () =>
+      verifyBundle(bundle, { ...query, expectedPublicKey: ANY_KEY, trust: keyroot.pinnedBlock(pinned) }),
     "verifyBundle of another block": () =>
       verifyBundle(bundle, {
         ...{ ...query, expectedPublicKey: ANY_KEY, trust: keyroot.pinnedBlock(pinned.replace(/..$/, "00")) },

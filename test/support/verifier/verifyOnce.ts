@@ -1,9 +1,23 @@
-import { type Contact, type ContactListOptions, type ContactOutcome, type KeyOptions, oneEndpoint, type Trust, type UserID, type VerifiedKey, type Verifier, type VerifierOptions } from "keyroot";
+import {
+  type Contact,
+  type ContactListOptions,
+  type ContactOutcome,
+  type KeyOptions,
+  oneEndpoint,
+  type Trust,
+  type UserID,
+  type VerifiedKey,
+  type Verifier,
+  type VerifierOptions,
+} from "keyroot";
 import { makeVerifier } from "../../../packages/keyroot/src/createVerifier.ts";
 import { parseVerifierOptions } from "../../../packages/keyroot/src/verifier/verifierConfig.ts";
 
 /** The options of a verifier that a test needs. `trust` is one endpoint by default, and `now` replaces the clock. */
-export type TestOptions = Omit<VerifierOptions, "trust"> & { trust?: Trust | undefined; now?: (() => number) | undefined };
+export type TestOptions = Omit<VerifierOptions, "trust"> & {
+  trust?: Trust | undefined;
+  now?: (() => number) | undefined;
+};
 
 export function verifierAt({ now = Date.now, trust = oneEndpoint(), ...options }: TestOptions): Verifier {
   return makeVerifier({ ...parseVerifierOptions({ ...options, trust }), now });

@@ -2,8 +2,27 @@ import { checkSubject, discardedKey } from "../shared/answers.ts";
 import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../shared/auditLog.ts";
 import { operationCaller } from "../shared/callOperation.ts";
 import { OperationClient } from "../shared/operationClient.ts";
-import { type AuditEntry, type CreatedPartner, type CreatedServerToken, type PartnerSummary, type PublishedBatch, type RevokedServerToken, type ServerToken, type StaffInvitation } from "../shared/operations.ts";
-import { type CallOptions, checkBizID, checkCallOptions, checkConnection, type CheckedConnection, checkIdempotencyKey, CONNECTION, type ConnectionOptions, keyOf } from "../shared/options.ts";
+import {
+  type AuditEntry,
+  type CreatedPartner,
+  type CreatedServerToken,
+  type PartnerSummary,
+  type PublishedBatch,
+  type RevokedServerToken,
+  type ServerToken,
+  type StaffInvitation,
+} from "../shared/operations.ts";
+import {
+  type CallOptions,
+  checkBizID,
+  checkCallOptions,
+  checkConnection,
+  type CheckedConnection,
+  checkIdempotencyKey,
+  CONNECTION,
+  type ConnectionOptions,
+  keyOf,
+} from "../shared/options.ts";
 import { type PageOptions, iteratePages } from "../shared/pages.ts";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { ArgumentError } from "../errors.ts";

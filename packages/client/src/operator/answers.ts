@@ -1,5 +1,25 @@
-import { count, list, merkleRoot, nullable, object, oneOf, secret, SERVER_TOKEN_FIELDS, serverToken, text, transactionHash, uuid } from "../shared/answers.ts";
-import { type CreatedPartner, type CreatedServerToken, type PartnerSummary, type PublishedBatch, type RevokedServerToken, type StaffInvitation } from "../shared/operations.ts";
+import {
+  count,
+  list,
+  merkleRoot,
+  nullable,
+  object,
+  oneOf,
+  secret,
+  SERVER_TOKEN_FIELDS,
+  serverToken,
+  text,
+  transactionHash,
+  uuid,
+} from "../shared/answers.ts";
+import {
+  type CreatedPartner,
+  type CreatedServerToken,
+  type PartnerSummary,
+  type PublishedBatch,
+  type RevokedServerToken,
+  type StaffInvitation,
+} from "../shared/operations.ts";
 import { page } from "../shared/pages.ts";
 
 const bizID = text(/^[\x21-\x7e]{1,64}$/);

@@ -4,7 +4,12 @@
  */
 export { Quorum } from "../trust/quorum.ts";
 export { fetchStatement } from "../trust/auditors/fetchStatement.ts";
-export { type NoteSignature, serializeSignedNote, signaturesOf, type SignedNote } from "../trust/auditors/signedNote.ts";
+export {
+  type NoteSignature,
+  serializeSignedNote,
+  signaturesOf,
+  type SignedNote,
+} from "../trust/auditors/signedNote.ts";
 export {
   type DamagedRoot,
   MAX_DAMAGED_ROOTS,

@@ -1,5 +1,11 @@
 export { checkBlockAge, MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
-export { type BlockParameter, fetchBlock, fetchBlockByHash, fetchChainId, fetchGenesisHash } from "../ethereum/blocks.ts";
+export {
+  type BlockParameter,
+  fetchBlock,
+  fetchBlockByHash,
+  fetchChainId,
+  fetchGenesisHash,
+} from "../ethereum/blocks.ts";
 export { hasValidChecksum } from "../ethereum/checksum.ts";
 export { checkCodeHash, EMPTY_CODE_HASH } from "../ethereum/checkCodeHash.ts";
 export { fetchCodeHash } from "../ethereum/fetchCodeHash.ts";

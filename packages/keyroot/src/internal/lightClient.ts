@@ -29,5 +29,11 @@ export {
   startAt,
   timeOf,
 } from "../trust/lightClient/rules.ts";
-export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName, parseNetwork, TEST_NETWORK } from "../trust/lightClient/networks.ts";
+export {
+  BEACON_NETWORKS,
+  type BeaconNetwork,
+  type BeaconNetworkName,
+  parseNetwork,
+  TEST_NETWORK,
+} from "../trust/lightClient/networks.ts";
 export { hashPair, type SszType } from "../trust/lightClient/ssz.ts";

@@ -76,7 +76,14 @@ export async function withServers<T>(
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
   return withTimeout("The verification", timeoutMs, callersSignal, async (signal) => {
     await checkContract(contract);
-    const rpcOptions = { ...request, timeoutMs: roundMs, maxBytes: RPC_LIMITS.maxBytes, bytesOf: bytesOfMethod, batchSize, signal };
+    const rpcOptions = {
+      ...request,
+      timeoutMs: roundMs,
+      maxBytes: RPC_LIMITS.maxBytes,
+      bytesOf: bytesOfMethod,
+      batchSize,
+      signal,
+    };
     const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
     const http = { ...request, timeoutMs, signal };
     const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });

@@ -64,11 +64,7 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
  * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export async function verifyFile(
-  query: KeyQuery,
-  root: string,
-  bytes: Uint8Array,
-): Promise<VerifiedRecord> {
+export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): Promise<VerifiedRecord> {
   return verifyRecord(query, root, await parseFile(bytes, root));
 }
 

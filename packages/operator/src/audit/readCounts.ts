@@ -7,7 +7,13 @@ import {
   fetchCodeHash,
   verifyStorageProof,
 } from "keyroot/internal/ethereum";
-import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/internal/registry";
+import {
+  decodeUserCount,
+  fetchBlockNumber,
+  fetchUserCount,
+  USER_COUNT_SLOT,
+  ZERO_ROOT,
+} from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
 import { type Evidence, verifyChainId } from "keyroot/internal/verifier";
 import { checkBlock } from "./checkBlock.ts";
@@ -25,7 +31,12 @@ export interface AuditedContract {
    * The block of the audit: a tag, or a block hash from another source. `source` is the hash's source, `pinned-block` by
    * default. Default: `latest`.
    */
-  at?: ({ blockHash: string } & Partial<Pick<Evidence, "source" | "details">>) | "latest" | "safe" | "finalized" | undefined;
+  at?:
+    | ({ blockHash: string } & Partial<Pick<Evidence, "source" | "details">>)
+    | "latest"
+    | "safe"
+    | "finalized"
+    | undefined;
   /** Reads the user count and the code hash with a storage proof. Default: false. */
   storageProof?: boolean | undefined;
 }

@@ -43,9 +43,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   if (part !== undefined && trust !== "pinned-block")
     throw new ArgumentError("ARGUMENT_INVALID", "All parts need the same block. Set --trust pinned-block:HASH.");
   const signing =
-    sign === undefined
-      ? undefined
-      : await (await loadSigning()).prepareSigning({ ...args, sign }, chain, host);
+    sign === undefined ? undefined : await (await loadSigning()).prepareSigning({ ...args, sign }, chain, host);
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);

@@ -21,11 +21,12 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const { rpc, contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
   const chosen = await trustOf(args);
   if (chosen.name === "endpoints")
-    throw new ArgumentError("ARGUMENT_INVALID", "A bundle is made with one endpoint. Use another choice than endpoints.");
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "A bundle is made with one endpoint. Use another choice than endpoints.",
+    );
   const block =
-    chosen.name === "light-client"
-      ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp })
-      : undefined;
+    chosen.name === "light-client" ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp }) : undefined;
   const trust = block === undefined ? chosen : pinnedBlock(block.blockHash);
   const { bundle, verified } = await makeBundle(userID, { rpc, contract, merkleUrl, chainId, allowHttp, trust });
   const { record, root, evidence } = verified;

@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { ArgumentError } from "keyroot/internal/errors";
-import { checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/internal/transport";
+import {
+  checkSourceUrl,
+  DEFAULT_LIMITS,
+  RPC_LIMITS,
+  type Eip1193Provider,
+  type RpcCall,
+  rpcCaller,
+} from "keyroot/internal/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";

@@ -78,7 +78,9 @@ function describeSigned({ name, required = 0 }: BlockSource, count: number): Sta
     if (name === "own-node") return "own node";
     const least = Math.max(2, Math.floor(count / 2) + 1);
     if (required >= least) return `${required} of ${count} endpoints`;
-    throw invalid(`--sign needs --trust endpoints:${least} or more, which is more than half of the endpoints in --rpc.`);
+    throw invalid(
+      `--sign needs --trust endpoints:${least} or more, which is more than half of the endpoints in --rpc.`,
+    );
   }
   throw invalid(
     `--sign does not sign an audit that relies on ${name === "one-endpoint" ? "one endpoint's unproven answer" : name}. Set --trust light-client with --beacon and --checkpoint, --trust endpoints:N with several endpoints in --rpc, or --trust own-node for a node that you run.`,

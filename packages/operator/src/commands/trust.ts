@@ -103,7 +103,9 @@ export function refuseOtherSettings(args: TrustArguments, name: string, used: re
   for (const setting of used) others.delete(setting);
   for (const setting of others) {
     if (args[setting] === undefined) continue;
-    const owners = Object.entries(CHOICES).flatMap(([owner, { settings }]) => (settings.includes(setting) ? owner : []));
+    const owners = Object.entries(CHOICES).flatMap(([owner, { settings }]) =>
+      settings.includes(setting) ? owner : [],
+    );
     throw invalid(
       `${optionName(setting)} has no effect with --trust ${name}. It is a setting of --trust ${owners.join(", ")}.`,
     );
@@ -200,7 +202,10 @@ export async function auditorsOf(args: TrustArguments, needsUrls = true): Promis
   return { keys: await readLines(file), threshold, ...(needsUrls && { urls: statementUrls?.split(",") ?? [] }) };
 }
 
-function blockOf({ defaultBlock, block = defaultBlock, maxAge }: TrustArguments): { block?: BlockSource["tag"]; maxAgeMs?: number | undefined } {
+function blockOf({ defaultBlock, block = defaultBlock, maxAge }: TrustArguments): {
+  block?: BlockSource["tag"];
+  maxAgeMs?: number | undefined;
+} {
   return { ...(block !== undefined && { block }), maxAgeMs: msOf(maxAge) };
 }
 

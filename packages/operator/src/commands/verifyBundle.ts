@@ -29,7 +29,9 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const verified = await verifyBundle(bundle, query);
   const { record, root, contract, uniqueness } = verified;
   const evidence: Evidence =
-    proven === undefined ? verified.evidence : { ...verified.evidence, source: "light-client", details: proven.details };
+    proven === undefined
+      ? verified.evidence
+      : { ...verified.evidence, source: "light-client", details: proven.details };
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
   return {
     json: { verified: true, record, root, contract, chainId, codeHash: verified.codeHash, evidence, uniqueness },

@@ -28,7 +28,12 @@ describeOnChains("verifier that trusts auditors", (chain) => {
   const options = (changes: Partial<AuditorsOptions> = {}): TestOptions => ({
     ...chain.place(),
     now: () => time() * 1000,
-    trust: trustIn({ keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes }),
+    trust: trustIn({
+      keys: auditors.map(({ key }) => key),
+      threshold: 2,
+      urls: hosts.map(({ url }) => url),
+      ...changes,
+    }),
   });
   /** Makes each auditor publish its own file with this text. */
   const publish = (text: string, by: readonly TestAuditor[] = auditors) => {

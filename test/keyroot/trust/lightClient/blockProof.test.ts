@@ -38,10 +38,13 @@ describeOnChains("block proof", (chain) => {
     expect(details).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
     const { chainId, contract } = chain;
     const { bundle } = await makeBundle(userID, { ...chain.place(), trust: pinnedBlock(blockHash) });
-    const verified = await verifyBundle(
-      bundle,
-      { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust: pinnedBlock(blockHash) },
-    );
+    const verified = await verifyBundle(bundle, {
+      userID,
+      chainId,
+      contract,
+      expectedPublicKey: mine.pubKey,
+      trust: pinnedBlock(blockHash),
+    });
     expect(verified.record).to.deep.equal(mine);
   });
 

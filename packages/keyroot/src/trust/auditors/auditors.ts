@@ -66,7 +66,14 @@ function checkUrls(urls: unknown): readonly unknown[] {
 function blockOf(statement: FoundStatement, calls: BlockRequest["calls"]): FoundBlock {
   const { block, auditors, file } = statement;
   const { hash, number } = block;
-  return { hash, number, endpoints: [], details: { auditors }, statement: file, checkRoot: checkRootIn(statement, calls) };
+  return {
+    hash,
+    number,
+    endpoints: [],
+    details: { auditors },
+    statement: file,
+    checkRoot: checkRootIn(statement, calls),
+  };
 }
 
 function unanchored(): VerificationError {

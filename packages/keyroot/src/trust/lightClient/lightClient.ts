@@ -42,19 +42,14 @@ export function lightClient(options: LightClientOptions): Trust {
       maxAgeMs,
       // This module is loaded on demand, because the code for the curve BLS12-381 is large.
       findBlock: async (request) => (await import("./source.ts")).findLightClientBlock(config, request),
-      accepts: ({ details }) =>
-        details?.checkpoint === checkpoint && details.maxCheckpointAgeMs === callersMaxAgeMs,
+      accepts: ({ details }) => details?.checkpoint === checkpoint && details.maxCheckpointAgeMs === callersMaxAgeMs,
     };
   });
 }
 
 /** Checks the options of `lightClient`, except those that depend on the chain. Returns a copy. */
 function checkOptions(options: LightClientOptions): LightClientOptions {
-  const { urls, ...rest } = checkObject(
-    "The options of lightClient",
-    options,
-    "an object with urls and checkpoint",
-  );
+  const { urls, ...rest } = checkObject("The options of lightClient", options, "an object with urls and checkpoint");
   checkNames("The options of lightClient", options, OPTIONS);
   if (!(Array.isArray as (value: unknown) => boolean)(urls) || urls.length === 0 || urls.length > MAX_URLS)
     throw invalidArgument("The urls option of lightClient", `a list of 1 to ${MAX_URLS} URLs`, urls);

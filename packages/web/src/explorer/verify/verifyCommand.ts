@@ -6,15 +6,7 @@ const KEYS_FILE = "auditors.txt";
 
 /** Returns a command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
-  const {
-    rpc,
-    contract,
-    chainId,
-    merkleUrl,
-    trust,
-    codeHash,
-    expectedPublicKey,
-  } = options;
+  const { rpc, contract, chainId, merkleUrl, trust, codeHash, expectedPublicKey } = options;
   const lightClient = trust.name === "light-client" ? trust.settings : undefined;
   const auditors = trust.name === "auditors" ? trust.settings : undefined;
   const named: [string, string | number | undefined][] = [
