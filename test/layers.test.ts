@@ -15,15 +15,12 @@ const OPERATIONS = [...SUBJECTS, "auditLog"].map((subject) => `${subject}/operat
  */
 const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   "packages/keyroot/src": [
+    // The entries, and `createVerifier`, which loads `watch` on demand.
     ".",
-    // Apps call this function. It loads `watch` on demand, and `watch` uses the rest of `verifier`.
-    "verifier/createVerifier.ts",
+    "internal",
     "watch",
     "verifier",
-    "client/partner",
-    "client/user",
-    "client",
-    "blocks",
+    "trust",
     "store",
     "registry",
     "merkle",
@@ -37,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "errorCodes.ts",
     "evidence.ts",
   ],
+  "packages/client/src": [".", ["operator", "partner", "user"], "shared", "errors.ts", "errorCodes.ts"],
   "packages/operator/src": [
     ".",
     "hardhat",
@@ -72,7 +70,6 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   "packages/service/src": [
     "index.ts",
     "commands",
-    "admin",
     "stack",
     "startService.ts",
     "repeatedTasks.ts",

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import "keyroot/auditors";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { KeyRecord } from "keyroot";
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { StatementHost, statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
@@ -114,7 +114,7 @@ describe("pages about verifying", () => {
     const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
       console.log(evidence.anchor);`;
     expect(await runProgram(offline, verify)).to.equal("pinned\n");
-    const report = `const { makeBlockProof } = await import("keyroot/beacon");
+    const report = `const { makeBlockProof } = await import("keyroot/light-client");
       const { evidence } = await makeBlockProof({ ...beacon, chainId: ${stack.chainId} });
       console.log(evidence.participation);
       process.exit();`;

@@ -138,10 +138,10 @@ console.log(proof.title, bundle.title);
     });
 
     it("provides keyroot/partner only outside browsers", async () => {
-      const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
+      const bundled = bundle('export { PartnerClient } from "@keyroot/client/partner";', { logLevel: "silent" }, app);
       expect(await failure(bundled))
         .to.have.nested.property("errors[0].text")
-        .that.includes('Could not resolve "keyroot/partner"');
+        .that.includes('Could not resolve "@keyroot/client/partner"');
     });
   });
 
@@ -195,7 +195,7 @@ export { verifyBundle } from "keyroot/bundle";
     it("adds at most 35 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
-      const { chunks, chunksWith, initial } = await bundle(`import "keyroot/beacon";${verifier}`, {}, app);
+      const { chunks, chunksWith, initial } = await bundle(`import "keyroot/light-client";${verifier}`, {}, app);
       const loaded = chunksWith("dist/lightClient");
       expect(loaded).to.not.be.empty;
       expect(initial).to.not.include.members(loaded);
@@ -213,7 +213,7 @@ export { verifyBundle } from "keyroot/bundle";
         expect(loaded, chunk).to.not.be.empty;
         for (const name of loaded) expect(split.initial).to.not.include(name);
       }
-      const generator = await bundle('export { generateKeyPair } from "keyroot/identity";', {}, app);
+      const generator = await bundle('export { generateKeyPair } from "keyroot/internal/identity";', {}, app);
       const textOf = ({ chunks, initial }: Bundle) =>
         initial.map((name) => Buffer.from(chunks.get(name) ?? "")).join("");
       const basePoint = "17319886477121189177719202498822615443556957307604340815256226171904769976866975908866528699";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { checkAllBuiltins } from "keyroot/input";
+import { checkAllBuiltins } from "keyroot/internal/input";
 import { Cleanup } from "./cleanup.ts";
 import { openSigner, type Signer } from "@keyroot/operator/publisher";
 import { onFreePort } from "@keyroot/operator/shared";

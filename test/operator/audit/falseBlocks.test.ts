@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { extractHeader, fetchBlock } from "keyroot/ethereum";
-import { rpcCaller } from "keyroot/transport";
+import { extractHeader, fetchBlock } from "keyroot/internal/ethereum";
+import { rpcCaller } from "keyroot/internal/transport";
 import { audit, type AuditState, type PollOptions, WatchState } from "@keyroot/operator/audit";
 import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
 import { hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";

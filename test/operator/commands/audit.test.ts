@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json as jsonOf, text as textOf } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { OWNER_KEY } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -23,7 +23,7 @@ import assert from "node:assert/strict";
 import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
-import "keyroot/beacon";
+import "keyroot/light-client";
 
 describe("an app's tests", function () {
   // The test that runs this project limits the time.

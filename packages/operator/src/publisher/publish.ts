@@ -12,9 +12,9 @@
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
  * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
  */
-import type { KeyRecord } from "keyroot/identity";
-import { checkNames } from "keyroot/input";
-import type { MerkleFile } from "keyroot/merkle";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { checkNames } from "keyroot/internal/input";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
@@ -68,7 +68,7 @@ const MAX_ROUNDS = 20;
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
- * import { rpcCaller } from "keyroot/transport";
+ * import { rpcCaller } from "keyroot/internal/transport";
  *
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * using journal = await FolderJournal.open("plan");

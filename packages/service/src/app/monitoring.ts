@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { ERROR_CODES } from "keyroot/errors";
+import { ERROR_CODES } from "keyroot/internal/errors";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 import { ServiceError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { auditEntries } from "./tables.ts";

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "../database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Database } from "../database/database.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { AdminClient } from "../admin/index.ts";
+import { AdminClient } from "@keyroot/client/operator";
 import { readStackFile } from "@keyroot/operator/shared";
 import type { Host } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";

@@ -1,5 +1,5 @@
-import type { AuditEntry } from "../admin/index.ts";
-import { printable } from "keyroot/input";
+import type { AuditEntry } from "@keyroot/client/operator";
+import { printable } from "keyroot/internal/input";
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";

@@ -1,7 +1,7 @@
 import { plural } from "@keyroot/operator/shared";
 import { type Host, type Outcome, shellCommand } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
-import type { PartnerSummary } from "../admin/index.ts";
+import type { PartnerSummary } from "@keyroot/client/operator";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";

@@ -1,6 +1,6 @@
 import type { Host, Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
-import type { RevokedServerToken } from "../admin/index.ts";
+import type { RevokedServerToken } from "@keyroot/client/operator";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { ADDRESS, hasValidChecksum } from "keyroot/ethereum";
-import type { Region } from "keyroot/identity";
-import { nearestName } from "keyroot/input";
-import { isLoopback } from "keyroot/transport";
+import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
+import type { Region } from "keyroot/internal/identity";
+import { nearestName } from "keyroot/internal/input";
+import { isLoopback } from "keyroot/internal/transport";
 import { MAX_TIMER_SECONDS } from "@keyroot/operator/shared";
 import { type CostLimits, isLocalChain, parseAmount } from "@keyroot/operator/publisher";
 import { ArgumentError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { REGIONS } from "keyroot/identity";
+import { REGIONS } from "keyroot/internal/identity";
 import { type ResolvedConfig, resolveConfig } from "./config.ts";
 import { VARIABLES } from "./variables.ts";
 

@@ -3,7 +3,7 @@ import { loadPGliteDriver, max, type PgDatabase, type PgQueryResultHKT, sql } fr
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { REGIONS, type Region } from "keyroot/identity";
+import { REGIONS, type Region } from "keyroot/internal/identity";
 import { Cleanup } from "../cleanup.ts";
 import { lockFolder } from "@keyroot/operator/shared";
 import { ArgumentError } from "../errors.ts";

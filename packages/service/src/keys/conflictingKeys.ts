@@ -1,6 +1,6 @@
 import { and, count, eq, isNull, sql } from "../database/drizzle.ts";
-import type { KeyInError } from "keyroot/errors";
-import type { KeyRecord, UserID } from "keyroot/identity";
+import type { KeyInError } from "@keyroot/client/internal";
+import type { KeyRecord, UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, lte } from "../database/drizzle.ts";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { type Action, type Author, type Change, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { keyEvents } from "./tables.ts";

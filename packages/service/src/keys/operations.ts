@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { bytesToBase64 } from "keyroot/bytes";
+import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../errors.ts";
-import { serviceNameOf, toKeyRecord } from "keyroot/identity";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import type { ServiceContext } from "../app/context.ts";
 import { type Call, defineOperation } from "../app/defineOperation.ts";
 import {

@@ -1,5 +1,5 @@
 import { and, eq, isNull, ne, sql } from "../database/drizzle.ts";
-import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";

@@ -1,5 +1,5 @@
 import { and, bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../database/columns.ts";
 import { users } from "../users/tables.ts";
 import { batches } from "../publishing/tables.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { isAnyOf } from "../database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";

@@ -1,5 +1,5 @@
 import { and, eq } from "../database/drizzle.ts";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { addWithdrawn, decide } from "./conflictingKeys.ts";

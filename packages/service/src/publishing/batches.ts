@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import type { Region, UserID } from "keyroot/internal/identity";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { isAnyOf } from "../database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
 import { batches, batchShares, publishedDays } from "./tables.ts";

@@ -1,5 +1,5 @@
 import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
-import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
 import { isAnyOf } from "../database/columns.ts";
 import type { Database, Databases } from "../database/database.ts";

@@ -1,5 +1,5 @@
-import { KeyrootError } from "keyroot/errors";
-import type { Region } from "keyroot/identity";
+import { KeyrootError } from "keyroot/internal/errors";
+import type { Region } from "keyroot/internal/identity";
 import { TransportError } from "../errors.ts";
 import { SERVICE } from "../auditLog/recordChange.ts";
 import { type Databases, distinctRegions } from "../database/database.ts";

@@ -14,7 +14,7 @@ import {
   timestamp,
   uuid,
 } from "../database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../database/columns.ts";
 
 /**

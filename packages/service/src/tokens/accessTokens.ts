@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
+import { isRegion, isUserID, type Region, type UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 

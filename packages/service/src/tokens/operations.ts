@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { userIDFromHex } from "keyroot/identity";
+import { userIDFromHex } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import { tokenRefused } from "../app/authenticator.ts";
 import type { ServiceContext } from "../app/context.ts";

@@ -1,5 +1,5 @@
 import { and, count, eq, isNotNull, isNull, lt } from "../database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Principal } from "./accessTokens.ts";
 import { REPEATABLE_MS } from "../database/idempotency.ts";
 import { hashSecret } from "../database/secrets.ts";

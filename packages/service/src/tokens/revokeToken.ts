@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "../database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Databases } from "../database/database.ts";
 import type { ServerTokenInfo, UserTokenInfo } from "./listTokens.ts";

@@ -1,4 +1,4 @@
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";

@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "../database/drizzle.ts";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";

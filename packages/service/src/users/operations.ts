@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../errors.ts";
-import { type UserID, userIDFromHex } from "keyroot/identity";
+import { type UserID, userIDFromHex } from "keyroot/internal/identity";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
 import {

@@ -1,5 +1,5 @@
 import { bigint, index, integer, pgTable, primaryKey, text } from "../database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../database/columns.ts";
 
 /** The partner that owns each user id, and the region of the user's data. This table is in the home database. */

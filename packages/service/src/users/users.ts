@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, sql } from "../database/drizzle.ts";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
 import { isAnyOf } from "../database/columns.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from "../database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../errors.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";

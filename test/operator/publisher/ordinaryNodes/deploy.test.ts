@@ -1,8 +1,8 @@
 import { deploy, type DeployOptions } from "@keyroot/operator/publisher";
 import { expect } from "chai";
 import { join } from "node:path";
-import { toQuantity } from "keyroot/ethereum";
-import { fetchOwner } from "keyroot/registry";
+import { toQuantity } from "keyroot/internal/ethereum";
+import { fetchOwner } from "keyroot/internal/registry";
 import { FAST_RETRY, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { callerOf } from "../../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
