@@ -28,7 +28,7 @@ const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
   [/\bmerkleDir\b/, "filesDir"],
   [/--safe-out\b/, "--safe-transactions"],
   [/--stay\b/, "--keep-running"],
-  [/--block-hash\b/, "--pinned"],
+  [/--block-hash\b/, "--trust"],
   [/reorganis/i, "reorganize"],
   [/\b(?:make|verify|parse)Proof\b/, "makeMerkleProof, verifyMerkleProof, parseMerkleProof"],
   [/(?<!users\/)\bcreateRefreshToken\b/, "createUserRefreshToken"],
@@ -43,8 +43,8 @@ const wordsIn = (text: string) => text.trim().split(/\s+/);
 /** Options with a meaning that depends on the command. Every other option has one meaning. */
 const OPTIONS_BY_COMMAND = wordsIn(`
   --auditors --beacon-network --biz-id --block --chain-id --compare --every --files --fresh --json
-  --keep-running --light-client --max-age --max-cost --name --out --plan --quorum --records --rpc --state
-  --storage-proof --threshold --timeout --user-id
+  --keep-running --max-age --max-cost --name --out --plan --records --rpc --state
+  --threshold --timeout --trust --user-id
 `);
 
 /** API fields with a description that depends on the operation. Every other field has one meaning. */

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type KeyRecord } from "keyroot";
-import { makeMerkleFile, makeMerkleProof, type MerkleFile } from "keyroot/merkle";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
 import { cannedAnswers } from "../support/data/cannedAnswers.ts";
