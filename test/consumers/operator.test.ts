@@ -80,7 +80,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   before("installs the tarballs, and starts a stack", async () => {
     plainApp = await mkdtemp(join(tmpdir(), "keyroot-operator-"));
     await installWithReadme(plainApp);
-    app = await installPackages("keyroot", "contracts", "operator", "service");
+    app = await installPackages("keyroot", "client", "contracts", "operator", "service");
     keyroot = programIn(app);
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     postgres = await startPostgres();
