@@ -11,7 +11,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { encodeRlp, keccak256 } from "ethers";
-import { generateKeyPair, makeKeyRecord, randomUserID, USER_ID_BYTES, userIDFromBytes } from "keyroot/internal/identity";
+import {
+  generateKeyPair,
+  makeKeyRecord,
+  randomUserID,
+  USER_ID_BYTES,
+  userIDFromBytes,
+} from "keyroot/internal/identity";
 import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/internal/registry";
 import { serve } from "../../test/support/servers/servers.ts";

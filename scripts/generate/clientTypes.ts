@@ -88,8 +88,7 @@ const rows = Object.entries(operations).map(
   ([path, { body, answer }]) => `"${path}": { body: ${uncommented(body)}; answer: ${uncommented(answer)} };`,
 );
 const source = `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import type { Region } from "../identity/region.ts";
-import type { UserID } from "../identity/userID.ts";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 ${declarations.join("\n\n")}
 

@@ -31,7 +31,7 @@ describeIfNamed(import.meta.filename)("the packed library", () => {
   let input: string;
 
   before("installs the consumers and the library, and publishes a key", async () => {
-    [tools, key, app] = await Promise.all([installTools(), publishedKey(), installPackages("keyroot")]);
+    [tools, key, app] = await Promise.all([installTools(), publishedKey(), installPackages("keyroot", "client")]);
     input = JSON.stringify(inputOf(key));
   });
 

@@ -170,7 +170,7 @@ describe("code blocks of the pages", () => {
       [/(?<=--contract |KEYROOT_CONTRACT=)0x(?:…|CONTRACT)/g, stack.contract],
       [/(?<=--chain-id |KEYROOT_CHAIN_ID=)1\b/g, String(stack.chainId)],
       [
-        /(?<=--pinned )0x…/g,
+        /(?<=--trust pinned-block:)0x…/g,
         ((await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string }).hash,
       ],
       [/(?<=--code-hash )0x…/g, codeHash],

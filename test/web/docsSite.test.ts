@@ -61,7 +61,7 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
       "@keyroot/client/partner",
       "@keyroot/client/user",
       "keyroot/bundle",
-      "keyroot/internal/identity",
+      "keyroot/records",
     ]);
     expect(names).to.include.members(["@keyroot/operator", "@keyroot/operator/hardhat", "@keyroot/contracts"]);
   });

@@ -219,9 +219,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await submit();
       await sees(page, "a storage proof under the block hash that you entered");
       await page.getByText("Verify without this page").click();
-      expect(await page.innerText(".command"))
-        .to.contain(`--pinned ${hash}`)
-        .and.contain("--storage-proof");
+      expect(await page.innerText(".command")).to.contain(`--trust pinned-block:${hash}`);
       await page.getByLabel("Block hash").fill(`0x${"12".repeat(32)}`);
       await submit();
       await sees(page, "Not verified");

@@ -47,7 +47,7 @@ describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict co
   before(async () => {
     proxy = open(await faultyProxy(service.url));
     partner = await newPartner(service);
-    page = open(await openPage(await bundle(APP, {}, await installPackages("keyroot")), [proxy.url]));
+    page = open(await openPage(await bundle(APP, {}, await installPackages("keyroot", "client")), [proxy.url]));
   });
 
   beforeEach(async () => {

@@ -31,7 +31,7 @@ export interface Outcome {
   bundled: string;
   /** The error codes if the other key is expected: online, by the verifier, in a list, and from the bundle. */
   swapped: string[];
-  /** The code of the error for a malformed argument of the client of `keyroot/user`. */
+  /** The code of the error for a malformed argument of the client of `@keyroot/client/user`. */
   client: string;
 }
 

@@ -40,7 +40,7 @@ describe("an app's tests", function () {
     const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
     const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
     assert.equal(error.code, "NOT_PUBLISHED");
-    assert.equal(error.evidence.anchor, "beacon");
+    assert.equal(error.evidence.source, "light-client");
   });
 
   it("can use a chain with the registry, files and a service", async () => {
@@ -132,7 +132,7 @@ for (const template of everything ? ["minimal", "mocha-ethers"] : ["mocha-ethers
         });
         const remote = { OWNER_KEY, ...(hasKeystore ? await setInKeystore("RPC_URL", rpcUrl) : { RPC_URL: rpcUrl }) };
         const verified = await json(
-          ["verify", record.userID, ...target, "--chain-id", "31337", "--storage-proof"],
+          ["verify", record.userID, ...target, "--chain-id", "31337", "--trust", "own-node"],
           remote,
         );
         expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);

@@ -1,6 +1,5 @@
 // Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import type { Region } from "../identity/region.ts";
-import type { UserID } from "../identity/userID.ts";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
 export interface ShadowUser {

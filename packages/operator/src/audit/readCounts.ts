@@ -7,7 +7,13 @@ import {
   fetchCodeHash,
   verifyStorageProof,
 } from "keyroot/internal/ethereum";
-import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/internal/registry";
+import {
+  decodeUserCount,
+  fetchBlockNumber,
+  fetchUserCount,
+  USER_COUNT_SLOT,
+  ZERO_ROOT,
+} from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
 import { type Evidence, verifyChainId } from "keyroot/internal/verifier";
 import type { RetryOptions } from "../http/retry.ts";

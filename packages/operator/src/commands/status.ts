@@ -18,7 +18,9 @@ const QUICK_RETRY = { retries: 2, initialDelayMs: 300 };
 
 /** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, { retry: QUICK_RETRY });
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
+    retry: QUICK_RETRY,
+  });
   const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
   const isLatest = source.name === "one-endpoint" && source.tag === "latest";
   if (!isLatest) return provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);

@@ -62,7 +62,7 @@ const MAX_ROUNDS = 20;
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * and the errors of `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and
- * the errors of `verifyPublicKey`
+ * the errors of a verification
  * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and
  * chain
  * @example
