@@ -5,7 +5,7 @@
  * clients from npm, the results contain Lodestar's time on the same data, and the sizes of Lodestar, Helios and
  * Colibri.
  */
-import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/beacon/protocol";
+import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/internal/lightClient";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
 import { measureFirstKey } from "./anchors/firstKey.ts";
 import { measureInChromium } from "./anchors/inChromium.ts";

@@ -1,13 +1,11 @@
 /**
- * Measures the processor time of verifications in the engines of phones. The benchmark verifies with the whole file,
- * and with the option `sha256`.
+ * Measures the processor time of verifications in the engines of phones.
  */
-import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { userIDToHex, type VerifierOptions } from "keyroot";
-import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { run } from "../test/support/packages/installPackages.ts";
 import {
   bundleProgram,
@@ -17,7 +15,7 @@ import {
   installEngines,
 } from "../test/support/packages/phoneEngines.ts";
 import { sampleRecords } from "../test/support/samples.ts";
-import { NOW, type Task, verifyAll } from "./engines/verifyAll.ts";
+import { type Task, verifyAll } from "./engines/verifyAll.ts";
 import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 20 : 700;
@@ -69,7 +67,12 @@ function answerToCall({ id, method, params: [call] }: Call): object {
   return { jsonrpc: "2.0", id, result };
 }
 
-const options: VerifierOptions = { rpc: HOSTS.rpc, chainId: 1, contract: CONTRACT, merkleUrl: HOSTS.files };
+const options: Omit<VerifierOptions, "trust"> = {
+  rpc: HOSTS.rpc,
+  chainId: 1,
+  contract: CONTRACT,
+  merkleUrl: HOSTS.files,
+};
 const same = users.map(() => users[0] ?? users).flat();
 
 const tools = await installEngines();
@@ -78,10 +81,10 @@ const program = await bundleProgram(contents, join(import.meta.dirname, "engines
 const folder = await mkdtemp(join(tmpdir(), "keyroot-bench-engines-"));
 
 /** Returns the processor time of one further verification in ms, at least 0.1. */
-async function cpuMsOf(engine: Engine, task: Task, native = false): Promise<number> {
+async function cpuMsOf(engine: Engine, task: Task): Promise<number> {
   const [one, all] = [
-    await secondsOf(engine, { ...task, users: task.users.slice(0, 1) }, native),
-    await secondsOf(engine, task, native),
+    await secondsOf(engine, { ...task, users: task.users.slice(0, 1) }),
+    await secondsOf(engine, task),
   ];
   return Math.max(0.1, ((all - one) * 1000) / FURTHER);
 }
@@ -90,22 +93,15 @@ async function cpuMsOf(engine: Engine, task: Task, native = false): Promise<numb
  * Runs a task in an engine, and returns the task's processor time in s. The task runs in Node first, to record the
  * responses.
  */
-async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<number> {
+async function secondsOf(engine: Engine, task: Task): Promise<number> {
   const answers: Record<string, string> = {};
-  const hashes: string[] = [];
   const record = (request: string) => {
     const body = answerTo(request);
     answers[request] = Buffer.from(body).toString("latin1");
     return body;
   };
-  const hash = (data: Uint8Array) => {
-    const digest = createHash("sha256").update(data).digest();
-    hashes.push(digest.toString("hex"));
-    return new Uint8Array(digest);
-  };
-  await verifyAll(task, record, native ? hash : undefined);
-  const digests = hashes.slice(0, hashes.length / task.users.length);
-  const data = Object.entries({ answers, task, hashes: digests })
+  await verifyAll(task, record);
+  const data = Object.entries({ answers, task })
     .map(([name, value]) => `var ${name} = ${JSON.stringify(value)};`)
     .join("\n");
   const [shell, ...args] = await commandOf(engine, data, program, join(folder, `${engine}.js`), tools);
@@ -125,12 +121,7 @@ try {
   for (const engine of ENGINES) {
     progress(engine);
     const wholeFile = await cpuMsOf(engine, { options, users: same, fresh: true });
-    const withoutHashing = await cpuMsOf(engine, { options, users: same, fresh: true }, true);
-    rows.push(
-      { engine, what: "whole file", ms: round(wholeFile) },
-      { engine, what: "whole file, with an option sha256 that takes no time", ms: round(withoutHashing) },
-      { engine, what: "hashing of the whole file", ms: round(wholeFile - withoutHashing) },
-    );
+    rows.push({ engine, what: "whole file", ms: round(wholeFile) });
   }
 } finally {
   await rm(folder, { recursive: true });

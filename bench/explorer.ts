@@ -3,7 +3,7 @@
  * users. The benchmark measures the same time for the view of a batch of 10,000 users, and the main thread's longest
  * task in both cases. Every run has a new browser context, so that nothing is cached or compiled.
  */
-import { makeMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile } from "keyroot/internal/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
 import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";

@@ -9,11 +9,12 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { ANY_KEY, verifyPublicKey } from "keyroot";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { ANY_KEY } from "keyroot";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { sampleRecords } from "../test/support/samples.ts";
 import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
+import { verifyOnce } from "../test/support/verifier/verifyOnce.ts";
 
 /** The size limit for responses of endpoints and of file hosts, in bytes. This limit is the default for files. */
 const LIMIT = 2 ** 24;
@@ -74,7 +75,7 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
   const block = kind === "file" ? {} : { block: "finalized" as const };
   let code = "verified";
   try {
-    await verifyPublicKey(userID, { ...options, ...block, limits, expectedPublicKey: ANY_KEY });
+    await verifyOnce(userID, { ...options, ...block, limits, expectedPublicKey: ANY_KEY });
   } catch (error) {
     ({ code } = error as { code: string });
   }

@@ -14,7 +14,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord, userIDToBytes } from "keyroot/identity";
+import {
+  generateKeyPair,
+  makeKeyRecord,
+  randomUserID,
+  serializeKeyRecord,
+  userIDToBytes,
+} from "keyroot/internal/identity";
 import { startStack } from "@keyroot/service/stack";
 import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
 import { progress, report, round, SMALL } from "./runner/report.ts";

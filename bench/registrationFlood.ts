@@ -11,7 +11,7 @@ import { startPostgres } from "../test/support/postgres/postgres.ts";
 import { keyFieldsOf } from "../test/support/service/answerChallenge.ts";
 import { serviceEnvironment, startServiceProcess } from "../test/support/service/serviceProcess.ts";
 import { Caller, post, type TestPartner } from "../test/support/service/caller.ts";
-import { generateKeyPair } from "keyroot/identity";
+import { generateKeyPair } from "keyroot/internal/identity";
 import { type Measured, type Plan, RANDOM_USER_ID } from "./service/load.ts";
 import { median, report, round, SMALL } from "./runner/report.ts";
 

@@ -8,7 +8,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
 import { countPublishable, openDatabases, takePublishable } from "@keyroot/service";
-import { generateKeyPair, REGIONS } from "keyroot/identity";
+import { generateKeyPair, REGIONS } from "keyroot/internal/identity";
 import pMap from "p-map";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { runAt, startPostgres } from "../test/support/postgres/postgres.ts";

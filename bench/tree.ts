@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { sampleRecords } from "../test/support/samples.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 import type { Contender, Made } from "./tree/contenders.ts";

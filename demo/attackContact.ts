@@ -1,7 +1,7 @@
 import type { ExplorerAttack } from "@keyroot/operator/explorer";
 import type { Stack } from "@keyroot/service/stack";
-import { bytesToBase64 } from "keyroot/bytes";
-import { generateKeyPair, type KeyRecord } from "keyroot/identity";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import { generateKeyPair, type KeyRecord } from "keyroot/internal/identity";
 import type { AttackerConfig } from "./attacker.ts";
 import { BEACON_ATTACKS } from "./attacks/beaconAttacks.ts";
 import { type AttackContext, ATTACKS } from "./attacks/keyAttacks.ts";

@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { parseMerkleFile } from "keyroot/merkle";
+import { parseMerkleFile } from "keyroot/internal/merkle";
 import { BEACON_ATTACKS, forgeUpdate } from "./attacks/beaconAttacks.ts";
 import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks/keyAttacks.ts";
 

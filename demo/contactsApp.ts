@@ -4,10 +4,10 @@
  * the addresses in the requests.
  */
 import { createInterface } from "node:readline";
-import "keyroot/beacon";
-import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";
+import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";
+import { lightClient } from "keyroot/light-client";
 
-export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> {
+export interface VerifyRequest extends Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"> {
   rpc: string;
   beaconUrl: string;
   userID: string;
@@ -31,8 +31,8 @@ async function verify({ userID, expectedPublicKey, beaconUrl, ...options }: Veri
   try {
     const store = stores.get(beaconUrl) ?? new Map<string, string>();
     stores.set(beaconUrl, store);
-    const beacon = { urls: [beaconUrl], checkpoint: CHECKPOINT, store };
-    const { root } = await createVerifier({ ...options, beacon }).verify(userID, { expectedPublicKey });
+    const trust = lightClient({ urls: [beaconUrl], checkpoint: CHECKPOINT, store });
+    const { root } = await createVerifier({ ...options, trust }).verify(userID, { expectedPublicKey });
     return { root };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

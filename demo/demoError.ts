@@ -1,4 +1,4 @@
-import { KeyrootError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/internal/errors";
 
 /** Thrown if a demo step has an unexpected result. */
 export class DemoError extends KeyrootError<"DEMO_FAILED"> {

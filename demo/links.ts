@@ -1,12 +1,12 @@
 /** The links that `npm start` prints: the explorer and the sample partner's dashboard. */
 import type { OpenedExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import { AdminClient } from "@keyroot/service/admin";
+import { AdminClient } from "@keyroot/client/operator";
 import type { Stack } from "@keyroot/service/stack";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
-/** Number of additional endpoints in the explorer. With these endpoints, visitors can try a quorum. */
+/** Number of additional endpoints in the explorer. With these endpoints, visitors can require that several endpoints agree. */
 const RELAYS = 2;
 
 export interface Links {
@@ -31,8 +31,8 @@ export async function openLinks(
   for (const relay of relays) servers.defer(() => relay.close());
   const rpc = [rpcUrl, ...relays.map(({ url }) => url)];
   const samples = records.map(({ userID }) => userID);
-  const beacon = beaconUrl === undefined ? undefined : { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
-  const config = { rpc, chainId, contract, merkleUrl, beacon, samples, attacks };
+  const lightClient = beaconUrl === undefined ? undefined : { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
+  const config = { rpc, chainId, contract, merkleUrl, lightClient, samples, attacks };
   await explorer.serve(config);
   const { url: dashboardUrl } = await new AdminClient(service).invite(bizID, "Sample administrator");
   return { explorerUrl: explorer.url, dashboardUrl };

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
- * Starts another endpoint on this machine that forwards every call to the chain's endpoint. Visitors can try a quorum
+ * Starts another endpoint on this machine that forwards every call to the chain's endpoint. Visitors can require that several endpoints agree
  * with the new endpoint, although the new endpoint is not an independent source.
  */
 export function startRelay(rpcUrl: string): Promise<Listening> {

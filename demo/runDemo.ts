@@ -1,15 +1,15 @@
 import type { Stack } from "@keyroot/service/stack";
-import { AdminClient, type PublishedBatch } from "@keyroot/service/admin";
-import { fetchBlock } from "keyroot/ethereum";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
-import type { KeyRecord } from "keyroot/identity";
+import { AdminClient, type PublishedBatch } from "@keyroot/client/operator";
+import { fetchBlock } from "keyroot/internal/ethereum";
+import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
 import { attackContact, type OnRejected, type RejectedAttacks, startAttacker } from "./attackContact.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";
 import { startContactsApp } from "./startContactsApp.ts";
 import { DemoError } from "./demoError.ts";
 
-const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
+const LIMITS = { maxBytes: RPC_LIMITS.maxBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
 /** The result of the demo. To stop the attacker's servers, dispose of the result. */
 export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks, AsyncDisposable {

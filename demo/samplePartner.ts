@@ -1,8 +1,8 @@
 import type { Stack, StackService } from "@keyroot/service/stack";
-import { AdminClient } from "@keyroot/service/admin";
-import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/identity";
-import { PartnerClient, type ProvisionOutcome } from "keyroot/partner";
-import { UserClient } from "keyroot/user";
+import { AdminClient } from "@keyroot/client/operator";
+import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/internal/identity";
+import { PartnerClient, type ProvisionOutcome } from "@keyroot/client/partner";
+import { UserClient } from "@keyroot/client/user";
 import { DemoError } from "./demoError.ts";
 
 /**

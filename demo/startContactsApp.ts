@@ -1,5 +1,5 @@
 import type { Stack } from "@keyroot/service/stack";
-import type { KeyRecord } from "keyroot/identity";
+import type { KeyRecord } from "keyroot/internal/identity";
 import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
 import { DemoError } from "./demoError.ts";
 import { startProcess } from "./startProcess.ts";

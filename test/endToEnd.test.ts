@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import hre from "hardhat";
-import { createVerifier } from "keyroot";
-import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { createVerifier, oneEndpoint } from "keyroot";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/internal/identity";
 import { type FileHost, startFileHost } from "../packages/service/src/stack/fileHost.ts";
 import { type LocalChain, startLocalChain } from "../packages/service/src/stack/localChain.ts";
 import { npxHardhat, optionsOf } from "./support/processes/commandLine.ts";
@@ -46,10 +46,11 @@ describe("end to end on one local chain", () => {
     await chain.close();
   });
 
-  const verify = (userID: string, expectedPublicKey: string) =>
-    createVerifier({ rpc: chain.rpcUrl, chainId: chain.chainId, contract, merkleUrl: host.url }).verify(userID, {
-      expectedPublicKey,
-    });
+  const verify = (userID: string, expectedPublicKey: string) => {
+    const { rpcUrl: rpc, chainId } = chain;
+    const verifier = createVerifier({ rpc, chainId, contract, merkleUrl: host.url, trust: oneEndpoint() });
+    return verifier.verify(userID, { expectedPublicKey });
+  };
 
   it("verifies every published key, rejects another user's key, and passes the audit", async () => {
     const registry = await chain.connection.ethers.getContractAt("PublicKeyRegistry", contract);

@@ -10,15 +10,12 @@ const ROOT = join(import.meta.dirname, "..");
  */
 const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   "packages/keyroot/src": [
+    // The entries, and `createVerifier`, which loads `watch` on demand.
     ".",
-    // Apps call this function. It loads `watch` on demand, and `watch` uses the rest of `verifier`.
-    "verifier/createVerifier.ts",
+    "internal",
     "watch",
     "verifier",
-    "client/partner",
-    "client/user",
-    "client",
-    "blocks",
+    "trust",
     "store",
     "registry",
     "merkle",
@@ -32,6 +29,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "errorCodes.ts",
     "evidence.ts",
   ],
+  "packages/client/src": [".", ["operator", "partner", "user"], "shared", "errors.ts", "errorCodes.ts"],
   "packages/operator/src": [
     ".",
     "hardhat",
@@ -68,7 +66,6 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   "packages/service/src": [
     ".",
     "commands",
-    "admin",
     "stack",
     // The roofs: the process that answers HTTP requests, and the one that publishes. Neither imports the other.
     ["serve", "publisher"],

@@ -12,7 +12,7 @@ import { median, round, type Row } from "../runner/report.ts";
 
 /** Verifies a key, starting from a checkpoint, and counts the received bytes. */
 const VERIFY = `
-import "keyroot/beacon";
+import "keyroot/light-client";
 import { ANY_KEY, createVerifier } from "keyroot";
 
 const verify = async (userID, options) => {

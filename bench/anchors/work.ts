@@ -8,7 +8,7 @@ import {
   type LightClientState,
   rootOf,
   startAt,
-} from "keyroot/beacon/protocol";
+} from "keyroot/internal/lightClient";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 
 const { mainnet } = BEACON_NETWORKS;

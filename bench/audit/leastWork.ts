@@ -20,7 +20,7 @@ interface File {
 
 const { paths, work } = workerData as LeastWork;
 // Load this module on demand, so that the other kinds of work do not take longer.
-const checkPublicKey = work === "keys" ? (await import("keyroot/identity")).checkPublicKey : undefined;
+const checkPublicKey = work === "keys" ? (await import("keyroot/internal/identity")).checkPublicKey : undefined;
 for (const path of paths) {
   const text = readFileSync(path, "utf8");
   const { merkle, values } = JSON.parse(text) as File;

@@ -11,9 +11,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { encodeRlp, keccak256 } from "ethers";
-import { generateKeyPair, makeKeyRecord, randomUserID, USER_ID_BYTES, userIDFromBytes } from "keyroot/identity";
-import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { ROOT_ADDED_TOPIC } from "keyroot/registry";
+import {
+  generateKeyPair,
+  makeKeyRecord,
+  randomUserID,
+  USER_ID_BYTES,
+  userIDFromBytes,
+} from "keyroot/internal/identity";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { ROOT_ADDED_TOPIC } from "keyroot/internal/registry";
 import { serve } from "../../test/support/servers/servers.ts";
 
 /** The number of users in a registry, and the folder with the registry's files. */

@@ -1,15 +1,12 @@
-import { createVerifier, type VerifierOptions } from "keyroot";
+import { createVerifier, oneEndpoint, type VerifierOptions } from "keyroot";
 
 /** The verifications that an engine measures. */
 export interface Task {
-  options: VerifierOptions;
+  options: Omit<VerifierOptions, "trust">;
   users: readonly { userID: string; pubKey: string }[];
   /** True to make a new verifier for each user. False to use one verifier for all users. */
   fresh: boolean;
 }
-
-/** The current time of all verifications, in ms since 1970. */
-export const NOW = 1_800_000_000_000;
 
 /**
  * Verifies users one after another.
@@ -19,14 +16,13 @@ export const NOW = 1_800_000_000_000;
 export async function verifyAll(
   { options, users, fresh }: Task,
   answerTo: (request: string) => Uint8Array<ArrayBuffer>,
-  sha256?: (data: Uint8Array) => Uint8Array,
 ): Promise<void> {
   const fetch: typeof globalThis.fetch = (url, init) => {
     const { buffer } = answerTo(`${url as string} ${(init?.body as string | undefined) ?? ""}`);
     const headers = { has: () => false, get: () => null };
     return Promise.resolve({ status: 200, headers, arrayBuffer: () => Promise.resolve(buffer) } as unknown as Response);
   };
-  const create = () => createVerifier({ ...options, fetch, now: () => NOW, ...(sha256 && { sha256 }) });
+  const create = () => createVerifier({ ...options, trust: oneEndpoint(), fetch });
   let verifier = create();
   for (const { userID, pubKey } of users) {
     if (fresh) verifier = create();

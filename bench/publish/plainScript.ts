@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import { closeSync, createReadStream, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { checkPublicKey } from "keyroot/identity";
+import { checkPublicKey } from "keyroot/internal/identity";
 
 /** The number of users in a file. */
 const USERS = 700;

@@ -1,6 +1,6 @@
 /** Fills a database of the service with users of one partner, for `npm run bench -- size`. The module uses only SQL. */
 import { Client } from "pg";
-import { REGIONS } from "keyroot/identity";
+import { REGIONS } from "keyroot/internal/identity";
 import { runAt } from "../../test/support/postgres/postgres.ts";
 import { SMALL } from "../runner/report.ts";
 

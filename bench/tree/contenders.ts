@@ -41,9 +41,9 @@ if (import.meta.main) {
 }
 
 async function keyroot(values: readonly string[]): Promise<Maker> {
-  const { MerkleTree } = await import("keyroot");
-  const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/merkle");
-  const { parseKeyRecord } = await import("keyroot/identity");
+  const { MerkleTree } = await import("keyroot/merkle");
+  const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/internal/merkle");
+  const { parseKeyRecord } = await import("keyroot/internal/identity");
   const records = values.map(parseKeyRecord);
   return {
     tree: () => new MerkleTree(values).root,
@@ -100,7 +100,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
 
 /** Hashes the same inputs with Node's one-shot hash, which uses OpenSSL. The function makes no tree. */
 async function openssl(values: readonly string[]): Promise<Maker> {
-  const { MerkleTree } = await import("keyroot");
+  const { MerkleTree } = await import("keyroot/merkle");
   const { root, pairs } = pairsOf(new MerkleTree(values));
   const tree = () => {
     for (const value of values) hash("sha256", value);

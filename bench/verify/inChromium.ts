@@ -18,7 +18,7 @@ const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
     export default ({ userID, root }, bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") });`,
   bundle: (module) => `import { verifyBundle } from ${module};
     export default ({ userID, contract, codeHash, pinned }, bytes) =>
-      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, { pinned });`,
+      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: Symbol.for("keyroot.ANY_KEY"), trust: pinnedBlock(pinned) });`,
 };
 
 interface Options {

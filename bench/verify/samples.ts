@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeMerkleFile, makeMerkleProof, serializeMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile, makeMerkleProof, serializeMerkleFile } from "keyroot/internal/merkle";
 import { CODE_HASH, CONTRACT, plainBundle } from "../../test/support/data/plainBundle.ts";
 import { sampleRecords } from "../../test/support/samples.ts";
 import { type Sample } from "./ways.ts";

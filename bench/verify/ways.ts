@@ -1,4 +1,5 @@
-import { ANY_KEY, type KeyRecord } from "keyroot/identity";
+import { pinnedBlock } from "keyroot";
+import { ANY_KEY, type KeyRecord } from "keyroot/internal/identity";
 
 /** A user in a file, and the values that a verifier needs in addition to the file, proof or bundle. */
 export interface Sample {
@@ -42,15 +43,22 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   if (way === "firstClients") return loadFirstClients(sample);
   const path = `${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`;
   if (way === "file") {
-    const { verifyFile } = (await import(path)) as typeof import("keyroot/verifier");
+    const { verifyFile } = (await import(path)) as typeof import("keyroot/internal/verifier");
     return (bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: ANY_KEY }, root, bytes);
   }
   if (way === "bundle") {
     const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
     return (bytes) =>
-      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: ANY_KEY }, { pinned });
+      verifyBundle(bytes, {
+        userID,
+        chainId: 1,
+        contract,
+        codeHash,
+        expectedPublicKey: ANY_KEY,
+        trust: pinnedBlock(pinned),
+      });
   }
-  const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/merkle");
+  const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/internal/merkle");
   if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY });
   let parsed: unknown;
   return (bytes) => {

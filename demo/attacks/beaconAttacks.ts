@@ -1,6 +1,6 @@
-import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/beacon/protocol";
+import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/internal/lightClient";
 import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operator/testing";
-import type { ErrorCode } from "keyroot/errors";
+import type { ErrorCode } from "keyroot/internal/errors";
 import type { AttackContext } from "./keyAttacks.ts";
 
 /** One attempt to make a light client accept a false block. */

@@ -1,7 +1,7 @@
-import type { ErrorCode } from "keyroot/errors";
-import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/identity";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { encodeGetMerkleTreeRoot } from "keyroot/registry";
+import type { ErrorCode } from "keyroot/internal/errors";
+import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/internal/identity";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { encodeGetMerkleTreeRoot } from "keyroot/internal/registry";
 
 /** The victim of an attack, and data that attacks use. */
 export interface AttackContext {

@@ -1,9 +1,9 @@
 import type { Stack, StackService } from "@keyroot/service/stack";
-import { base64ToBytes } from "keyroot/bytes";
-import { ServiceError } from "keyroot/errors";
-import { generateKeyPair, provePossession, randomUserID } from "keyroot/identity";
-import { PartnerClient } from "keyroot/partner";
-import { UserClient } from "keyroot/user";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { ServiceError } from "@keyroot/client/internal";
+import { generateKeyPair, provePossession, randomUserID } from "keyroot/internal/identity";
+import { PartnerClient } from "@keyroot/client/partner";
+import { UserClient } from "@keyroot/client/user";
 import type { Provisioned } from "../samplePartner.ts";
 import { DemoError } from "../demoError.ts";
 

@@ -1,8 +1,11 @@
+import { oneEndpoint } from "keyroot";
+
 // Replace these addresses of a local system with the addresses from your operator.
 export const config = {
   rpc: "http://127.0.0.1:8545",
   chainId: 31337,
   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
   merkleUrl: "http://127.0.0.1:8546",
-  // Before you go live, ask for stronger evidence: several endpoints, a quorum and storage proofs.
+  // Before you go live, choose stronger evidence: endpoints({ required: 2 }), lightClient({ … }) or auditors({ … }).
+  trust: oneEndpoint(),
 };

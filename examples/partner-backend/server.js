@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
-import { deriveUserID } from "keyroot";
-import { KeyrootError, PartnerClient } from "keyroot/partner";
+import { deriveUserID } from "keyroot/records";
+import { KeyrootError, PartnerClient } from "@keyroot/client/partner";
 
 const {
   SERVICE_URL: serviceUrl,

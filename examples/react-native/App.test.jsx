@@ -1,7 +1,8 @@
 import AsyncStorage from "@react-native-async-storage/async-storage";
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react-native";
-import { createVerifier, makeKeyRecord, randomUserID } from "keyroot";
-import { generateKeyPair } from "keyroot/identity";
+import { createVerifier } from "keyroot";
+import { makeKeyRecord, randomUserID } from "keyroot/records";
+import { generateKeyPair } from "keyroot/internal/identity";
 import { makeSafetyCode } from "keyroot/safety-code";
 import { App } from "./App";
 import { me } from "./keys";

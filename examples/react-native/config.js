@@ -1,3 +1,5 @@
+import { oneEndpoint } from "keyroot";
+
 /** Replace these addresses of a local system with the addresses from your operator. */
 export const verifierOptions = {
   rpc: "http://127.0.0.1:8545",
@@ -5,6 +7,7 @@ export const verifierOptions = {
   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
   merkleUrl: "http://127.0.0.1:8546",
   // Before you go live, choose a stronger source of the block: docs/verifying.md.
+  trust: oneEndpoint(),
 };
 
 /** The URL of server.mjs. Replace this URL with the URL of your server. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { serializeSignedNote } from "../../packages/keyroot/src/blocks/auditors/signedNote.ts";
-import { parseSignedStatement } from "../../packages/keyroot/src/blocks/auditors/statement.ts";
-import { decodeSsz } from "../../packages/keyroot/src/blocks/beacon/follow.ts";
-import { forkAt } from "../../packages/keyroot/src/blocks/beacon/lightClient.ts";
-import { toNumber } from "../../packages/keyroot/src/blocks/beacon/forks.ts";
+import { serializeSignedNote } from "../../packages/keyroot/src/trust/auditors/signedNote.ts";
+import { parseSignedStatement } from "../../packages/keyroot/src/trust/auditors/statement.ts";
+import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/follow.ts";
+import { forkAt } from "../../packages/keyroot/src/trust/lightClient/rules.ts";
+import { toNumber } from "../../packages/keyroot/src/trust/lightClient/forks.ts";
 import { ArgumentError, KeyrootError } from "../../packages/keyroot/src/errors.ts";
 import { hashHeader } from "../../packages/keyroot/src/ethereum/header.ts";
 import { keccak256 } from "../../packages/keyroot/src/ethereum/keccak.ts";

@@ -1,5 +1,5 @@
 /**
- * Writes packages/keyroot/src/client/operations.ts, which contains the types of requests and responses. The types come
+ * Writes packages/client/src/shared/operations.ts, which contains the types of requests and responses. The types come
  * from docs/openapi.json and docs/openapi-operator.json, which `openApi.ts` writes from the service's table of
  * operations.
  *
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { ROOT } from "../test/root.ts";
 import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
-const FILE = "packages/keyroot/src/client/operations.ts";
+const FILE = "packages/client/src/shared/operations.ts";
 
 /** A JSON schema in the OpenAPI documents. */
 interface Schema {
@@ -88,8 +88,7 @@ const rows = Object.entries(operations).map(
   ([path, { body, answer }]) => `"${path}": { body: ${uncommented(body)}; answer: ${uncommented(answer)} };`,
 );
 const source = `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import type { Region } from "../identity/region.ts";
-import type { UserID } from "../identity/userID.ts";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 ${declarations.join("\n\n")}
 

@@ -1,3 +1,5 @@
+import { globSync } from "node:fs";
+
 export interface Manifest {
   name: string;
   repository: { url: string };
@@ -17,12 +19,16 @@ const SOURCE = /^\.\/src\/(.+)\.ts$/;
 /**
  * Returns the modules that a package exports or runs. The keys are the modules' names in `dist`. The values are the
  * TypeScript files in the package's folder.
+ * @param folder the path of the package's folder
  */
-export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
+export function entriesOf({ exports, bin = {} }: Manifest, folder: string): Record<string, string> {
   const targets = [...Object.values(exports), ...Object.values(bin)];
   const paths = targets.map((target) => (typeof target === "string" ? target : (target["default"] ?? "")));
+  // An export such as `./internal/*` stands for all files of a folder.
+  const expand = (path: string) =>
+    path.includes("*") ? globSync(path, { cwd: folder }).map((found) => `./${found}`) : [path];
   return Object.fromEntries(
-    paths.flatMap((path) => {
+    paths.flatMap(expand).flatMap((path) => {
       const [, name] = SOURCE.exec(path) ?? [];
       return name === undefined ? [] : [[name, path]];
     }),

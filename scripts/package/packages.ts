@@ -38,26 +38,29 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         checksum: "src/ethereum/checksum.ts",
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",
-        parseAnyFile: "src/merkle/parseAnyFile.ts",
-        beaconSource: "src/blocks/beacon/source.ts",
+        verifyMerkleFile: "src/merkle/verifyMerkleFile.ts",
+        lightClientSource: "src/trust/lightClient/source.ts",
       },
       // Each chunk also contains the imports of its sources, unless an earlier chunk contains these imports. An app's
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.
       chunks: {
-        core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
-        anyFile: /src\/merkle\/parseAnyFile\b/,
+        core: /src\/(?:createVerifier|transport|store\/store|verifier\/verifyKey|trust\/(?:trust|oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
-        service: /src\/client\/[^/]+$/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
-        evidence:
-          /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser|verifier\/shareEqualCalls)/,
-        networks: /src\/blocks\/beacon\/(?:networks|register)\b/,
-        lightClient: /src\/blocks\/beacon\/(?:source|follow|blockProof)\b/,
+        evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
+        networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
+        lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow|blockProof)\b/,
       },
     },
+  },
+  client: {
+    folder: "packages/client",
+    files: { "README.md": "packages/client/README.md" },
+    build: { platform: "neutral", target: "es2020" },
   },
   contracts: {
     folder: "contracts",

@@ -31,7 +31,7 @@ export async function stagePackage(root: string, description: PackageDescription
     writeFileSync(target, absoluteLinks(readFileSync(target, "utf8"), from, manifest.repository.url));
   }
   if (build !== undefined) {
-    const bundled = await buildModules(root, folder, join(staged, "dist"), entriesOf(manifest), build);
+    const bundled = await buildModules(root, folder, join(staged, "dist"), entriesOf(manifest, folder), build);
     if (bundled.size > 0) writeFileSync(join(staged, "THIRD-PARTY.md"), thirdPartyNotices(folder, bundled));
   }
   const packed = packedManifest(manifest, readdirSync(staged));

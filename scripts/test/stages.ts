@@ -17,7 +17,7 @@ export const STAGES: readonly Stage[] = [
     paths: ["test/operator/commands"],
     thorough: ["test/operator/commands/hardhatProject.test.ts"],
   },
-  { name: "browser", paths: ["test/keyroot/browser", "test/web"], addedBy: "all" },
+  { name: "browser", paths: ["test/client/browser", "test/keyroot/browser", "test/web"], addedBy: "all" },
   {
     name: "service",
     paths: ["test/service"],
@@ -35,8 +35,8 @@ export const STAGES: readonly Stage[] = [
   { name: "consumers", paths: ["test/consumers", "test/keyroot/phoneEngines"], addedBy: "all" },
   {
     name: "library",
-    paths: ["test/keyroot"],
-    except: ["test/keyroot/browser", "test/keyroot/phoneEngines"],
+    paths: ["test/client", "test/keyroot"],
+    except: ["test/client/browser", "test/keyroot/browser", "test/keyroot/phoneEngines"],
     thorough: ["test/keyroot/docs.test.ts", "test/keyroot/engine/language.test.ts", "test/keyroot/package.test.ts"],
   },
   {

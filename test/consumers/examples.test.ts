@@ -1,3 +1,4 @@
+import { oneEndpoint } from "keyroot";
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,8 +11,8 @@ import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import { parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
-import { UserClient } from "../../packages/keyroot/src/user.ts";
-import { createVerifier } from "../../packages/keyroot/src/verifier/createVerifier.ts";
+import { UserClient } from "../../packages/client/src/user.ts";
+import { createVerifier } from "../../packages/keyroot/src/createVerifier.ts";
 import { environment } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { ROOT } from "../support/packages/installPackages.ts";
@@ -124,9 +125,12 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     const pair = generateKeyPair();
     await new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract }).register(pair);
     await newcomer.runOrFail("npx keyroot publish-registered");
-    const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract }).verify(userID, {
-      expectedPublicKey: ANY_KEY,
-    });
+    const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract, trust: oneEndpoint() }).verify(
+      userID,
+      {
+        expectedPublicKey: ANY_KEY,
+      },
+    );
     expect(publicKey).to.deep.equal(pair.publicKey);
   });
 

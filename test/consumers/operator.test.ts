@@ -14,8 +14,8 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import { parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
-import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
-import { UserClient } from "../../packages/keyroot/src/user.ts";
+import { PartnerClient } from "../../packages/client/src/partner.ts";
+import { UserClient } from "../../packages/client/src/user.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/commandDefinitions.ts";
@@ -80,7 +80,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   before("installs the tarballs, and starts a stack", async () => {
     plainApp = await mkdtemp(join(tmpdir(), "keyroot-operator-"));
     await installWithReadme(plainApp);
-    app = await installPackages("keyroot", "contracts", "operator", "service");
+    app = await installPackages("keyroot", "client", "contracts", "operator", "service");
     keyroot = programIn(app);
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     postgres = await startPostgres();
@@ -209,11 +209,11 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       publish.push("--check-subgroup");
       expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });
       expect((await succeed(["status", ...chain])).json).to.include({ userCount: 5 });
-      expect((await succeed(["verify", userID, ...target, "--storage-proof"])).json).to.include({ verified: true });
+      expect((await succeed(["verify", userID, ...target, "--trust", "own-node"])).json).to.include({ verified: true });
       const bundled = (await succeed(["bundle", userID, ...target, "--files", inApp("bundles")])).json;
       const { path } = bundled["bundle"] as { path: string };
       const { hash } = bundled["block"] as { hash: string };
-      await succeed(["verify", "--bundle", path, "--pinned", hash, "--contract", stack.contract]);
+      await succeed(["verify", "--bundle", path, "--trust", `pinned-block:${hash}`, "--contract", stack.contract]);
       // Each thread loads a separate module.
       const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite"), "--workers", "2"]);
       expect(audited.json).to.include({ passed: true, userCount: 5 });

@@ -27,13 +27,13 @@ export async function checkProgram(format: "esm" | "cjs"): Promise<string> {
 
 /** The program for servers. It checks the input in its first argument, prints the outcome, and loads the partner's client. */
 export const MAIN = {
-  esm: `import { PartnerClient } from "keyroot/partner";
+  esm: `import { PartnerClient } from "@keyroot/client/partner";
 import { check } from "./check.js";
 if (typeof PartnerClient !== "function") throw new Error("a class is missing");
 console.log(JSON.stringify(await check(JSON.parse(process.argv[2]))));
 `,
   cjs: `const { verifyBundle } = require("keyroot/bundle");
-const { PartnerClient } = require("keyroot/partner");
+const { PartnerClient } = require("@keyroot/client/partner");
 const { check } = require("./check.cjs");
 if (typeof PartnerClient !== "function" || typeof verifyBundle !== "function") throw new Error("a class is missing");
 check(JSON.parse(process.argv[2])).then((outcome) => console.log(JSON.stringify(outcome)));

@@ -28,7 +28,6 @@ import { openExplorer } from "@keyroot/operator/explorer";
 import { openLinks } from "../../demo/links.ts";
 import { readinessOf, summaryOf } from "../../tasks/startOrDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
-import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
 import { failure, never, rpc, temporaryFolder } from "../support/support.ts";
@@ -41,6 +40,7 @@ import {
 } from "../support/processes/commandLine.ts";
 import { LOCAL } from "../support/chain/local.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
+import { verifyOnce } from "../support/verifier/verifyOnce.ts";
 
 const REJECTIONS = [
   ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => ({ attack: name, code: codeWithProof })),
@@ -172,7 +172,7 @@ describe("the demo", () => {
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
           const place = { rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${fileName}/files`, contract, chainId };
-          const verified = await verifyPublicKey(user.userID, { ...place, expectedPublicKey: user.pubKey });
+          const verified = await verifyOnce(user.userID, { ...place, expectedPublicKey: user.pubKey });
           expect(verified.record).to.deep.equal(user);
         }
       }

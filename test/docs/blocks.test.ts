@@ -9,8 +9,8 @@ import { keccak256 } from "ethers";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { buildSite } from "@keyroot/web/build";
-import { serializeKeyRecord } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
+import { serializeKeyRecord } from "keyroot/internal/identity";
+import { rpcCaller } from "keyroot/internal/transport";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
 import { LOCAL } from "../support/chain/local.ts";
@@ -170,7 +170,7 @@ describe("code blocks of the pages", () => {
       [/(?<=--contract |KEYROOT_CONTRACT=)0x(?:…|CONTRACT)/g, stack.contract],
       [/(?<=--chain-id |KEYROOT_CHAIN_ID=)1\b/g, String(stack.chainId)],
       [
-        /(?<=--pinned )0x…/g,
+        /(?<=--trust pinned-block:)0x…/g,
         ((await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string }).hash,
       ],
       [/(?<=--code-hash )0x…/g, codeHash],

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
 import { ATTACKS } from "../../demo/attacks/keyAttacks.ts";
-import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
+import { PartnerClient } from "../../packages/client/src/partner.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import {
   environment,

@@ -3,9 +3,8 @@ import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { bytesToBase64 } from "keyroot/bytes";
-import { curve, encodePoint } from "../../packages/keyroot/src/identity/group.ts";
-import { type KeyRecord, makeMerkleFile, makeMerkleProof, type MerkleFile } from "keyroot";
+import { type KeyRecord } from "keyroot";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
 import { cannedAnswers } from "../support/data/cannedAnswers.ts";
@@ -21,7 +20,7 @@ const TIME = 1_800_000_000;
  * Functions that throw BUILTIN_REPLACED after the import of merkle-tree-gen. Their curve library uses methods that
  * merkle-tree-gen replaces.
  */
-const ON_CURVES = ["makeChallenge", "verifyStatement", "applyUpdate"];
+const ON_CURVES = ["verifyStatement"];
 
 interface Output {
   results: Record<string, string>;
@@ -55,7 +54,6 @@ async function runPrepared(preparation: Preparation): Promise<Output> {
     options: { chainId: options.chainId, contract: options.contract },
     serviceAnswer: ANSWER,
     audited: auditedInput(),
-    basePoint: bytesToBase64(encodePoint(curve().BASE)),
   };
   const run = promisify(execFile)(process.execPath, [SCRIPT, preparation, JSON.stringify(input)], {
     maxBuffer: 2 ** 26,
@@ -78,9 +76,9 @@ describe("public functions, in a process with changed built-in methods", () => {
     expect(failed).to.include.members(["parseMerkleFile of a changed file", "verifyBundle of another block"]);
   });
 
-  it("return no wrong result after any array method is replaced", () => {
-    expect(usual.count).to.be.above(10_000);
-    expect(usual.run).to.be.above(2_000);
+  it("that create a verifier return no wrong result after any array method is replaced", () => {
+    expect(usual.count).to.be.above(2_000);
+    expect(usual.run).to.be.above(500);
     expect(usual.wrong).to.deep.equal([]);
   });
 

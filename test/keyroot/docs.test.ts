@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import "keyroot/auditors";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { KeyRecord } from "keyroot";
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { StatementHost, statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
@@ -88,7 +88,7 @@ describe("pages about verifying", () => {
   });
 
   it("contain working examples for a key, a list and a bundle", async () => {
-    const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
+    const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.source, verified.uniqueness);`;
     const program = programsOf(pages["verifying.md"]).filter((one) => !forPublicChains.includes(one));
     const output = await runProgram(program.join("\n"), report);
     const contacts = [`${mine.userID} verified`, `${"y".repeat(32)} NOT_PUBLISHED`];
@@ -112,9 +112,9 @@ describe("pages about verifying", () => {
     expect(others).to.deep.equal([]);
     expect(await runProgram(browser, callVerifiedKey)).to.match(/^beacon \d+ 512\n$/);
     const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
-      console.log(evidence.anchor);`;
+      console.log(evidence.source);`;
     expect(await runProgram(offline, verify)).to.equal("pinned\n");
-    const report = `const { makeBlockProof } = await import("keyroot/beacon");
+    const report = `const { makeBlockProof } = await import("keyroot/light-client");
       const { evidence } = await makeBlockProof({ ...beacon, chainId: ${stack.chainId} });
       console.log(evidence.participation);
       process.exit();`;

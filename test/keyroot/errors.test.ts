@@ -5,10 +5,10 @@ import {
   ArgumentError,
   ERROR_CODES,
   KeyrootError,
-  ServiceError,
   TransportError,
   VerificationError,
 } from "../../packages/keyroot/src/errors.ts";
+import { CLIENT_ERROR_CODES, ServiceError, TransportError as ClientTransportError } from "@keyroot/client/internal";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
 import { SERVICE_ERROR_CODES } from "../../packages/service/src/api/base/errors.ts";
 
@@ -16,11 +16,15 @@ const project = join(import.meta.dirname, "../..");
 
 /** Error codes of each package, and the source folders that may throw them. */
 const PACKAGES = {
-  keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src", "packages/service/src"] },
+  keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src"] },
+  "@keyroot/client": { codes: CLIENT_ERROR_CODES, folders: ["packages/client/src", "packages/service/src"] },
   "@keyroot/operator": { codes: OPERATOR_ERROR_CODES, folders: ["packages/operator/src"] },
   "@keyroot/service": { codes: SERVICE_ERROR_CODES, folders: ["packages/service/src"] },
 };
-const ALL_CODES: readonly string[] = [...ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES, "DEMO_FAILED"];
+const ALL_CODES: readonly string[] = [
+  ...[...ERROR_CODES, ...CLIENT_ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES],
+  "DEMO_FAILED",
+];
 
 /** Returns the source code in these folders, without the lists of error codes. */
 function sourcesIn(folders: readonly string[]): string {
@@ -48,7 +52,9 @@ describe("errors", () => {
 
     it("are not in the library if they belong to other packages", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
-      const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
+      const foreign = [...CLIENT_ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) =>
+        sources.includes(`"${code}"`),
+      );
       expect(foreign).to.deep.equal([]);
     });
 
@@ -81,7 +87,7 @@ describe("errors", () => {
 
     it("depends on the error's code", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
-      expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
+      expect(new ClientTransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
       expect(new ServiceError(503, "UNAVAILABLE", "").advice).to.equal("retry");
       expect(new ServiceError(400, "FIELD_INVALID", "").advice).to.equal("developer");

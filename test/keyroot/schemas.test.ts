@@ -2,7 +2,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
-import { ANY_KEY, type KeyRecord, makeMerkleFile, makeMerkleProof, parseMerkleProof, verifyMerkleProof } from "keyroot";
+import { ANY_KEY, type KeyRecord, pinnedBlock } from "keyroot";
+import { makeMerkleFile, makeMerkleProof, parseMerkleProof, verifyMerkleProof } from "keyroot/merkle";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { type Change, mutation, swap } from "../support/data/mutations.ts";
 import { sampleRecords } from "../support/samples.ts";
@@ -110,11 +111,13 @@ describe("JSON schemas", () => {
     await fc.assert(
       fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
         const other = change(bundle, changes);
-        const verified = verifyBundle(
-          other,
-          { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY },
-          { pinned },
-        );
+        const verified = verifyBundle(other, {
+          userID,
+          chainId: 1,
+          contract: CONTRACT,
+          expectedPublicKey: ANY_KEY,
+          trust: pinnedBlock(pinned),
+        });
         if (await verified.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
       }),
     );

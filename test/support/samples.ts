@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { type KeyPair, type KeyRecord, makeKeyRecord } from "keyroot/identity";
-import { type UserID, userIDFromBytes } from "keyroot/identity";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { type KeyPair, type KeyRecord, makeKeyRecord } from "keyroot/internal/identity";
+import { type UserID, userIDFromBytes } from "keyroot/internal/identity";
+import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import type { StoredFile } from "@keyroot/operator/publisher";
 import { BASE, encode, multiply } from "./data/curve41417.ts";
 

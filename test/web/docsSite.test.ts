@@ -58,10 +58,10 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
     const names = modules.map(([, html]) => /<h1>Module ([^<]+)<\/h1>/.exec(html)?.[1]);
     expect(names).to.include.members([
       "keyroot",
-      "keyroot/partner",
-      "keyroot/user",
+      "@keyroot/client/partner",
+      "@keyroot/client/user",
       "keyroot/bundle",
-      "keyroot/identity",
+      "keyroot/records",
     ]);
     expect(names).to.include.members(["@keyroot/operator", "@keyroot/operator/hardhat", "@keyroot/contracts"]);
   });

@@ -1,3 +1,4 @@
+import { pinnedBlock } from "keyroot";
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -218,9 +219,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await submit();
       await sees(page, "a storage proof under the block hash that you entered");
       await page.getByText("Verify without this page").click();
-      expect(await page.innerText(".command"))
-        .to.contain(`--pinned ${hash}`)
-        .and.contain("--storage-proof");
+      expect(await page.innerText(".command")).to.contain(`--trust pinned-block:${hash}`);
       await page.getByLabel("Block hash").fill(`0x${"12".repeat(32)}`);
       await submit();
       await sees(page, "Not verified");
@@ -230,33 +229,31 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
     it("uses the configured light client by default", async () => {
-      const { beacon } = await world.lightClientConfig();
-      const url = await world.serve({ beacon, visitorEndpoints: true });
+      const { lightClient } = await world.lightClientConfig();
+      const url = await world.serve({ lightClient, visitorEndpoints: true });
       const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
       expect(await verdict(page))
         .to.contain("This is the user’s published key")
         .and.contain("a block that 512 of the 512 members of Ethereum’s sync committee signed")
         .and.contain("with a storage proof under it");
       expect(await chosen(page)).to.equal("Ethereum’s light client");
-      const proof = page.getByLabel("Require a storage proof");
-      expect([await proof.isChecked(), await proof.isDisabled()]).to.deep.equal([true, true]);
       await page.locator("[data-step=anchor] summary").click();
-      await sees(page.locator("[data-step=anchor]"), beacon.checkpoint);
+      await sees(page.locator("[data-step=anchor]"), lightClient.checkpoint);
       await page.getByText("Verify without this page").click();
       expect(await page.innerText(".command")).to.contain(
-        `--beacon ${beacon.urls[0]} \\\n  --checkpoint ${beacon.checkpoint}`,
+        `--trust light-client \\\n  --beacon ${lightClient.urls[0]} \\\n  --checkpoint ${lightClient.checkpoint}`,
       );
       expect(complaints).to.deep.equal([]);
 
       const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
-      const explorer = await world.serve({ rpc: [falseEndpoint], beacon });
+      const explorer = await world.serve({ rpc: [falseEndpoint], lightClient });
       const attacked = await world.open(`${explorer}#/verify/${world.victim.userID}`);
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
     it("verifies without the light client only if the visitor chooses another source", async () => {
-      const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
-      const { page } = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
+      const lightClient = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
+      const { page } = await world.open(`${await world.serve({ lightClient })}#/verify/${world.victim.userID}`);
       expect(await verdict(page)).to.contain("Not verified");
       await page.getByLabel("Source of the block").selectOption("One endpoint");
       await click(page, "Verify with this evidence");
@@ -335,11 +332,13 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
         hash: string;
       };
       const { chainId, contract } = world.stack;
-      const verified = await verifyBundle(
-        bundle,
-        { userID, chainId, contract, expectedPublicKey: ANY_KEY },
-        { pinned: block.hash },
-      );
+      const verified = await verifyBundle(bundle, {
+        userID,
+        chainId,
+        contract,
+        expectedPublicKey: ANY_KEY,
+        trust: pinnedBlock(block.hash),
+      });
       expect(verified.record.pubKey).to.equal(pubKey);
       await page.getByRole("link", { name: "Bundle" }).click();
       await page.getByRole("heading", { name: "Verify a bundle" }).waitFor();

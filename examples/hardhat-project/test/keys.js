@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { FolderStore, MemoryJournal, publish, Registry } from "@keyroot/operator";
 import { startStack } from "@keyroot/service/stack";
 import hre from "hardhat";
-import { ANY_KEY, createVerifier, makeKeyRecord, randomUserID } from "keyroot";
-import { generateKeyPair } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
+import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+import { makeKeyRecord, randomUserID } from "keyroot/records";
+import { generateKeyPair } from "keyroot/internal/identity";
+import { rpcCaller } from "keyroot/internal/transport";
 
 describe("keys of my app's users", () => {
   const alice = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
@@ -14,7 +15,7 @@ describe("keys of my app's users", () => {
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     const { rpcUrl, merkleUrl, filesDir, chainId, contract } = stack;
-    verifier = createVerifier({ rpc: rpcUrl, merkleUrl, chainId, contract });
+    verifier = createVerifier({ rpc: rpcUrl, merkleUrl, chainId, contract, trust: oneEndpoint() });
     const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
     const store = new FolderStore(filesDir);
     await publish([alice], { registry, chainId, limits: "local", store, journal: new MemoryJournal() });

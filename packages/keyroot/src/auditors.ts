@@ -1,18 +1,13 @@
 /**
- * The entry `keyroot/auditors`, which verifies statements that trusted auditors signed. An import of this entry adds
- * the `auditors` option to all verifiers.
+ * The entry `keyroot/auditors`, with the choice `auditors` for the `trust` option of a verifier, which trusts statements
+ * that auditors signed.
  */
-import { addSource } from "./blocks/addedSources.ts";
-import { makeAuditorsSource } from "./blocks/auditors/source.ts";
-
-addSource("auditors", makeAuditorsSource);
-
-export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./blocks/auditors/auditorKey.ts";
-export type { AuditorsOption } from "./blocks/auditors/source.ts";
-export type { DamagedRoot, Statement } from "./blocks/auditors/statement.ts";
+export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./trust/auditors/auditorKey.ts";
+export { auditors, type AuditorsOptions } from "./trust/auditors/auditors.ts";
+export type { DamagedRoot, Statement } from "./trust/auditors/statement.ts";
 export {
   type AuditorOptions,
   type StatementPlace,
   type VerifiedStatement,
   verifyStatement,
-} from "./blocks/auditors/verifyStatement.ts";
+} from "./trust/auditors/verifyStatement.ts";

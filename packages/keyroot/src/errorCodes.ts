@@ -1,8 +1,5 @@
-/**
- * The error codes that the partner service sends. The library also throws some of these codes. If a proxy or a newer
- * service sends another code, clients replace this code with SERVICE_ERROR.
- */
-export const SERVICE_CODES = [
+/** The error codes of this package. The other packages have additional codes. */
+export const ERROR_CODES = [
   // Errors about user ids, public keys and records.
   "USER_ID_INVALID",
   "BASE64_INVALID",
@@ -13,66 +10,15 @@ export const SERVICE_CODES = [
   "PUBLIC_KEY_NOT_PRIME_ORDER",
   "KEY_ID_INVALID",
   "KEY_ID_MISMATCH",
+
+  "IDENTIFIER_INVALID",
+  "SECRET_TOO_SHORT",
+  "RECORD_INVALID",
   // Errors about JSON.
   "JSON_INVALID",
   "JSON_TOO_DEEP",
   "JSON_DUPLICATE_KEY",
   "JSON_FORBIDDEN_TOKEN",
-  // Errors about requests that the partner service rejects.
-  "CONTENT_TYPE",
-  "FIELD_MISSING",
-  "FIELD_UNKNOWN",
-  "FIELD_INVALID",
-  "REGION_UNKNOWN",
-  "TEXT_TOO_LONG",
-  "IDEMPOTENCY_KEY_INVALID",
-  "IDEMPOTENCY_KEY_REUSED",
-  "BODY_TOO_LARGE",
-  "REFRESH_TOKEN_REFUSED",
-  "ACCESS_TOKEN_MISSING",
-  "ACCESS_TOKEN_INVALID",
-  "ACCESS_TOKEN_EXPIRED",
-  "ACCESS_TOKEN_REVOKED",
-  "ACCESS_TOKEN_KIND",
-  "ADMIN_TOKEN_REFUSED",
-  "USER_ID_TAKEN",
-  "USER_UNKNOWN",
-  "USER_DEACTIVATED",
-  "USER_ERASED",
-  "USER_LIMIT_REACHED",
-  "TOKEN_UNKNOWN",
-  "TOKEN_LIMIT_REACHED",
-  "CURSOR_UNKNOWN",
-  "PARTNER_UNKNOWN",
-  "PARTNER_SUSPENDED",
-  "PUBLIC_KEY_UNKNOWN",
-  "PUBLIC_KEY_REGISTERED",
-  "PUBLIC_KEY_SUBMITTED",
-  "POSSESSION_REQUIRED",
-  "POSSESSION_REFUSED",
-  "PERSON_UNKNOWN",
-  "NAME_TAKEN",
-  "LAST_ADMINISTRATOR",
-  "STAFF_LIMIT_REACHED",
-  "WEBHOOK_UNKNOWN",
-  "WEBHOOK_URL_REFUSED",
-  "WEBHOOK_LIMIT_REACHED",
-  "WEBHOOKS_DISABLED",
-  "EVENT_UNKNOWN",
-  "PUBLISHER_RUNNING",
-  "RATE_LIMITED",
-  "OPERATION_UNKNOWN",
-  "METHOD_NOT_ALLOWED",
-  "DEFECT",
-  "UNAVAILABLE",
-] as const;
-
-const LIBRARY_CODES = [
-  // Errors about user ids, public keys and records.
-  "IDENTIFIER_INVALID",
-  "SECRET_TOO_SHORT",
-  "RECORD_INVALID",
-  // Errors about JSON.
   "JSON_TOO_MANY_VALUES",
   // Errors about Merkle trees.
   "TREE_EMPTY",
@@ -105,7 +51,6 @@ const LIBRARY_CODES = [
   "STALE_BLOCK",
   "FUTURE_BLOCK",
   "QUORUM_NOT_REACHED",
-  "SOURCE_NOT_IMPORTED",
   "LIGHT_CLIENT_INVALID",
   "CHECKPOINT_TOO_OLD",
   "FORK_UNKNOWN",
@@ -128,17 +73,12 @@ const LIBRARY_CODES = [
   "KEY_MISMATCH",
   // Errors about arguments, the platform and the network.
   "ARGUMENT_INVALID",
-  "BROWSER_REFUSED",
   "BUILTIN_REPLACED",
   "ENVIRONMENT_UNSUPPORTED",
-  "SHA256_INVALID",
   "STORE_UNAVAILABLE",
   "UNREACHABLE",
   "RPC_ERROR",
   "RPC_ANSWER_INVALID",
-  "SERVICE_ERROR",
-  "SERVICE_ANSWER_INVALID",
-  "CHALLENGE_MISMATCH",
   "FILE_HOST_ERROR",
   "FILE_NOT_FOUND",
   "REDIRECT_REFUSED",
@@ -148,9 +88,4 @@ const LIBRARY_CODES = [
 ] as const;
 
 /** A stable error code, one of `ERROR_CODES`. */
-export type ErrorCode = (typeof SERVICE_CODES | typeof LIBRARY_CODES)[number];
-
-/** The library's error codes. `@keyroot/operator` and `@keyroot/service` have additional codes. */
-export const ERROR_CODES: readonly ErrorCode[] = /* @__PURE__ */ (SERVICE_CODES as readonly ErrorCode[]).concat(
-  LIBRARY_CODES,
-);
+export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -30,17 +30,12 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   PUBLIC_KEY_NOT_ON_CURVE: "warn",
   PUBLIC_KEY_SMALL_ORDER: "warn",
   PUBLIC_KEY_NOT_PRIME_ORDER: "warn",
-  PUBLIC_KEY_REGISTERED: "warn",
   BASE64_INVALID: "warn",
   KEY_ID_INVALID: "warn",
   KEY_ID_MISMATCH: "warn",
+  // Errors of `@keyroot/client` about the service's answers.
   CHALLENGE_MISMATCH: "warn",
   SERVICE_ANSWER_INVALID: "warn",
-  PUBLIC_KEY_UNKNOWN: "retry",
-  RATE_LIMITED: "retry",
-  DEFECT: "retry",
-  UNAVAILABLE: "retry",
-  SERVICE_ERROR: "retry",
   TransportError: "retry",
 };
 
@@ -63,7 +58,7 @@ type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never]
  * @typeParam Code the error codes that the constructor accepts. Each package has one union of codes.
  * @example
  * try {
- *   await verifyPublicKey(userID, options);
+ *   await verifier.verify(userID, { expectedPublicKey });
  * } catch (error) {
  *   if (error instanceof KeyrootError) console.error(error.code, error.message, error.docs);
  * }
@@ -177,61 +172,5 @@ export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootEr
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;
   override get name(): "EnvironmentError" {
     return "EnvironmentError";
-  }
-}
-
-/** An invalid field of a request to the partner service. */
-export interface FieldError {
-  /** The path of the field, such as `user_id_hex`. */
-  field: string;
-  /** A description of the problem. */
-  detail: string;
-}
-
-/** The state of the user's existing key. An error about a different key contains this state. */
-export interface KeyInError {
-  state: "pending" | "submitted" | "published";
-  /** The earliest time of publication in ms since 1970, if the state is `pending`. Null until the partner decides. */
-  holdEndsAt?: number | null;
-}
-
-/** The optional fields of a ServiceError. */
-export interface ServiceErrorDetails extends ErrorDetails {
-  key?: KeyInError | undefined;
-  errors?: readonly FieldError[] | undefined;
-  retryAfter?: number | undefined;
-  requestID?: string | undefined;
-}
-
-/** The partner service rejected a request (RFC 9457, problem details). */
-export class ServiceError<Code extends string = ErrorCode> extends KeyrootError<Code> {
-  /** @hidden */
-  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ServiceError;
-  override get name(): "ServiceError" {
-    return "ServiceError";
-  }
-  /** The HTTP status, 400 to 599. */
-  readonly status: number;
-  /** The invalid fields of the request. */
-  readonly errors: readonly FieldError[] | undefined;
-  /** The state of the user's existing key, for the code PUBLIC_KEY_REGISTERED. */
-  readonly key: KeyInError | undefined;
-  /** The time to wait before the next attempt, in seconds. */
-  readonly retryAfter: number | undefined;
-  /** The id of the request in the service's logs. Only clients set this field. */
-  readonly requestID: string | undefined;
-
-  constructor(
-    status: number,
-    code: NotInferred<Code>,
-    message: string,
-    { errors, key, retryAfter, requestID, ...details }: ServiceErrorDetails = {},
-  ) {
-    super(code, message, details);
-    this.status = status;
-    this.errors = errors;
-    this.key = key;
-    this.retryAfter = retryAfter;
-    this.requestID = requestID;
   }
 }

@@ -1,62 +1,46 @@
-/**
- * The source of the block hash behind an answer:
- * - `endpoint`: one endpoint reported the hash;
- * - `quorum`: several endpoints agree on the hash;
- * - `pinned`: the caller supplied the hash;
- * - `light-client`: one endpoint reported the hash. The caller declared that this endpoint is a light client that
- *   verifies block hashes, such as Helios or Colibri;
- * - `auditors`: auditors that the caller trusts signed the hash;
- * - `beacon`: two thirds of Ethereum's sync committee signed the hash. Starting from a trusted checkpoint, the library
- *   verified the committee's signature.
- */
-export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
-
-/** The additional evidence of the anchor `beacon`. */
-export interface BeaconEvidence {
-  /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
-  checkpoint: string;
-  /** The slot of the finalized header that contains the block. */
-  slot: number;
+/** The facts behind a block's hash that only its source knows. */
+export interface EvidenceDetails {
+  /** The number of endpoints that agreed, for `endpoints`. It is at least the number that the choice requires. */
+  agreeing?: number | undefined;
+  /** The keys of the auditors who signed the statement, for `auditors`: at least as many as the choice requires. */
+  auditors?: readonly string[] | undefined;
+  /** The root of the trusted beacon block, for `light-client`: 0x and 64 lowercase hex digits. */
+  checkpoint?: string | undefined;
+  /** The slot of the finalized header that contains the block, for `light-client`. */
+  slot?: number | undefined;
   /**
-   * The number of sync committee members who signed the header, at most 512. The number is 0 if the header is the
-   * checkpoint itself.
+   * The number of sync committee members who signed the header, at most 512, for `light-client`. It is 0 if the header
+   * is the checkpoint itself.
    */
-  participation: number;
-  /** The maximum age of the checkpoint in ms, if the caller changed the default. */
-  maxCheckpointAgeMs?: number;
+  participation?: number | undefined;
+  /** The maximum age of the checkpoint in ms, for `light-client`, if the caller changed the default. */
+  maxCheckpointAgeMs?: number | undefined;
 }
 
-/** The evidence for a verified key, or for the absence of a key. */
+/** The evidence for a verified key, or for the absence of a key. All sources of a block fill it in the same way. */
 export interface Evidence {
-  anchor: Anchor;
+  /** The source of the block, as the `trust` option chose it. */
+  source: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
+  /** The facts behind the block's hash that only this source knows. */
+  details?: EvidenceDetails | undefined;
   /**
-   * True if a storage proof against the block's state root confirms the contract's answer. If this field is false, the
-   * answer is an unproven claim of the endpoint or the quorum. With the anchor `endpoint`, the block is an unproven
-   * claim. A storage proof is then not stronger than the endpoint's answer.
+   * The block at which the contract was read, with its time in seconds since 1970. Undefined if the latest answer of one
+   * endpoint was enough.
    */
-  storageProof: boolean;
-  /** The block at which the contract was read. Undefined if the latest state of one endpoint was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /**
-   * The number of endpoints that agreed, for the anchor `quorum`. This number is at least the value of the `quorum`
-   * option.
+   * True if a storage proof under the block's state root confirms the contract's answer. If it is false, the answer is
+   * an unproven claim of one endpoint, or of several endpoints that agree.
    */
-  agreeing?: number | undefined;
-  /**
-   * The keys of the auditors who signed the statement, for the anchor `auditors`. The list has at least `threshold`
-   * keys.
-   */
-  auditors?: readonly string[] | undefined;
+  storageProof: boolean;
   /**
    * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if the auditors'
    * statement does not list the root as damaged.
    */
   damage?: readonly string[] | undefined;
   /**
-   * `checked` means that the verifier read the whole file, so the user has only one record in the tree. Undefined if no
-   * record was verified.
+   * `checked` if the verifier read the whole file, and the user has only one record in it. Undefined if no record was
+   * verified.
    */
   uniqueness?: "checked" | undefined;
-  /** Details about the light client, for the anchor `beacon`. */
-  beacon?: BeaconEvidence | undefined;
 }

@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
-import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/internal/input";
 
 /**
  * Rejects options with unknown names, because a misspelled option would have no effect.

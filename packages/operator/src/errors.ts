@@ -1,4 +1,4 @@
-import * as library from "keyroot/errors";
+import * as library from "keyroot/internal/errors";
 
 /** The error codes that only this package defines. docs/errors.md explains every code. */
 export const OPERATOR_ERROR_CODES = [
@@ -32,8 +32,8 @@ export const OPERATOR_ERROR_CODES = [
   "NODE_UNSUPPORTED",
 ] as const;
 
-/** An error code of this package or of `keyroot`. */
-export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
+/** An error code of this package or of `keyroot`. `@keyroot/client` also has PUBLISHER_RUNNING, which the service sends. */
+export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number] | "PUBLISHER_RUNNING";
 
 // The error classes of `keyroot`. In this package, the classes also accept the package's own codes.
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;

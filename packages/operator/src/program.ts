@@ -96,7 +96,7 @@ async function reject(message: string): Promise<void> {
   const text = [sentence, ...hints, "Use --help to list commands and options."].join(" ");
   process.exitCode = EXIT.invalidArguments;
   const { printFailure } = await import("./commands/output.ts");
-  const { ArgumentError } = await import("keyroot/errors");
+  const { ArgumentError } = await import("keyroot/internal/errors");
   printFailure(new ArgumentError("ARGUMENT_INVALID", text), {
     json: words().includes("--json"),
     showStackTraces: false,

@@ -1,5 +1,5 @@
-/** Uses the declarations of `@keyroot/service/admin` as a strict program would. It is compiled, never run. */
-import { AdminClient, type AuditEntry, type CreatedPartner, type PartnerSummary } from "@keyroot/service/admin";
+/** Uses the declarations of `@keyroot/client/operator` as a strict program would. It is compiled, never run. */
+import { AdminClient, type AuditEntry, type CreatedPartner, type PartnerSummary } from "@keyroot/client/operator";
 
 /** Fails to compile for `any`, which a missing declaration becomes. */
 type Typed<T> = 0 extends 1 & T ? never : T;

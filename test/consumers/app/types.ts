@@ -1,46 +1,42 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { ANY_KEY, createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
+import {
+  ANY_KEY,
+  createVerifier,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+  type VerifiedKey,
+  type Verifier,
+} from "keyroot";
+import { auditors } from "keyroot/auditors";
+import { lightClient } from "keyroot/light-client";
 import { type Bundle, parseBundle } from "keyroot/bundle";
-import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
-import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
+import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "@keyroot/client/partner";
+import { ServiceError, UserClient, type UserPublicKey } from "@keyroot/client/user";
 
-export const verified: Promise<VerifiedKey> = verifyPublicKey("", {
-  ...{ rpc: "", chainId: 1, contract: "", merkleUrl: "" },
-  expectedPublicKey: ANY_KEY,
-});
-// @ts-expect-error -- no key to compare
-export const compared = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
-const verifier: Verifier = createVerifier({ rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+const options = { chainId: 1n, contract: "", merkleUrl: "" };
+const verifier: Verifier = createVerifier({ ...options, rpc: "", trust: oneEndpoint() });
+export const verified: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: ANY_KEY });
 export const again: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: "" });
 // @ts-expect-error -- no key to compare
 export const uncompared = verifier.verify("", { expectedPublicKey: undefined });
-const options = { chainId: 1n, contract: "", merkleUrl: "" };
-const quorum = Number("2");
-const [pinned, beacon] = ["", { urls: [""], checkpoint: "" }];
-const auditors = { keys: [""], threshold: 1, urls: [""] };
-createVerifier({ ...options, rpc: ["", ""], quorum: 2 });
-createVerifier({ ...options, rpc: ["", ""], quorum });
-createVerifier({ ...options, rpc: [""].concat(""), quorum: 3, block: "safe" });
-createVerifier({ ...options, rpc: "", lightClient: true, block: "finalized" });
-createVerifier({ ...options, rpc: "", pinned, storageProof: true });
-createVerifier({ ...options, rpc: "", beacon });
-createVerifier({ ...options, rpc: "", auditors });
-createVerifier({ ...options, rpc: "", quorum: 1 });
-createVerifier({ ...options, rpc: "", quorum });
-// @ts-expect-error -- several endpoints without a quorum
-createVerifier({ ...options, rpc: ["", ""] });
-// @ts-expect-error -- two sources of the block
-createVerifier({ ...options, rpc: "", pinned, beacon });
-// @ts-expect-error -- two sources of the block
-createVerifier({ ...options, rpc: "", auditors, beacon });
-// @ts-expect-error -- two sources of the block
-createVerifier({ ...options, rpc: "", lightClient: true, beacon });
-// @ts-expect-error -- two sources of the block
-createVerifier({ ...options, rpc: ["", ""], quorum: 2, pinned });
-// @ts-expect-error -- two blocks
-createVerifier({ ...options, rpc: "", pinned, block: "safe" });
+createVerifier({ ...options, rpc: ["", ""], trust: endpoints({ required: 2 }) });
+createVerifier({ ...options, rpc: [""].concat(""), trust: endpoints({ required: 3, block: "safe" }) });
+createVerifier({ ...options, rpc: "", trust: ownNode({ block: "finalized", maxAgeMs: 1 }) });
+createVerifier({ ...options, rpc: "", trust: pinnedBlock("") });
+createVerifier({ ...options, rpc: "", trust: lightClient({ urls: [""], checkpoint: "" }) });
+createVerifier({ ...options, rpc: "", trust: auditors({ keys: [""], threshold: 1, urls: [""] }) });
+// @ts-expect-error -- no trust
+createVerifier({ ...options, rpc: "" });
+// @ts-expect-error -- no trust
+createVerifier({ ...options, rpc: "", trust: undefined });
+// @ts-expect-error -- the name of a choice instead of the choice
+createVerifier({ ...options, rpc: "", trust: "one-endpoint" });
+// @ts-expect-error -- no number of endpoints
+createVerifier({ ...options, rpc: "", trust: endpoints({}) });
 // @ts-expect-error -- there is no such option
-createVerifier({ ...options, rpc: "", quorom: 2 });
+createVerifier({ ...options, rpc: "", trust: oneEndpoint(), quorum: 2 });
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
 import { basename } from "node:path";
-import { type KeyRecord, makeMerkleFile, type VerifyOptions } from "keyroot";
+import { type KeyRecord, type KeyOptions, type VerifierOptions } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import type { Listening } from "@keyroot/operator/shared";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { publishLocally } from "../../support/chain/local.ts";
@@ -16,7 +17,7 @@ import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
 
 /** An app that uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
 const APP = `
-import { ANY_KEY, verifyPublicKey } from "keyroot";
+import { ANY_KEY, createVerifier, oneEndpoint, ownNode } from "keyroot";
 
 globalThis.violations = [];
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
@@ -24,13 +25,18 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 });
 globalThis.verify = async (userID, options) => {
   try {
-    const { record, evidence } = await verifyPublicKey(userID, { expectedPublicKey: ANY_KEY, ...options });
+    const { expectedPublicKey = ANY_KEY, trust = "oneEndpoint", ...others } = options;
+    const verifier = createVerifier({ ...others, trust: { oneEndpoint, ownNode }[trust]() });
+    const { record, evidence } = await verifier.verify(userID, { expectedPublicKey });
     return { pubKey: record.pubKey, evidence };
   } catch ({ step, code }) {
     return step ? step + ": " + code : code;
   }
 };
 `;
+
+/** The options of the page's verification. `trust` is the name of a choice without settings. */
+type PageOptions = Partial<Omit<VerifierOptions, "trust"> & KeyOptions> & { trust?: "oneEndpoint" | "ownNode" };
 
 describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict content security policy", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
@@ -67,7 +73,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   beforeEach(() => page.reload());
 
   /** Verifies a user's key in the app. The default user is `mine`. */
-  const verify = (options: Partial<VerifyOptions> = {}, userID = mine.userID): Promise<unknown> => {
+  const verify = (options: PageOptions = {}, userID = mine.userID): Promise<unknown> => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const all = JSON.stringify({ rpc, chainId, contract, merkleUrl, ...options });
     return page.evaluate(`verify("${userID}", ${all})`);
@@ -77,7 +83,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   const chunks = () => page.requests.filter((url) => url.endsWith(".js")).map((url) => basename(url));
 
   it("verifies a published key", async () => {
-    const evidence = { anchor: "endpoint", storageProof: false, uniqueness: "checked" };
+    const evidence = { source: "one-endpoint", storageProof: false, uniqueness: "checked" };
     expect(await verify()).to.deep.equal({ pubKey: mine.pubKey, evidence });
     expect(await verify({ expectedPublicKey: mine.pubKey })).to.deep.equal({ pubKey: mine.pubKey, evidence });
   });
@@ -104,7 +110,6 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   });
 
   it("rejects responses above its limits", async () => {
-    expect(await verify({ limits: { rpcBytes: 16 } })).to.equal("ANSWER_TOO_LARGE");
     expect(await verify({ limits: { fileBytes: 1024 } })).to.equal("ANSWER_TOO_LARGE");
   });
 
@@ -125,7 +130,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   });
 
   it("loads the code for storage proofs only for a verification with such proofs", async () => {
-    const { pubKey, evidence } = (await verify({ storageProof: true })) as { pubKey: string; evidence: object };
+    const { pubKey, evidence } = (await verify({ trust: "ownNode" })) as { pubKey: string; evidence: object };
     expect(pubKey).to.equal(mine.pubKey);
     expect(evidence).to.include({ storageProof: true });
     expect(chunks()).to.include.members(app.chunksWith("dist/readRoot"));
@@ -133,7 +138,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   it("connects only to the origins in its options", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
-    for (const options of [{}, { codeHash }, { storageProof: true }]) await verify(options);
+    for (const options of [{}, { codeHash }, { trust: "ownNode" } as const]) await verify(options);
     expect(await violations()).to.deep.equal([]);
     expect(origins()).to.deep.equal(new Set([page.origin, stack.rpcUrl, stack.merkleUrl]));
   });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseUrl } from "../../../packages/keyroot/src/engine/parseUrl.ts";
-import { checkUrl } from "keyroot/transport";
+import { checkUrl } from "keyroot/internal/transport";
 import { addPath } from "../../../packages/keyroot/src/transport/url.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { ANY_KEY, createVerifier, randomUserID } from "keyroot";
-import { generateKeyPair } from "keyroot/identity";
+import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+import { randomUserID } from "keyroot/records";
+import { generateKeyPair } from "keyroot/internal/identity";
 import { indexedDbStore } from "keyroot/store/indexeddb";
 import { failure } from "../../support/support.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
@@ -8,7 +9,7 @@ import { withoutGlobals } from "../../support/withoutGlobals.ts";
 const userID = "y".repeat(32);
 const verifier = createVerifier({
   ...{ rpc: "https://rpc.example", merkleUrl: "https://files.example" },
-  ...{ chainId: 1, contract: `0x${"00".repeat(20)}` },
+  ...{ chainId: 1, contract: `0x${"00".repeat(20)}`, trust: oneEndpoint() },
 });
 
 describe("platform without a required feature", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { fetchBlock, fetchChainId, fetchGenesisHash } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 describe("blocks", () => {

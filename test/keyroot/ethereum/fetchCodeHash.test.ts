@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import { EMPTY_CODE_HASH } from "../../../packages/keyroot/src/ethereum/checkCodeHash.ts";
-import { fetchCodeHash } from "keyroot/ethereum";
-import { describeValue } from "keyroot/input";
+import { fetchCodeHash } from "keyroot/internal/ethereum";
+import { describeValue } from "keyroot/internal/input";
 import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
 

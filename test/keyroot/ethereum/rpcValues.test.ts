@@ -3,7 +3,7 @@ import { toQuantity as toEthersQuantity } from "ethers";
 import fc from "fast-check";
 import { TransportError } from "keyroot";
 import { parseQuantity, parseSafeQuantity, toQuantity } from "../../../packages/keyroot/src/ethereum/rpcValues.ts";
-import { describeValue } from "keyroot/input";
+import { describeValue } from "keyroot/internal/input";
 import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 
 const LARGEST = 2n ** 256n - 1n;

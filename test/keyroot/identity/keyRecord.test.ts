@@ -7,7 +7,7 @@ import {
   randomUserID,
   serializeKeyRecord,
   toKeyRecord,
-} from "keyroot/identity";
+} from "keyroot/internal/identity";
 import { makeKeyRecord, parseKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";

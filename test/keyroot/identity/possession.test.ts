@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { KeyrootError } from "keyroot";
-import { generateKeyPair } from "keyroot/identity";
+import { generateKeyPair } from "keyroot/internal/identity";
 import {
   checkKeyPair,
   makeChallenge,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkNewPublicKey, generateKeyPair } from "keyroot/identity";
+import { checkNewPublicKey, generateKeyPair } from "keyroot/internal/identity";
 import { checkPublicKey, keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sha256 } from "../../support/samples.ts";

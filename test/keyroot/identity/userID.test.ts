@@ -1,4 +1,4 @@
-import { deriveUserID } from "keyroot";
+import { deriveUserID } from "keyroot/records";
 import { expect } from "chai";
 import fc from "fast-check";
 import { createHmac } from "node:crypto";

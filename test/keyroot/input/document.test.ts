@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ArgumentError, TransportError, VerificationError } from "keyroot";
-import { checkUntrusted } from "keyroot/input";
+import { checkUntrusted } from "keyroot/internal/input";
 
 describe("checkUntrusted", () => {
   it("returns the result of the check", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describeValue, isObject, printable } from "keyroot/input";
+import { describeValue, isObject, printable } from "keyroot/internal/input";
 import { parseJson } from "../../../packages/keyroot/src/input/parseJson.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type KeyRecord, type MerkleFile, parseMerkleFile, serializeKeyRecord } from "keyroot";
+import { type KeyRecord } from "keyroot";
+import { serializeKeyRecord } from "keyroot/records";
+import { type MerkleFile, parseMerkleFile } from "keyroot/merkle";
 import { makeMerkleFile, serializeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sampleRecords, sha256, textOf } from "../../support/samples.ts";

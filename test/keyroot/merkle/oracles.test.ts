@@ -2,7 +2,7 @@ import { SimpleMerkleTree } from "@openzeppelin/merkle-tree";
 import { expect } from "chai";
 import fc from "fast-check";
 import { spawnSync } from "node:child_process";
-import { makeMerkleFile, MerkleTree } from "keyroot";
+import { makeMerkleFile, MerkleTree } from "keyroot/merkle";
 import { sampleRecords, sha256, textOf } from "../../support/samples.ts";
 import { SCRIPT } from "../../support/data/merkleTreeGenOracle.ts";
 import type { PlainFile } from "../../support/data/plainFile.ts";

@@ -1,14 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  ANY_KEY,
-  type KeyRecord,
-  makeMerkleFile,
-  type MerkleFile,
-  serializeKeyRecord,
-  VerificationError,
-} from "keyroot";
-import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
+import { ANY_KEY, type KeyRecord, VerificationError } from "keyroot";
+import { serializeKeyRecord } from "keyroot/records";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import {
   verifyMerkleProof,
   makeMerkleProof,

@@ -32,7 +32,7 @@ globalThis.runCases = async () => {
     if (options.auditors || options.beacon) continue;
     const answer = await globalThis.verifyKey(JSON.stringify(options), userID, expectedPublicKey);
     const { publicKey, evidence, code } = JSON.parse(answer);
-    outcomes[name] = code ?? (publicKey === expectedPublicKey ? evidence.anchor : publicKey);
+    outcomes[name] = code ?? (publicKey === expectedPublicKey ? evidence.source : publicKey);
   }
   print(JSON.stringify(outcomes));
 };

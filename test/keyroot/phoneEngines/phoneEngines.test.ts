@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import "keyroot/auditors";
-import "keyroot/beacon";
+import { trustOf } from "./trustOf.js";
 import { createVerifier, type VerifierOptions } from "keyroot";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { StatementHost, statementText } from "../../support/auditors/statementHost.ts";
@@ -16,15 +15,18 @@ import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterAll, never, rpc } from "../../support/support.ts";
 
+/** The options of a verifier, with the name and settings of the trust. */
+type PhoneOptions = Omit<VerifierOptions, "trust"> & { trust: readonly [string, ...unknown[]] };
 /** A verification: its name, options, user and expected key. */
-type Case = readonly [string, VerifierOptions, string, string];
+type Case = readonly [string, PhoneOptions, string, string];
 type Answer = { status: number; url: string; headers: string; hex: string } | "endless";
 
 describe("the keyroot package in the JavaScript engines of phones", () => {
   const open = closedAfterAll();
   const programs: Record<string, [string, ...string[]]> = {};
   const expected: Record<string, string> = {
-    ...{ endpoint: "endpoint", quorum: "quorum", pinned: "pinned", "light client": "light-client", beacon: "beacon" },
+    ...{ endpoint: "one-endpoint", quorum: "endpoints", pinned: "pinned-block", "own node": "own-node" },
+    beacon: "light-client",
     ...{ auditors: "auditors", swapped: "KEY_MISMATCH" },
     ...{ "swapped for the beacon chain": "KEY_MISMATCH" },
     ...{ redirect: "REDIRECT_REFUSED", endless: "TIMEOUT", large: "ANSWER_TOO_LARGE" },
@@ -57,7 +59,7 @@ describe("the keyroot package in the JavaScript engines of phones", () => {
     const outcomes = await outcomesOf("native");
     expect(expected).to.include(outcomes);
     // The app does not import the modules for auditors and the beacon chain.
-    const names = ["endpoint", "quorum", "pinned", "light client", "number above 2^63"];
+    const names = ["endpoint", "quorum", "pinned", "own node", "number above 2^63"];
     expect(outcomes).to.have.all.keys(...names, "swapped", "redirect", "endless", "large");
   });
 
@@ -74,7 +76,7 @@ async function casesOf(
   open: ReturnType<typeof closedAfterAll>,
 ): Promise<Case[]> {
   const { rpcUrl, merkleUrl, chainId, contract, beaconUrl } = stack;
-  const options = { rpc: rpcUrl, merkleUrl, chainId, contract };
+  const options: PhoneOptions = { rpc: rpcUrl, merkleUrl, chainId, contract, trust: ["oneEndpoint"] };
   const start = async () => open(await startEndpoint(rpcUrl));
   const [lying = never(), ...endpoints] = await Promise.all([0, 1, 2, 3].map(start));
   // Hermes converts a BigInt of 2^63 or more to a negative number.
@@ -95,13 +97,16 @@ async function casesOf(
   const text = statementText({ chainId, contract }, head);
   statements.files.set("latest", signedBy(auditors, text));
   const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [statements.url], maxAgeMs: 3_600_000 };
-  const audited = { ...options, auditors: policy };
-  const beacon = { ...options, beacon: { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT } };
-  const cases: [string, VerifierOptions, string?][] = [
+  const audited: PhoneOptions = { ...options, trust: ["auditors", policy] };
+  const beacon: PhoneOptions = {
+    ...options,
+    trust: ["lightClient", { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT }],
+  };
+  const cases: [string, PhoneOptions, string?][] = [
     ["endpoint", options],
-    ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), quorum: 2 }],
-    ["pinned", { ...options, pinned: head.hash, storageProof: true }],
-    ["light client", { ...options, lightClient: true, storageProof: true }],
+    ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), trust: ["endpoints", { required: 2 }] }],
+    ["pinned", { ...options, trust: ["pinnedBlock", head.hash] }],
+    ["own node", { ...options, trust: ["ownNode"] }],
     // This case is the first, because an earlier verification would accept the true key.
     ["swapped for the beacon chain", beacon, swapped],
     ["beacon", beacon],
@@ -134,7 +139,7 @@ async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Ans
     return response;
   };
   for (const [, options, userID, expectedPublicKey] of cases)
-    await createVerifier({ ...options, fetch })
+    await createVerifier({ ...options, trust: trustOf(options.trust), fetch })
       .verify(userID, { expectedPublicKey })
       .catch(() => undefined);
   return table;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createVerifier } from "keyroot";
+import { createVerifier, oneEndpoint } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { installLocked } from "../../support/packages/installLocked.ts";
@@ -102,7 +102,14 @@ async function recordAnswers({ stack, record, swapped }: PublishedKey): Promise<
     }
     return response;
   };
-  const verifier = createVerifier({ rpc: rpcUrl, merkleUrl, chainId, contract, fetch: recordingFetch });
+  const verifier = createVerifier({
+    rpc: rpcUrl,
+    merkleUrl,
+    chainId,
+    contract,
+    trust: oneEndpoint(),
+    fetch: recordingFetch,
+  });
   await verifier.verifyMany([{ userID: record.userID, expectedPublicKey: record.pubKey }]);
   const contact = { userID: record.userID, expectedPublicKey: swapped };
   const { userID, pubKey } = JSON.parse(await readFile(join(EXAMPLE, "me.json"), "utf8")) as typeof record;

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { Interface } from "ethers";
 import fc from "fast-check";
-import { describeValue } from "keyroot/input";
-import { ArgumentError, randomUserID, TransportError, userIDFromBytes, userIDToHex, VerificationError } from "keyroot";
-import { decodeUserCount } from "keyroot/registry";
+import { describeValue } from "keyroot/internal/input";
+import { ArgumentError, TransportError, userIDToHex, VerificationError } from "keyroot";
+import { randomUserID, userIDFromBytes } from "keyroot/records";
+import { decodeUserCount } from "keyroot/internal/registry";
 import {
   decodeBlockNumber,
   decodeMerkleTreeRoot,

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { id } from "ethers";
 import { TransportError, userIDToHex } from "keyroot";
-import { toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/internal/ethereum";
 import { fetchRootAddedLogs, ROOT_ADDED_TOPIC } from "../../../packages/keyroot/src/registry/events.ts";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { ArgumentError, randomUserID, TransportError, type UserID, userIDToHex } from "keyroot";
+import { ArgumentError, TransportError, type UserID, userIDToHex } from "keyroot";
+import { randomUserID } from "keyroot/records";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { runSolc } from "../../../scripts/generate/contractSources.ts";
 import { ROOT as PROJECT } from "../../../scripts/test/root.ts";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";

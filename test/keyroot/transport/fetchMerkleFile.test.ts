@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { RequestListener } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
-import { makeMerkleFile } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { ArgumentError, type TransportError } from "keyroot";
 import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { checkUrl } from "keyroot/transport";
+import { checkUrl } from "keyroot/internal/transport";
 import { serve } from "../../support/servers/servers.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";

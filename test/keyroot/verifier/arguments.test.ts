@@ -5,18 +5,18 @@ import {
   ANY_KEY,
   createVerifier,
   type KeyRecord,
-  makeMerkleFile,
-  makeMerkleProof,
   type Verifier,
-  verifyMany,
-  verifyPublicKey,
   type WatchKeysOptions,
+  oneEndpoint,
+  pinnedBlock,
 } from "keyroot";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { makeBundle, parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
+import { verifyOnce, verifyListOnce } from "../../support/verifier/verifyOnce.ts";
 
 /** A function that takes any arguments, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
@@ -36,22 +36,33 @@ describe("arguments of the verifier", () => {
       state.requests++;
       return answer(...request);
     };
-    state.options = { ...place, fetch, limits: { timeoutMs: 1000 } };
+    state.options = { ...place, trust: oneEndpoint(), fetch, limits: { timeoutMs: 1000 } };
     return state;
   };
 
+  const create = async (options: unknown) =>
+    Promise.resolve((createVerifier as (options: unknown) => unknown)(options));
+
   /** Functions to test. Each takes its options as the only argument. */
   const functions: Record<string, (options: unknown) => Promise<unknown>> = {
-    verifyPublicKey: (options) =>
-      (verifyPublicKey as Loose)(
-        userID,
-        isPlainObject(options) ? { expectedPublicKey: ANY_KEY, ...(options as Options) } : options,
-      ),
-    verifyMany: (options) => (verifyMany as Loose)([{ userID, expectedPublicKey: ANY_KEY }], options),
+    verify: (options) =>
+      isPlainObject(options)
+        ? (verifyOnce as Loose)(userID, { expectedPublicKey: ANY_KEY, ...(options as Options) })
+        : create(options),
+    verifyMany: (options) =>
+      isPlainObject(options)
+        ? (verifyListOnce as Loose)([{ userID, expectedPublicKey: ANY_KEY }], options)
+        : create(options),
     makeBundle: (options) => (makeBundle as Loose)(userID, options),
-    verifyBundle: (options) => (verifyBundle as Loose)(bundle, options, { pinned }),
+    verifyBundle: (options) => (verifyBundle as Loose)(bundle, options),
   };
-  const bundleQuery = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
+  const bundleQuery = {
+    userID,
+    chainId: 1,
+    contract: CONTRACT,
+    expectedPublicKey: ANY_KEY,
+    trust: pinnedBlock(pinned),
+  };
 
   for (const [name, call] of Object.entries(functions)) {
     describe(`${name}'s options`, () => {
@@ -59,7 +70,7 @@ describe("arguments of the verifier", () => {
         it(`must be an object instead of ${JSON.stringify(missing)}`, async () => {
           const error = await keyrootErrorOf(() => call(missing));
           expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
-          expect(error?.message).to.match(/^The options must be an object with chainId and contract, but /);
+          expect(error?.message).to.match(/^The options must be an object with chainId, contract and trust, but /);
         });
       }
     });
@@ -72,37 +83,25 @@ describe("arguments of the verifier", () => {
     contract: /^The contract option must be an address, 0x and 40 hex digits, but is /,
     merkleUrl: /^The merkleUrl option must be an http\(s\) /,
     codeHash: /^The codeHash option must be a hash, 0x and 64 lowercase hex digits, but is /,
-    quorum: /^The quorum option must be a whole number from 1 to 1, but is /,
-    pinned: /^The pinned option must be a hash, 0x and 64 lowercase hex digits, but is /,
-    lightClient: /^The lightClient option must be true or false, but is /,
-    storageProof: /^The storageProof option must be true or false, but is /,
-    block: /^The block option must be latest, safe or finalized, but is /,
-    maxAgeMs: /^The maxAgeMs option must be a whole number of 0 or more, but is /,
-    usersSlot: /^The usersSlot option must be a whole number of 0 or more, but is /,
+    trust: /^The trust option must be the result of oneEndpoint\(\), /,
     limits: /^The limits option must be an object, but is /,
     signal: /^The signal option must be an AbortSignal, but is /,
     fetch: /^The fetch option must be a function, but is /,
-    sha256: /^The sha256 option must be a function, but is /,
-    now: /^The now option must be a function, but is /,
     allowHttp: /^The allowHttp option must be true or false, but is /,
     cache: /^The cache option must be /,
   };
   /** Tests for the values in WRONG_VALUES that are valid for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
     chainId: (value) => typeof value === "bigint",
-    lightClient: (value) => typeof value === "boolean",
     allowHttp: (value) => typeof value === "boolean",
-    storageProof: (value) => typeof value === "boolean",
     limits: (value) => Object.prototype.toString.call(value) !== "[object Null]" && isPlainObject(value),
     fetch: (value) => typeof value === "function",
-    sha256: (value) => typeof value === "function",
-    now: (value) => typeof value === "function",
     cache: (value) => value instanceof Map,
   };
 
   for (const [option, message] of Object.entries(OPTIONS)) {
     it(`cause an error that names an invalid ${option}`, async () => {
-      const callers = option === "cache" ? ["verifyMany"] : ["verifyPublicKey", "verifyMany"];
+      const callers = option === "cache" ? ["verifyMany"] : ["verify", "verifyMany"];
       for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
         for (const name of callers) {
           const state = counted();
@@ -118,7 +117,7 @@ describe("arguments of the verifier", () => {
   it("may include a chainId that is a bigint below 2^53", async () => {
     const { options } = counted();
     const chainId = BigInt(place.chainId);
-    expect(await functions["verifyPublicKey"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
+    expect(await functions["verify"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
     for (const chainId of [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 2000n]) {
       for (const [name, call] of Object.entries(functions)) {
         const error = await keyrootErrorOf(() =>
@@ -146,8 +145,8 @@ describe("arguments of the verifier", () => {
   });
 
   it("cause an error that names a wrong limit", async () => {
-    for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {
-      const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
+    for (const limit of ["fileBytes", "timeoutMs"]) {
+      const error = await keyrootErrorOf(() => functions["verify"]?.({ ...place, limits: { [limit]: "1" } }));
       expect(error?.message).to.match(
         new RegExp(`^The limits\\.${limit} option must be a whole number from 1 to 2147483647, but is "1"\\.$`),
       );
@@ -158,15 +157,15 @@ describe("arguments of the verifier", () => {
     const { options } = counted();
     const names = Object.keys(OPTIONS).filter((name) => !(name in options) && name !== "cache");
     const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
-    const limits = { fileBytes: undefined, rpcBytes: undefined, timeoutMs: undefined };
-    expect(await functions["verifyPublicKey"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
+    const limits = { fileBytes: undefined, timeoutMs: undefined };
+    expect(await functions["verify"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
   });
 
   describe("contacts of verifyMany", () => {
     it("must be an array of objects", async () => {
       for (const contacts of [undefined, null, "contacts", {}, new Set(), [null], [undefined], ["text"], [[]]]) {
         const state = counted();
-        const error = await keyrootErrorOf(() => (verifyMany as Loose)(contacts, state.options));
+        const error = await keyrootErrorOf(() => (verifyListOnce as Loose)(contacts, state.options));
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
         expect(error?.message).to.match(/^(?:The list of contacts|contacts\[0\]) must be /);
         expect(state.requests).to.equal(0);
@@ -176,11 +175,9 @@ describe("arguments of the verifier", () => {
 
   describe("with a misspelled name", () => {
     const misspelt: [string, () => Promise<unknown> | undefined, string][] = [
-      ["verifyMany", () => functions["verifyMany"]?.({ ...place, storageproof: true }), "storageProof"],
-      ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }), "cache"],
-      ["makeBundle", () => functions["makeBundle"]?.({ ...place, pined: pinned }), "pinned"],
+      ["verifyMany", () => functions["verifyMany"]?.({ ...place, codehash: true }), "codeHash"],
+      ["makeBundle", () => functions["makeBundle"]?.({ ...place, turst: pinned }), "trust"],
       ["verifyBundle", () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }), "codeHash"],
-      ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { pined: pinned }), "pinned"],
     ];
     for (const [name, call, nearest] of misspelt) {
       it(`cause an error in ${name} that suggests ${nearest}`, async () => {
@@ -190,10 +187,10 @@ describe("arguments of the verifier", () => {
     }
   });
 
-  describe("the trusted block of verifyBundle", () => {
-    it("must be an object with a hash", async () => {
-      for (const trusted of [null, "text", 7, [], { pinned: 7 }, { pinned: [pinned] }]) {
-        const error = await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, trusted));
+  describe("the trust of verifyBundle", () => {
+    it("must be a choice that this library made", async () => {
+      for (const trust of [undefined, null, "text", 7, [], pinned, { name: "pinned-block" }]) {
+        const error = await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, { ...bundleQuery, trust }));
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
       }
     });
@@ -219,22 +216,22 @@ describe("arguments of the verifier", () => {
 
     it("cause only a KeyrootError in place of a user id", () =>
       holds(async (value) => {
-        await keyrootErrorOf(() => (verifyPublicKey as Loose)(value, counted().options));
+        await keyrootErrorOf(() => (verifyOnce as Loose)(value, counted().options));
         return (makeBundle as Loose)(value, counted().options);
       }));
 
     it("cause only a KeyrootError in place of contacts", () =>
       holds(async (value) => {
-        await keyrootErrorOf(() => (verifyMany as Loose)(value, counted().options));
-        await keyrootErrorOf(() => (verifyMany as Loose)([value], counted().options));
-        await keyrootErrorOf(() => (verifyMany as Loose)([{ userID: value }], counted().options));
-        return (verifyMany as Loose)([{ userID, expectedPublicKey: value }], counted().options);
+        await keyrootErrorOf(() => (verifyListOnce as Loose)(value, counted().options));
+        await keyrootErrorOf(() => (verifyListOnce as Loose)([value], counted().options));
+        await keyrootErrorOf(() => (verifyListOnce as Loose)([{ userID: value }], counted().options));
+        return (verifyListOnce as Loose)([{ userID, expectedPublicKey: value }], counted().options);
       }));
 
     it("cause only a KeyrootError in place of a bundle or a block", () =>
       holds(async (value) => {
-        await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { pinned }));
-        await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, value));
+        await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery));
+        await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, { ...bundleQuery, trust: value }));
         return parseBundle(value);
       }));
   });

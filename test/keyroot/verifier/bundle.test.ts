@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { build } from "esbuild";
 import { createContext, runInContext } from "node:vm";
-import { base64ToBytes } from "keyroot/bytes";
-import { type KeyRecord, makeMerkleFile, type verifyPublicKey } from "keyroot";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { type KeyRecord, type createVerifier, type oneEndpoint } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
@@ -21,7 +22,7 @@ describe("verifier, bundled for browsers", () => {
   };
 
   before(async () => {
-    script = await buildFile("verifyPublicKey");
+    script = await buildFile("createVerifier, oneEndpoint");
   });
 
   it("verifies a key without Node's globals", async () => {
@@ -38,10 +39,12 @@ describe("verifier, bundled for browsers", () => {
       URL,
     };
     const context = createContext({ ...globals, setTimeout, clearTimeout, queueMicrotask, crypto, performance });
-    const { verifyPublicKey: verify } = runInContext(`${script}; keyroot`, context) as {
-      verifyPublicKey: typeof verifyPublicKey;
+    const library = runInContext(`${script}; keyroot`, context) as {
+      createVerifier: typeof createVerifier;
+      oneEndpoint: typeof oneEndpoint;
     };
-    const { record, publicKey } = await verify(mine.userID, { ...options, expectedPublicKey: mine.pubKey });
+    const verifier = library.createVerifier({ ...options, trust: library.oneEndpoint() });
+    const { record, publicKey } = await verifier.verify(mine.userID, { expectedPublicKey: mine.pubKey });
     expect({ ...record }).to.deep.equal(mine);
     expect([...publicKey]).to.deep.equal([...base64ToBytes(mine.pubKey)]);
   });
@@ -57,7 +60,7 @@ describe("verifier, bundled for browsers", () => {
     for (const words of [
       "hashes/sha3",
       "verifier/readRootAtBlock",
-      "src/blocks/quorum",
+      "src/trust/quorum",
       "@ethereumjs/rlp",
       ...ON_DEMAND,
     ]) {

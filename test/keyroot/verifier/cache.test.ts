@@ -1,5 +1,13 @@
 import { expect } from "chai";
-import { ANY_KEY, type ContactOutcome, type VerificationError, verifyMany, type VerifyManyOptions } from "keyroot";
+import {
+  ANY_KEY,
+  type ContactOutcome,
+  type VerificationError,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+} from "keyroot";
 import {
   describeOnChains,
   forged,
@@ -11,8 +19,11 @@ import {
   ZERO,
 } from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
+import { verifyListOnce, type ListOptions } from "../../support/verifier/verifyOnce.ts";
 
-const FINAL = { block: "finalized" } as const;
+const BLOCK = { block: "finalized" } as const;
+const FINAL = { trust: oneEndpoint(BLOCK) };
+const PROVEN = { trust: ownNode(BLOCK) };
 
 describeOnChains("cache of verified keys", (chain) => {
   let cache: Map<string, string>;
@@ -29,9 +40,9 @@ describeOnChains("cache of verified keys", (chain) => {
     for (const endpoint of chain.endpoints) endpoint.requests = 0;
   });
 
-  const verify = async (options: Partial<VerifyManyOptions>): Promise<ContactOutcome> => {
+  const verify = async (options: Partial<ListOptions>): Promise<ContactOutcome> => {
     const all = { ...chain.place(), cache, ...options };
-    const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], all);
+    const [outcome] = await verifyListOnce([{ userID, expectedPublicKey: ANY_KEY }], all);
     if (outcome === undefined) throw new Error("There is no outcome.");
     return outcome;
   };
@@ -44,7 +55,7 @@ describeOnChains("cache of verified keys", (chain) => {
     if (endpoint) endpoint.lie = (...call) => about(state, ...call);
   };
   const url = (index: number) => chain.urls()[index] ?? "";
-  const quorumOf = (...indexes: number[]) => ({ rpc: indexes.map(url), quorum: 2 });
+  const quorumOf = (...indexes: number[]) => ({ rpc: indexes.map(url), trust: endpoints({ required: 2, ...BLOCK }) });
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 
   describe("after a false answer", () => {
@@ -57,26 +68,19 @@ describeOnChains("cache of verified keys", (chain) => {
 
     it("returns the true answer for other endpoints after a forged proof", async () => {
       lie(0, withForgedKey, lieAboutBlock);
-      const proven = { ...FINAL, storageProof: true };
-      expect(resultOf(await verify(proven))).to.equal("lie");
-      for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...proven, rpc: url(1) }))).to.equal("truth");
+      expect(resultOf(await verify(PROVEN))).to.equal("lie");
+      for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...PROVEN, rpc: url(1) }))).to.equal("truth");
     });
 
-    for (const storageProof of [false, true]) {
-      it(`returns true answers for other quorums with storageProof ${storageProof}`, async () => {
-        for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
-        const required = { ...FINAL, storageProof };
-        expect(resultOf(await verify({ ...required, ...quorumOf(0, 1) }))).to.equal("lie");
-        const outcome = await verify({ ...required, ...quorumOf(2, 3, 4) });
-        expect(resultOf(outcome)).to.equal("truth");
-        expect(outcome.contradicts).to.deep.include({ root: forged.tree.root, final: true });
-        expect(resultOf(await verify({ ...required, ...quorumOf(1, 2, 3) }))).to.be.oneOf([
-          "truth",
-          "QUORUM_NOT_REACHED",
-        ]);
-        expect(await verify({ ...required, ...quorumOf(2, 3, 4) })).not.to.have.property("contradicts");
-      });
-    }
+    it("returns true answers for other endpoints that agree", async () => {
+      for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
+      expect(resultOf(await verify(quorumOf(0, 1)))).to.equal("lie");
+      const outcome = await verify(quorumOf(2, 3, 4));
+      expect(resultOf(outcome)).to.equal("truth");
+      expect(outcome.contradicts).to.deep.include({ root: forged.tree.root, final: true });
+      expect(resultOf(await verify(quorumOf(1, 2, 3)))).to.be.oneOf(["truth", "QUORUM_NOT_REACHED"]);
+      expect(await verify(quorumOf(2, 3, 4))).not.to.have.property("contradicts");
+    });
 
     it("reports a contradiction at the latest block only once", async () => {
       lie(0, withForgedKey);
@@ -84,7 +88,7 @@ describeOnChains("cache of verified keys", (chain) => {
       chain.letLie(undefined as never, 1);
       const outcome = await verify({});
       expect(resultOf(outcome)).to.equal("truth");
-      const evidence = { anchor: "endpoint", storageProof: false, uniqueness: "checked" };
+      const evidence = { source: "one-endpoint", storageProof: false, uniqueness: "checked" };
       expect(outcome.contradicts).to.deep.equal({ root: forged.tree.root, evidence, final: false });
       expect(await verify({}))
         .to.have.property("verified")
@@ -144,43 +148,44 @@ describeOnChains("cache of verified keys", (chain) => {
 
     it("reads the chain again before it reports KEY_MISMATCH", async () => {
       const options = { ...chain.place(), cache, ...at(1) };
-      const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
+      const [outcome] = await verifyListOnce([{ userID, expectedPublicKey: mine.pubKey }], options);
       expect(outcome).to.have.nested.property("verified.record.pubKey", mine.pubKey);
       expect(outcome?.contradicts).to.deep.include({ root: forged.tree.root });
     });
   });
 
   it("returns a quorum's answer without a request after an hour", async () => {
-    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+    expect(resultOf(await verify({ ...quorumOf(0, 1) }))).to.equal("truth");
     const before = requests();
-    const later = { ...FINAL, ...quorumOf(0, 1), now: () => Date.now() + 10_000_000 };
+    const later = { ...quorumOf(0, 1), now: () => Date.now() + 10_000_000 };
     expect(resultOf(await verify(later))).to.equal("truth");
     expect(requests()).to.deep.equal(before);
   });
 
   it("discards an answer about a block in the future", async () => {
-    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+    expect(resultOf(await verify({ ...quorumOf(0, 1) }))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as { evidence: { block: { timestamp: number } } };
     entry.evidence.block.timestamp += 3_155_760_000;
     cache.set(name, JSON.stringify(entry));
     const before = requests();
-    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1), maxAgeMs: 1e9 }))).to.equal("truth");
+    const strict = { ...quorumOf(0, 1), trust: endpoints({ required: 2, ...BLOCK, maxAgeMs: 1e9 }) };
+    expect(resultOf(await verify(strict))).to.equal("truth");
     expect(requests()).not.to.deep.equal(before);
   });
 
   it("discards one endpoint's answer for a stronger block source", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
-    for (const anchor of [{ lightClient: true }, { rpc: [url(0)], quorum: 1 }]) {
+    for (const stronger of [PROVEN, { rpc: [url(0)], trust: endpoints({ required: 1, ...BLOCK }) }]) {
       const before = requests();
-      expect(resultOf(await verify({ ...FINAL, ...anchor }))).to.equal("truth");
+      expect(resultOf(await verify(stronger))).to.equal("truth");
       expect(requests()).not.to.deep.equal(before);
     }
   });
 
   it("accepts an equally weak answer that contradicts a quorum of 1", async () => {
     lie(0, withForgedKey, lieAboutBlock);
-    const quorumOf1 = { ...FINAL, storageProof: true, rpc: [url(0)], quorum: 1 };
+    const quorumOf1 = { rpc: [url(0)], trust: endpoints({ required: 1, ...BLOCK }) };
     expect(resultOf(await verify(quorumOf1))).to.equal("lie");
     const outcome = await verify({ ...FINAL, rpc: url(1) });
     expect(resultOf(outcome)).to.equal("truth");
@@ -196,7 +201,7 @@ describeOnChains("cache of verified keys", (chain) => {
       ...Object.entries(changes),
       ["sources", [1]],
       ["storedAt", null],
-      ["format", "keyroot-cache-v2"],
+      ["format", "keyroot-cache-v3"],
     ] as [string, unknown][];
     const damaged = wrong.map(([field, value]) => JSON.stringify({ ...entry, [field]: value }));
     for (const stored of [...damaged, "", "{}", "null", "[]", text.slice(1)]) {
@@ -215,7 +220,7 @@ describeOnChains("cache of verified keys", (chain) => {
   });
 
   describe("with stronger evidence than the new answer", () => {
-    const strong = () => ({ ...FINAL, storageProof: true, ...quorumOf(2, 3, 4) });
+    const strong = () => quorumOf(2, 3, 4);
 
     beforeEach(async () => {
       expect(resultOf(await verify(strong()))).to.equal("truth");
@@ -229,8 +234,8 @@ describeOnChains("cache of verified keys", (chain) => {
           expect(resultOf(outcome)).to.equal("EQUIVOCATION");
           const { expected, actual, step } = (outcome as unknown as { error: VerificationError }).error;
           expect(step).to.equal("root");
-          expect(expected).to.have.nested.property("evidence.anchor", "quorum");
-          expect(actual).to.have.nested.property("evidence.anchor", "endpoint");
+          expect(expected).to.have.nested.property("evidence.source", "endpoints");
+          expect(actual).to.have.nested.property("evidence.source", "one-endpoint");
         }
       });
     }
@@ -245,22 +250,26 @@ describeOnChains("cache of verified keys", (chain) => {
 
   describe("with a quorum's answer", () => {
     it("causes no request while enough of the quorum's endpoints are in the options", async () => {
-      expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+      expect(resultOf(await verify({ ...quorumOf(0, 1) }))).to.equal("truth");
       const before = requests();
       for (const members of [
         [0, 1],
         [1, 0],
         [0, 1, 2],
       ]) {
-        expect(resultOf(await verify({ ...FINAL, ...quorumOf(...members) }))).to.equal("truth");
+        expect(resultOf(await verify({ ...quorumOf(...members) }))).to.equal("truth");
       }
       expect(requests()).to.deep.equal(before);
     });
 
     it("causes a new request if too few of the quorum's endpoints are in the options", async () => {
-      for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), quorum: 3 }]) {
+      for (const change of [
+        quorumOf(1, 2),
+        quorumOf(2, 3),
+        { rpc: [0, 1, 2].map(url), trust: endpoints({ required: 3, ...BLOCK }) },
+      ]) {
         cache.clear();
-        expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+        expect(resultOf(await verify({ ...quorumOf(0, 1) }))).to.equal("truth");
         const before = requests();
         expect(resultOf(await verify({ ...FINAL, ...change }))).to.equal("truth");
         expect(requests()).not.to.deep.equal(before);
@@ -271,13 +280,13 @@ describeOnChains("cache of verified keys", (chain) => {
   it("causes a new request if its block is too old", async () => {
     const now = () => Number(chain.head.timestamp) * 1000 + 10_000_000;
     expect(resultOf(await verify(FINAL))).to.equal("truth");
-    expect(resultOf(await verify({ ...FINAL, maxAgeMs: 1000, now }))).to.equal("STALE_BLOCK");
+    expect(resultOf(await verify({ trust: oneEndpoint({ ...BLOCK, maxAgeMs: 1000 }), now }))).to.equal("STALE_BLOCK");
   });
 
   it("accepts an older pinned block without the user's key", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
-    const { hash } = await chain.fetchBlock("0x1");
-    const outcome = await verify({ pinned: hash, contract: chain.contract });
+    const { hash } = await chain.fetchBlock(`0x${(chain.blockNumber - 1).toString(16)}`);
+    const outcome = await verify({ trust: pinnedBlock(hash), contract: chain.contract });
     expect(outcome).not.to.have.property("contradicts");
     expect(resultOf(outcome)).to.be.oneOf(["NOT_PUBLISHED", "NO_CONTRACT"]);
   });

@@ -1,18 +1,12 @@
 import { expect } from "chai";
 import { mock } from "node:test";
-import {
-  ANY_KEY,
-  createVerifier,
-  type KeyRecord,
-  makeMerkleFile,
-  type VerifierOptions,
-  verifyMany,
-  verifyPublicKey,
-} from "keyroot";
+import { ANY_KEY, createVerifier, type KeyRecord, type VerifierOptions, oneEndpoint } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
+import { verifyOnce, verifyListOnce } from "../../support/verifier/verifyOnce.ts";
 
 type Loose = (...args: unknown[]) => Promise<unknown>;
 
@@ -22,14 +16,14 @@ describe("createVerifier", () => {
   const { answers, fetchFrom, options: place } = cannedAnswers(makeMerkleFile([mine, other]));
   const fetch = mock.fn(fetchFrom(answers));
   /** Returns valid options. */
-  const options = (): VerifierOptions => ({ ...place, fetch });
+  const options = (): VerifierOptions => ({ ...place, trust: oneEndpoint(), fetch });
 
   beforeEach(() => {
     fetch.mock.resetCalls();
   });
 
   describe("options", () => {
-    for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
+    for (const name of ["rpc", "chainId", "contract", "merkleUrl", "trust"]) {
       it(`requires the ${name} option`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The ${name} option must be `))
@@ -45,7 +39,7 @@ describe("createVerifier", () => {
     });
 
     it("suggests the nearest name for a misspelled option", () => {
-      expect(() => createVerifier({ ...options(), quorom: 2 } as VerifierOptions)).to.throw("Did you mean quorum?");
+      expect(() => createVerifier({ ...options(), trusts: 2 } as VerifierOptions)).to.throw("Did you mean trust?");
     });
 
     it("ignores later changes to the options", async () => {
@@ -58,9 +52,9 @@ describe("createVerifier", () => {
   });
 
   describe("verify", () => {
-    it("returns the same result as verifyPublicKey", async () => {
+    it("returns the same result for each call", async () => {
       const verifier = createVerifier(options());
-      const expected = await verifyPublicKey(userID, { ...options(), expectedPublicKey: mine.pubKey });
+      const expected = await verifyOnce(userID, { ...options(), expectedPublicKey: mine.pubKey });
       expect(await verifier.verify(userID, { expectedPublicKey: mine.pubKey })).to.deep.equal(expected);
       expect(await verifier.verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.equal(expected);
     });
@@ -111,10 +105,10 @@ describe("createVerifier", () => {
         { userID: sampleUserID(9), expectedPublicKey: ANY_KEY },
       ];
       const batches = { ...options(), rpc: { request: provider() } };
-      const codes = (outcomes: Awaited<ReturnType<typeof verifyMany>>) =>
+      const codes = (outcomes: Awaited<ReturnType<typeof verifyListOnce>>) =>
         outcomes.map((outcome) => ("verified" in outcome ? outcome.verified.record.pubKey : outcome.error.code));
       const verified = codes(await createVerifier(batches).verifyMany(contacts));
-      expect(verified).to.deep.equal(codes(await verifyMany(contacts, batches)));
+      expect(verified).to.deep.equal(codes(await verifyListOnce(contacts, batches)));
       expect(verified).to.deep.equal([mine.pubKey, other.pubKey, "USER_NOT_IN_FILE"]);
     });
 
@@ -124,7 +118,7 @@ describe("createVerifier", () => {
         { userID, expectedPublicKey: undefined },
         { userID, expectedPublicKey: ANY_KEY },
       ];
-      const [first, second] = (await many(contacts)) as Awaited<ReturnType<typeof verifyMany>>;
+      const [first, second] = (await many(contacts)) as Awaited<ReturnType<typeof verifyListOnce>>;
       expect(first).to.have.nested.property("error.code", "PUBLIC_KEY_LENGTH");
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });

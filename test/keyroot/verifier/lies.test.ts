@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { slotOfUser, USERS_SLOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { sampleUserID } from "../../support/samples.ts";
 import {
   type BlockJson,
@@ -11,7 +11,7 @@ import {
   lieAboutContract,
   nameOf,
   other,
-  type Pair,
+  type Source,
   resultOf,
   userID,
   ZERO,
@@ -21,58 +21,54 @@ import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 describeOnChains("verifier with dishonest endpoints", (chain) => {
   // The table of docs/threat-model.md. `contract` is the result if `liars` endpoints report a false root. `block` is
   // the result if they invent a block.
-  const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
-    ["endpoint", false, 1, "lie", "lie"],
-    ["endpoint", true, 1, "PROOF_INVALID", "lie"],
-    ["light-client", false, 1, "lie", "lie"],
-    ["light-client", true, 1, "PROOF_INVALID", "lie"],
-    ["pinned", false, 1, "lie", "HEADER_MISMATCH"],
-    ["pinned", true, 1, "PROOF_INVALID", "HEADER_MISMATCH"],
-    ["quorum", false, 1, "truth", "truth"],
-    ["quorum", false, 2, "truth", "truth"],
-    ["quorum", false, 3, "lie", "lie"],
-    ["quorum", true, 1, "truth", "truth"],
-    ["quorum", true, 2, "truth", "truth"],
-    ["quorum", true, 3, "truth", "lie"],
+  const table: [Source, liars: number, contract: string, block: string][] = [
+    ["one-endpoint", 1, "lie", "lie"],
+    ["own-node", 1, "PROOF_INVALID", "lie"],
+    ["pinned-block", 1, "PROOF_INVALID", "HEADER_MISMATCH"],
+    ["endpoints", 1, "truth", "truth"],
+    ["endpoints", 2, "truth", "truth"],
+    ["endpoints", 3, "lie", "lie"],
   ];
-  for (const [anchor, storageProof, liars, onContract, onBlock] of table) {
-    const pair = { anchor, storageProof };
-    const who = anchor === "quorum" ? `${liars} of 5 endpoints` : "the endpoint";
+  for (const [source, liars, onContract, onBlock] of table) {
+    const who = source === "endpoints" ? `${liars} of 5 endpoints` : "the endpoint";
     for (const [claim, root] of Object.entries({ "another key": `0x${forged.tree.root}`, "no key": ZERO })) {
       const lie = root === ZERO ? "NOT_PUBLISHED" : "lie";
       const resultFor = (expected: string) => (expected === "lie" ? lie : expected);
       const claims: Record<string, string> = { lie: "accepts the false answer", truth: "returns the published key" };
       const claimOf = (expected: string) => claims[expected] ?? `throws ${expected}`;
 
-      it(`${claimOf(onContract)} with ${nameOf(pair)} if ${who} reported ${claim}`, async () => {
+      it(`${claimOf(onContract)} with ${nameOf(source)} if ${who} reported ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutContract(state, ...call), liars);
-        expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onContract));
+        expect(await resultOf(chain.optionsFor(source))).to.equal(resultFor(onContract));
       });
 
-      it(`${claimOf(onBlock)} with ${nameOf(pair)} if ${who} invented a block with ${claim}`, async () => {
+      it(`${claimOf(onBlock)} with ${nameOf(source)} if ${who} invented a block with ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutBlock(state, ...call), liars);
-        expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onBlock));
+        expect(await resultOf(chain.optionsFor(source))).to.equal(resultFor(onBlock));
       });
     }
   }
 
   describe("for a user without a root", () => {
-    const proven = () => chain.optionsFor({ anchor: "quorum", storageProof: true });
     const claim = (root: string): Lie => {
       return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));
     };
 
-    it("rejects a wrong usersSlot if 2 of 5 endpoints return no root", async () => {
-      chain.letLie(claim(ZERO), 2);
-      expect(await resultOf({ ...proven(), contract: chain.olderContract })).to.equal("PROOF_INVALID");
+    it("accepts an empty slot only if the contract also returns no root", async () => {
+      chain.letLie(claim(ZERO), 1);
+      const unknown = { ...late, userID: sampleUserID(7) };
+      expect(await resultOf(chain.optionsFor("own-node"), unknown)).to.equal("NOT_PUBLISHED");
+      expect(await resultOf({ ...chain.optionsFor("own-node"), contract: chain.olderContract })).to.equal(
+        "NOT_PUBLISHED",
+      );
     });
 
     it("reports NOT_PUBLISHED if 2 of 5 endpoints claim a root", async () => {
       chain.letLie(claim(`0x${forged.tree.root}`), 2);
       const unknown = { ...late, userID: sampleUserID(7) };
-      expect(await resultOf(proven(), unknown)).to.equal("NOT_PUBLISHED");
+      expect(await resultOf(chain.optionsFor("endpoints"), unknown)).to.equal("NOT_PUBLISHED");
     });
   });
 
@@ -95,32 +91,28 @@ describeOnChains("verifier with dishonest endpoints", (chain) => {
       ["that is null", change(() => null), "RPC_ANSWER_INVALID"],
     ];
     for (const [what, lie, code, pinned = code] of lies) {
-      for (const storageProof of [false, true]) {
-        it(`throws ${code} for a header ${what} if storageProof is ${storageProof}`, async () => {
-          for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
-            chain.letLie(lie, 1);
-            const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
-            expect(await resultOf(options), anchor).to.equal(anchor === "pinned" ? pinned : code);
-          }
-        });
-      }
+      it(`throws ${code} for a header ${what}`, async () => {
+        for (const source of ["one-endpoint", "own-node", "pinned-block"] as const) {
+          chain.letLie(lie, 1);
+          const options = chain.optionsFor(source, { maxAgeMs: Number.MAX_SAFE_INTEGER });
+          expect(await resultOf(options), source).to.equal(source === "pinned-block" ? pinned : code);
+        }
+      });
     }
 
     const old = change(() => chain.earlier);
 
     it("throws HEADER_MISMATCH for a block other than the pinned block", async () => {
-      for (const storageProof of [false, true]) {
-        chain.letLie(old, 1);
-        expect(await resultOf(chain.optionsFor({ anchor: "pinned", storageProof }))).to.equal("HEADER_MISMATCH");
-      }
+      chain.letLie(old, 1);
+      expect(await resultOf(chain.optionsFor("pinned-block"))).to.equal("HEADER_MISMATCH");
     });
 
     it("throws STALE_BLOCK for a block above the age limit", async () => {
-      const options = chain.optionsFor({ anchor: "endpoint", storageProof: true });
       chain.letLie(old, 1);
       const now = () => (Number(chain.earlier.timestamp) + 60) * 1000;
-      expect(await resultOf({ ...options, now }, late)).to.equal("NOT_PUBLISHED");
-      expect(await resultOf({ ...options, now, maxAgeMs: 59_999 }, late)).to.equal("STALE_BLOCK");
+      expect(await resultOf({ ...chain.optionsFor("own-node"), now }, late)).to.equal("NOT_PUBLISHED");
+      const strict = chain.optionsFor("own-node", { maxAgeMs: 59_999 });
+      expect(await resultOf({ ...strict, now }, late)).to.equal("STALE_BLOCK");
     });
   });
 
@@ -152,18 +144,10 @@ describeOnChains("verifier with dishonest endpoints", (chain) => {
     ];
     for (const [what, prove] of lies) {
       it(`throws PROOF_INVALID for a proof ${what}`, async () => {
-        for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
+        for (const source of ["own-node", "pinned-block"] as const) {
           chain.letLie(answerProof(prove), 1);
-          expect(await resultOf(chain.optionsFor({ anchor, storageProof: true })), anchor).to.equal("PROOF_INVALID");
+          expect(await resultOf(chain.optionsFor(source)), source).to.equal("PROOF_INVALID");
         }
-      });
-
-      it(`accepts a quorum's only valid proof next to proofs ${what}`, async () => {
-        const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
-        chain.letLie(answerProof(prove), 4);
-        expect(await resultOf(options)).to.equal("truth");
-        chain.letLie(answerProof(prove), 5);
-        expect(await resultOf(options)).to.equal("QUORUM_NOT_REACHED");
       });
     }
   });

@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
-import type { Statement } from "keyroot/auditors";
-import "keyroot/auditors";
+import { auditors as auditorsTrust, type Statement } from "keyroot/auditors";
 import {
   ArgumentError,
   type Eip1193Provider,
   type KeyRecord,
   type KeyrootError,
-  makeMerkleFile,
-  type MerkleFile,
   TransportError,
   userIDToHex,
   VerificationError,
+  oneEndpoint,
+  pinnedBlock,
 } from "keyroot";
-import { isObject } from "keyroot/input";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { isObject } from "keyroot/internal/input";
 import { verifyBundle } from "keyroot/bundle";
 import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
 import { startLocalChain } from "@keyroot/service/stack";
@@ -52,7 +52,14 @@ describe("makeBundle", () => {
       const text = served.get(String(url).split("/").at(-1) ?? "");
       return Promise.resolve(new Response(text, { status: text === undefined ? 404 : 200 }));
     };
-    options = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: "https://files.example", fetch };
+    options = {
+      rpc: provider,
+      chainId: chain.chainId,
+      contract,
+      merkleUrl: "https://files.example",
+      trust: oneEndpoint(),
+      fetch,
+    };
   });
 
   after(() => chain.close());
@@ -78,8 +85,15 @@ describe("makeBundle", () => {
       const { bundle, verified } = await make({}, record.userID);
       const query = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
-      const verifiedAgain = await verifyBundle(bytes, { ...query, expectedPublicKey: record.pubKey }, { pinned });
-      expect(verifiedAgain).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
+      const verifiedAgain = await verifyBundle(bytes, {
+        ...query,
+        expectedPublicKey: record.pubKey,
+        trust: pinnedBlock(pinned),
+      });
+      expect(verifiedAgain.evidence.source).to.equal("pinned-block");
+      expect({ ...verifiedAgain, evidence: verified.evidence })
+        .to.deep.equal(verified)
+        .and.to.deep.include({ record, uniqueness: "unchecked" });
       expect(verifiedAgain).to.have.nested.property("evidence.block.hash", pinned);
     }
   });
@@ -114,10 +128,10 @@ describe("makeBundle", () => {
     }
   });
 
-  it("uses the block in the pinned option", async () => {
+  it("uses the pinned block", async () => {
     const pinned = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
-    const { verified } = await make({ pinned });
+    const { verified } = await make({ trust: pinnedBlock(pinned) });
     expect(verified).to.have.nested.property("evidence.block.hash", pinned);
     expect(await newest()).to.not.equal(pinned);
   });
@@ -127,7 +141,6 @@ describe("makeBundle", () => {
     ["another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }), userID],
     ["another contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }), userID],
     ["other code", "CODE_HASH_MISMATCH", () => ({ codeHash: keccak256("0x") }), userID],
-    ["users in another slot", "PROOF_INVALID", () => ({ usersSlot: 1 }), userID],
     [
       "another header",
       "HEADER_MISMATCH",
@@ -161,12 +174,12 @@ describe("makeBundle", () => {
   it("throws a TransportError if the endpoint fails", async () => {
     const rpc = { request: () => Promise.reject(new Error("no")) };
     expect(await failure(make({ rpc }))).to.be.an.instanceof(TransportError);
-    expect(await failure(make({ pinned: HASH }))).to.be.an.instanceof(TransportError);
+    expect(await failure(make({ trust: pinnedBlock(HASH) }))).to.be.an.instanceof(TransportError);
   });
 
   it("checks its options before any request", async () => {
     const rpc = { request: () => Promise.reject(new RangeError("There was a request.")) };
-    for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { pinned: "latest" }]) {
+    for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { trust: "latest" as never }]) {
       expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
     }
   });
@@ -175,7 +188,8 @@ describe("makeBundle", () => {
     const auditors = testAuditors("a", "b", "c");
     const [a, b, c] = auditors;
     const trusted = { keys: auditors.map(({ key }) => key), threshold: 2 };
-    const signing = { ...trusted, urls: ["https://a.example", "https://b.example"] };
+    const signing = auditorsTrust({ ...trusted, urls: ["https://a.example", "https://b.example"] });
+    const reading = (changes: object = {}) => ({ ...query(), trust: auditorsTrust({ ...trusted, ...changes }) });
     const query = () => ({ userID, chainId: chain.chainId, contract, expectedPublicKey: mine.pubKey });
     const time = () => Math.floor(Date.now() / 1000);
     /** Makes the auditors publish a statement about the newest block. */
@@ -188,24 +202,28 @@ describe("makeBundle", () => {
 
     it("makes a bundle that readers with the same auditors accept", async () => {
       await publish([a, b]);
-      const { bundle, verified } = await make({ auditors: signing });
+      const { bundle, verified } = await make({ trust: signing });
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
-      const again = await verifyBundle(bytes, query(), { auditors: trusted });
+      const again = await verifyBundle(bytes, reading());
       expect(again).to.deep.equal(verified);
-      expect(again.evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [a.key, b.key] });
+      expect(again.evidence).to.deep.include({
+        source: "auditors",
+        storageProof: true,
+        details: { auditors: [a.key, b.key] },
+      });
       expect(again.evidence.block?.hash).to.equal(await newest());
     });
 
     it("throws AUDITORS_NOT_REACHED if too few auditors signed", async () => {
       await publish([a]);
-      expect(await failure(make({ auditors: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
+      expect(await failure(make({ trust: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
     it("makes a bundle that readers with other auditors reject", async () => {
       await publish([a, b]);
-      const { bundle } = await make({ auditors: signing });
+      const { bundle } = await make({ trust: signing });
       const codeOf = async (changes: object, other: object = bundle) =>
-        ((await failure(verifyBundle(other, query(), { auditors: { ...trusted, ...changes } }))) as KeyrootError).code;
+        ((await failure((async () => verifyBundle(other, reading(changes)))())) as KeyrootError).code;
       expect(await codeOf({ threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ keys: [a.key, c.key] })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ threshold: 0 })).to.equal("ARGUMENT_INVALID");
@@ -219,30 +237,29 @@ describe("makeBundle", () => {
       expect(await codeOf({}, { ...bundle, chainId: 1 })).to.equal("CHAIN_ID_MISMATCH");
       const old = signedBy([a, b], `${text}\n`.replace(/^time .*$/m, `time ${time() - 86_500}`));
       expect(await codeOf({}, { ...bundle, statement: old })).to.equal("STATEMENT_TOO_OLD");
-      await verifyBundle({ ...bundle, statement: old }, query(), { auditors: { ...trusted, maxAgeMs: 2 ** 40 } });
+      await verifyBundle({ ...bundle, statement: old }, reading({ maxAgeMs: 2 ** 40 }));
     });
 
     it("makes a bundle that requires the statement's own block", async () => {
       await publish([a, b]);
-      const { bundle } = await make({ auditors: signing });
+      const { bundle } = await make({ trust: signing });
       const hash = await newest();
       for (const block of [
         { number: 1, hash: `0x${"12".repeat(32)}`, timestamp: time() },
         { number: 9999, hash, timestamp: time() },
       ]) {
         const statement = signedBy([a, b], await publish([a, b], { block }));
-        const other = verifyBundle({ ...bundle, statement }, query(), { auditors: trusted });
+        const other = verifyBundle({ ...bundle, statement }, reading());
         expect(await failure(other)).to.include({ code: "HEADER_MISMATCH", step: "anchor" });
       }
     });
 
     it("makes a bundle that readers accept with a pinned block or with auditors", async () => {
       await publish([a, b]);
-      const { bundle } = await make({ auditors: signing });
-      const pinned = await newest();
-      await verifyBundle(bundle, query(), { pinned });
-      const both = verifyBundle(bundle, query(), { pinned, auditors: trusted });
-      expect(await failure(both)).to.include({ code: "ARGUMENT_INVALID" });
+      const { bundle } = await make({ trust: signing });
+      const trust = pinnedBlock(await newest());
+      expect(await verifyBundle(bundle, { ...query(), trust })).to.deep.include({ record: mine });
+      expect(await verifyBundle(bundle, reading())).to.deep.include({ record: mine });
     });
   });
 });

@@ -1,75 +1,64 @@
 import { expect } from "chai";
-import { ANY_KEY, createVerifier, type KeyrootError, type VerifierOptions, type VerifyOptions } from "keyroot";
-import { describeOnChains, mine, nameOf, userID } from "../../support/chain/fiveEndpoints.ts";
+import { ANY_KEY, type KeyrootError, type Verifier } from "keyroot";
+import { describeOnChains, mine, nameOf, needsProof, SOURCES, userID } from "../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../support/samples.ts";
-import { failure, never } from "../../support/support.ts";
+import { failure } from "../../support/support.ts";
+import { type OnceOptions, type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const stranger = sampleUserID(9);
 
 describeOnChains("the advice property of a verification's error", (chain) => {
-  const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
-    const ofVerifier: VerifierOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
+  const verifierOf = (options: OnceOptions, more: Partial<TestOptions> = {}) => {
+    const ofVerifier: TestOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
     delete ofVerifier.expectedPublicKey;
-    return createVerifier(ofVerifier as VerifierOptions);
+    return verifierAt(ofVerifier);
   };
   const blockTime = () => Number(chain.head.timestamp) * 1000;
-  const adviceFor = (verifier: ReturnType<typeof createVerifier>, knownSince?: number) =>
+  const adviceFor = (verifier: Verifier, knownSince?: number) =>
     failure(verifier.verify(stranger, { expectedPublicKey: mine.pubKey, knownSince })).then(
       (error) => (error as KeyrootError).advice,
     );
-  const proven = { anchor: "quorum", storageProof: true } as const;
+  for (const source of SOURCES) {
+    const advice = needsProof(source) ? "wait" : "warn";
 
-  for (const anchor of ["endpoint", "quorum", "pinned", "light-client"] as const)
-    for (const storageProof of [false, true]) {
-      const pair = { anchor, storageProof };
-      const advice = storageProof && anchor !== "endpoint" ? "wait" : "warn";
-
-      it(`is \`${advice}\` for a new user without a root, with ${nameOf(pair)}`, async () => {
-        expect(await adviceFor(verifierOf(chain.optionsFor(pair)), blockTime() - HOUR_MS)).to.equal(advice);
-      });
-    }
-
-  it("is `warn` for a quorum of one endpoint", async () => {
-    const options = chain.optionsFor(proven);
-    const [rpc] = options.rpc as readonly string[];
-    const verifier = verifierOf({ ...options, rpc: [rpc ?? never()], quorum: 1 });
-    expect(await adviceFor(verifier, blockTime() - HOUR_MS)).to.equal("warn");
-  });
+    it(`is \`${advice}\` for a new user without a root, with ${nameOf(source)}`, async () => {
+      expect(await adviceFor(verifierOf(chain.optionsFor(source)), blockTime() - HOUR_MS)).to.equal(advice);
+    });
+  }
 
   it("is `warn` after the publication period", async () => {
-    const verifier = verifierOf(chain.optionsFor(proven));
+    const verifier = verifierOf(chain.optionsFor("own-node"));
     expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
     for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
       expect(await adviceFor(verifier, knownSince)).to.equal("warn");
-    const slow = verifierOf(chain.optionsFor(proven), { publicationMs: 3 * DAY_MS });
+    const slow = verifierOf(chain.optionsFor("own-node"), { publicationMs: 3 * DAY_MS });
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });
 
   it("is `warn` if the block is more than an hour old", async () => {
-    const later = verifierOf(chain.optionsFor(proven), { now: () => blockTime() + HOUR_MS + 1 });
+    const later = verifierOf(chain.optionsFor("own-node"), { now: () => blockTime() + HOUR_MS + 1 });
     expect(await adviceFor(later, blockTime())).to.equal("warn");
   });
 
   it("has the same value in verifyMany", async () => {
     const contacts = [{ userID: stranger, expectedPublicKey: ANY_KEY, knownSince: blockTime() }];
-    const [outcome] = await verifierOf(chain.optionsFor(proven)).verifyMany(contacts);
+    const [outcome] = await verifierOf(chain.optionsFor("own-node")).verifyMany(contacts);
     expect(outcome).to.have.nested.property("error.advice", "wait");
   });
 
   it("is `warn` for a swapped key", async () => {
-    const verifier = verifierOf(chain.optionsFor(proven));
+    const verifier = verifierOf(chain.optionsFor("own-node"));
     const error = await failure(verifier.verify(userID, { expectedPublicKey: `BA${mine.pubKey.slice(2, -4)}AAAA` }));
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
   it("is `developer` for a wrong chain or contract before the first verification", async () => {
-    const options = chain.optionsFor({ anchor: "endpoint", storageProof: false });
+    const options = chain.optionsFor("one-endpoint");
     const wrong = { chainId: chain.chainId + 1 };
     expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");
     expect(await adviceFor(verifierOf(options, { contract: `0x${"12".repeat(20)}` }))).to.equal("developer");
-    expect(await adviceFor(verifierOf(options, { ...wrong, verifiedBefore: true }))).to.equal("warn");
 
     const verifier = verifierOf(options);
     await verifier.verify(userID, { expectedPublicKey: mine.pubKey });

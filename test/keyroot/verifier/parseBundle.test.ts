@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { ANY_KEY, type KeyRecord, makeMerkleFile, makeMerkleProof, VerificationError } from "keyroot";
+import { ANY_KEY, type KeyRecord, VerificationError, pinnedBlock } from "keyroot";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -13,10 +14,16 @@ describe("parseBundle", () => {
   const { bundle: good, pinned } = plainBundle(proof);
   const text = JSON.stringify(good);
   const withChanges = (change: object): object => ({ ...good, ...change });
-  const query = { userID: mine.userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
+  const query = {
+    userID: mine.userID,
+    chainId: 1,
+    contract: CONTRACT,
+    expectedPublicKey: ANY_KEY,
+    trust: pinnedBlock(pinned),
+  };
   /** Returns the error of `parseBundle`. `verifyBundle` must throw the same error. */
   const errorOf = async (source: unknown) => {
-    const error = await failure(verifyBundle(source, query, { pinned }));
+    const error = await failure(verifyBundle(source, query));
     const parseError = refusalOf(parseBundle, source);
     expect(error).to.be.instanceOf(VerificationError);
     const { step, code } = error as VerificationError;
@@ -33,7 +40,7 @@ describe("parseBundle", () => {
   it("accepts a bundle of 64 kB", async () => {
     const bytes = new TextEncoder().encode(text.padEnd(2 ** 16));
     expect(parseBundle(bytes)).to.deep.include({ record: mine });
-    expect(await verifyBundle(bytes, query, { pinned })).to.deep.include({ record: mine });
+    expect(await verifyBundle(bytes, query)).to.deep.include({ record: mine });
   });
 
   describe("with a malformed bundle", () => {

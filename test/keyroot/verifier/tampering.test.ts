@@ -1,14 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ANY_KEY, type KeyRecord, makeMerkleFile, TransportError, VerificationError, verifyPublicKey } from "keyroot";
-import { base64ToBytes } from "keyroot/bytes";
+import { ANY_KEY, type KeyRecord, TransportError, VerificationError } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
+import { verifyOnce } from "../../support/verifier/verifyOnce.ts";
 
 /** Matches hashes, keys, user ids, numbers and names. */
 const WORD = /[\w+/=]+/g;
 
-describe("verifyPublicKey with an attacker in the network", () => {
+describe("a verification with an attacker in the network", () => {
   const [mine, ...others] = sampleRecords(4) as [KeyRecord, ...KeyRecord[]];
   const { userID } = mine;
   const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, ...others]));
@@ -21,7 +23,7 @@ describe("verifyPublicKey with an attacker in the network", () => {
   const knownWords = [...new Set(known.match(WORD))];
 
   const verify = (tampered: Answers) =>
-    verifyPublicKey(userID, { ...options, expectedPublicKey: ANY_KEY, fetch: fetchFrom(tampered) });
+    verifyOnce(userID, { ...options, expectedPublicKey: ANY_KEY, fetch: fetchFrom(tampered) });
 
   /** A change to a response. */
   type Change = (answer: string) => string;

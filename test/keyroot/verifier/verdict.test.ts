@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { ANY_KEY, type KeyRecord, makeMerkleFile, VerificationError } from "keyroot";
+import { ANY_KEY, type KeyRecord, VerificationError } from "keyroot";
+import { makeMerkleFile } from "keyroot/merkle";
 import type { KeyQuery } from "../../../packages/keyroot/src/verifier/options.ts";
 import type { RootAnswers } from "../../../packages/keyroot/src/verifier/rootByCall.ts";
 import { verifyRoot } from "../../../packages/keyroot/src/verifier/verdict.ts";
@@ -25,7 +26,11 @@ describe("verifyRoot", () => {
 
   describe("for an endpoint's answers", () => {
     const verify = (changes: Partial<KeyQuery>, answered: Partial<RootAnswers>) =>
-      verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
+      verifyRoot(
+        { ...query, ...changes },
+        { ...answers, ...answered },
+        { source: "one-endpoint", storageProof: false },
+      );
 
     it("returns the user's root", () => {
       expect(verify({}, {})).to.equal(root);

@@ -6,11 +6,14 @@ import {
   ArgumentError,
   type KeyRecord,
   KeyrootError,
-  makeMerkleFile,
-  makeMerkleProof,
   VerificationError,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
 } from "keyroot";
-import { base64ToBytes } from "keyroot/bytes";
+import { makeMerkleFile, makeMerkleProof } from "keyroot/merkle";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { type BundleQuery, parseBundle, verifyBundle } from "keyroot/bundle";
 import { mutation, swap } from "../../support/data/mutations.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -29,9 +32,9 @@ describe("verifyBundle", () => {
   const made = plainBundle(proof);
   const good = made.bundle;
 
-  const query: BundleQuery = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
-  const verify = (bundle: unknown, changes: Partial<BundleQuery> = {}, pinned: string | undefined = made.pinned) =>
-    verifyBundle(bundle, { ...query, ...changes }, { pinned });
+  const query: Omit<BundleQuery, "trust"> = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
+  const verify = async (bundle: unknown, changes: Partial<BundleQuery> = {}, pinned: string = made.pinned) =>
+    verifyBundle(bundle, { ...query, trust: pinnedBlock(pinned), ...changes });
   /** Returns the valid bundle with these changes. */
   const withChanges = (change: object): PlainBundle => ({ ...good, ...change });
 
@@ -43,7 +46,7 @@ describe("verifyBundle", () => {
       uniqueness: "unchecked",
       ...{ contract: CONTRACT, chainId: 1, codeHash: CODE_HASH },
       evidence: {
-        anchor: "pinned",
+        source: "pinned-block",
         storageProof: true,
         block: { hash: made.pinned, number: 24_000_000, timestamp: 1_760_617_663 },
       },
@@ -56,7 +59,7 @@ describe("verifyBundle", () => {
 
     it("accepts options that match the bundle", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey)]) {
-        const expected = { codeHash: CODE_HASH, usersSlot: 2, contract: CONTRACT.toUpperCase().replace("X", "x") };
+        const expected = { codeHash: CODE_HASH, contract: CONTRACT.toUpperCase().replace("X", "x") };
         expect(await verify(good, { ...expected, expectedPublicKey })).to.deep.equal(verdict);
       }
     });
@@ -88,7 +91,10 @@ describe("verifyBundle", () => {
 
   describe("without a trusted block", () => {
     it("throws UNANCHORED with the hash of the block", async () => {
-      const error = await failure(verifyBundle(good, query));
+      const needingNetwork = [oneEndpoint(), ownNode(), endpoints({ required: 2 })];
+      for (const trust of needingNetwork)
+        expect(await failure(verify(good, { trust }))).to.include({ code: "UNANCHORED" });
+      const error = await failure(verify(good, { trust: oneEndpoint() }));
       expect(error).to.be.an.instanceof(VerificationError);
       expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });
       expect(error)
@@ -165,7 +171,7 @@ describe("verifyBundle", () => {
       ["ARGUMENT_INVALID", { contract: undefined as unknown as string }, pinned],
       ["ARGUMENT_INVALID", { chainId: 0 }, pinned],
       ["ARGUMENT_INVALID", { codeHash: CODE_HASH.toUpperCase() }, pinned],
-      ["ARGUMENT_INVALID", { usersSlot: 0.5 }, pinned],
+      ["ARGUMENT_INVALID", { trust: undefined as never }, pinned],
       ["ARGUMENT_INVALID", {}, pinned.slice(2)],
       ["ARGUMENT_INVALID", {}, pinned.toUpperCase()],
       ["ARGUMENT_INVALID", {}, "latest"],

@@ -1,22 +1,23 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { ANY_KEY, type ContactOutcome, type KeyRecord, type VerifyOptions, verifyPublicKey } from "keyroot";
+import { ANY_KEY, type ContactOutcome, type KeyRecord, oneEndpoint, ownNode, endpoints } from "keyroot";
 import type { PublishedRoot } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
-import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { publishLocally } from "../../support/chain/local.ts";
+import { verifyOnce, verifyListOnce, type ListOptions, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
-const FINAL = { block: "finalized" } as const;
+const FINAL = { trust: oneEndpoint({ block: "finalized" }) };
+const PROVEN = { trust: ownNode() };
 
 const anyKeyOf = ({ userID }: KeyRecord) => ({ userID, expectedPublicKey: ANY_KEY });
 
-describe("verifyMany", () => {
+describe("a verifier's verifyMany method", () => {
   let stack: Stack;
   let published: PublishedRoot[];
-  let options: VerifyManyOptions;
+  let options: ListOptions;
   /** Recorded requests: the methods of each RPC request, and the paths of requested files. */
   let requests: { rpc: string[][]; files: string[] };
 
@@ -46,28 +47,28 @@ describe("verifyMany", () => {
     outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "verified"));
 
   describe("for a contact list", () => {
-    it("returns the same result for each contact as verifyPublicKey", async () => {
-      const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
+    it("returns the same result for each contact as verify", async () => {
+      const outcomes = await verifyListOnce(contacts(), { ...options, ...PROVEN });
       for (const [i, { userID }] of records.entries()) {
-        const ofOne: VerifyOptions = { ...options, storageProof: true, expectedPublicKey: ANY_KEY };
-        const verified = await verifyPublicKey(userID, ofOne);
+        const ofOne: OnceOptions = { ...options, ...PROVEN, expectedPublicKey: ANY_KEY };
+        const verified = await verifyOnce(userID, ofOne);
         expect(outcomes[i]).to.deep.equal({ userID, verified });
       }
     });
 
     it("fetches each root's file only once", async () => {
-      await verifyMany(contacts(), options);
+      await verifyListOnce(contacts(), options);
       expect(requests.files.toSorted()).to.deep.equal(published.map(({ root }) => `/${root}.json`).toSorted());
     });
 
     it("sends the calls for all contacts in one request", async () => {
-      await verifyMany(contacts(), options);
+      await verifyListOnce(contacts(), options);
       expect(requests.rpc[0]).to.deep.equal(["eth_chainId", ...records.map(() => "eth_call")]);
       expect(requests.rpc.slice(1).flat()).to.deep.equal(published.map(() => "eth_call"));
     });
 
     it("reads all roots at the same block", async () => {
-      const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
+      const outcomes = await verifyListOnce(contacts(), { ...options, ...PROVEN });
       const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
       expect(new Set(blocks)).to.have.lengthOf(1);
       expect(requests.rpc.flat().filter((method) => method === "eth_getBlockByNumber")).to.have.lengthOf(1);
@@ -80,13 +81,13 @@ describe("verifyMany", () => {
         { userID: mine.userID.toUpperCase(), expectedPublicKey: ANY_KEY },
         anyKeyOf(other),
       ];
-      const outcomes = await verifyMany(list, options);
+      const outcomes = await verifyListOnce(list, options);
       expect(codes(outcomes)).to.deep.equal(["KEY_MISMATCH", "NOT_PUBLISHED", "USER_ID_INVALID", "verified"]);
       expect(outcomes.map(({ userID }) => userID)).to.deep.equal(list.map(({ userID }) => userID));
     });
 
     it("returns UNREACHABLE for each contact if the endpoint does not respond", async () => {
-      const outcomes = await verifyMany(contacts(), { ...options, rpc: "http://127.0.0.1:1" });
+      const outcomes = await verifyListOnce(contacts(), { ...options, rpc: "http://127.0.0.1:1" });
       expect(new Set(codes(outcomes))).to.deep.equal(new Set(["UNREACHABLE"]));
     });
 
@@ -98,18 +99,18 @@ describe("verifyMany", () => {
           return init?.method === "POST" ? Response.json(change(await response.json())) : response;
         };
       const reversed = answering((answers) => (Array.isArray(answers) ? answers.toReversed() : answers));
-      expect(new Set(codes(await verifyMany(contacts(), { ...options, fetch: reversed })))).to.deep.equal(
+      expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: reversed })))).to.deep.equal(
         new Set(["verified"]),
       );
       const error = { code: -32600, message: "no batches" };
       const refusing = answering((answers) => (Array.isArray(answers) ? { jsonrpc: "2.0", id: null, error } : answers));
-      expect(new Set(codes(await verifyMany(contacts(), { ...options, fetch: refusing })))).to.deep.equal(
+      expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: refusing })))).to.deep.equal(
         new Set(["RPC_ERROR"]),
       );
     });
 
     it("returns an empty list without a request", async () => {
-      expect(await verifyMany([], options)).to.deep.equal([]);
+      expect(await verifyListOnce([], options)).to.deep.equal([]);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
   });
@@ -131,72 +132,63 @@ describe("verifyMany", () => {
     };
 
     it("sends no request for a root of a finalized block", async () => {
-      const first = await verifyMany(contacts(), options);
+      const first = await verifyListOnce(contacts(), options);
       forgetRequests();
-      expect(await verifyMany(contacts(), options)).to.deep.equal(first);
+      expect(await verifyListOnce(contacts(), options)).to.deep.equal(first);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
 
     it("requests a root of the latest block again", async () => {
-      await verifyMany(contacts(), { ...options, block: "latest" });
+      await verifyListOnce(contacts(), { ...options, trust: oneEndpoint() });
       forgetRequests();
-      await verifyMany(contacts(), { ...options, block: "latest" });
+      await verifyListOnce(contacts(), { ...options, trust: oneEndpoint() });
       expect(requests.rpc).not.to.be.empty;
     });
 
     it("requests a root again if the options require stronger evidence", async () => {
-      await verifyMany(contacts(), options);
-      for (const stronger of [{ storageProof: true }, { lightClient: true }, { codeHash: `0x${"00".repeat(32)}` }]) {
+      await verifyListOnce(contacts(), options);
+      for (const stronger of [
+        { trust: ownNode({ block: "finalized" }) },
+        { trust: endpoints({ required: 1, block: "finalized" }) },
+        { codeHash: `0x${"00".repeat(32)}` },
+      ]) {
         forgetRequests();
-        await verifyMany(contacts(), { ...options, ...stronger });
+        await verifyListOnce(contacts(), { ...options, ...stronger });
         expect(requests.rpc, JSON.stringify(stronger)).not.to.be.empty;
       }
     });
 
-    it("requests a root again if its proof is for another slot", async () => {
-      const proven = { ...options, storageProof: true };
-      await verifyMany([anyKeyOf(mine)], proven);
-      for (const required of [proven, options]) {
-        forgetRequests();
-        const [outcome] = await verifyMany([anyKeyOf(mine)], { ...required, usersSlot: 1 });
-        expect(requests.rpc).not.to.be.empty;
-        expect(outcome).to.have.property(required === proven ? "error" : "verified");
-      }
-      forgetRequests();
-      expect(codes(await verifyMany([anyKeyOf(mine)], proven))).to.deep.equal(["verified"]);
-    });
-
-    it("accepts only keys that verifyPublicKey accepts", async () => {
-      await verifyMany(contacts(), options);
-      const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
+    it("accepts only keys that verify accepts", async () => {
+      await verifyListOnce(contacts(), options);
+      const swapped = await verifyListOnce([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
       expect(codes(swapped)).to.deep.equal(["KEY_MISMATCH"]);
-      const others = await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], {
+      const others = await verifyListOnce([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], {
         ...options,
         contract: `0x${"11".repeat(20)}`,
       });
       expect(codes(others)).to.deep.equal(["NO_CONTRACT"]);
-      expect(codes(await verifyMany([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
+      expect(codes(await verifyListOnce([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
         "NOT_PUBLISHED",
       ]);
-      expect(codes(await verifyMany([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
+      expect(codes(await verifyListOnce([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
         "NOT_PUBLISHED",
       ]);
     });
 
     it("requests a root again if the cached key is invalid", async () => {
-      await verifyMany([anyKeyOf(mine), anyKeyOf(other)], options);
+      await verifyListOnce([anyKeyOf(mine), anyKeyOf(other)], options);
       const [mineKey = "", otherKey = ""] = [mine, other].map(({ userID }) =>
         [...cache.keys()].find((key) => key.endsWith(userID)),
       );
       cache.set(mineKey, cache.get(otherKey) ?? "");
       const swapped = { userID: mine.userID, expectedPublicKey: other.pubKey };
-      expect(codes(await verifyMany([swapped], options))).to.deep.equal(["KEY_MISMATCH"]);
+      expect(codes(await verifyListOnce([swapped], options))).to.deep.equal(["KEY_MISMATCH"]);
       const value = cache.get(otherKey) ?? "";
       cache.set(otherKey, value.replace(other.keyID, mine.keyID));
       forgetRequests();
-      expect(codes(await verifyMany([{ userID: other.userID, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
-        "verified",
-      ]);
+      expect(
+        codes(await verifyListOnce([{ userID: other.userID, expectedPublicKey: ANY_KEY }], options)),
+      ).to.deep.equal(["verified"]);
       expect(requests.rpc).not.to.be.empty;
     });
   });

@@ -6,27 +6,20 @@ import { getEventListeners, once } from "node:events";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
-import {
-  ANY_KEY,
-  type Eip1193Provider,
-  type KeyRecord,
-  makeMerkleFile,
-  type MerkleFile,
-  userIDToHex,
-  type VerifyOptions,
-} from "keyroot";
-import { base64ToBytes } from "keyroot/bytes";
+import { ANY_KEY, type Eip1193Provider, type KeyRecord, userIDToHex } from "keyroot";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { startLocalChain } from "@keyroot/service/stack";
 import type { LocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import type { Listening } from "@keyroot/operator/shared";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
+import { verifyOnce, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
 
-describe("verifyPublicKey", () => {
+describe("a verifier's verify method", () => {
   const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const first = makeMerkleFile([mine, other]);
@@ -38,7 +31,7 @@ describe("verifyPublicKey", () => {
   let files: Listening;
   /** Responds to requests in place of the file host. */
   let answerFiles: RequestListener | undefined;
-  let valid: VerifyOptions & { rpc: Eip1193Provider };
+  let valid: OnceOptions & { rpc: Eip1193Provider };
 
   before(async () => {
     chain = await startLocalChain(hre, { port: 0 });
@@ -68,8 +61,7 @@ describe("verifyPublicKey", () => {
   });
 
   const closing = closedAfterEach();
-  const verify = (options: Partial<VerifyOptions> = {}, user = userID) =>
-    verifyPublicKey(user, { ...valid, ...options });
+  const verify = (options: Partial<OnceOptions> = {}, user = userID) => verifyOnce(user, { ...valid, ...options });
 
   /** Makes a provider that replaces one of the chain's responses. */
   const lying = (about: string, answer: unknown): Eip1193Provider => ({
@@ -92,7 +84,7 @@ describe("verifyPublicKey", () => {
           blockNumber: 2,
           contract,
           chainId: chain.chainId,
-          evidence: { anchor: "endpoint", storageProof: false, uniqueness: "checked" },
+          evidence: { source: "one-endpoint", storageProof: false, uniqueness: "checked" },
         });
         expect(await verify({ rpc: rpc() }, late.userID)).to.deep.include({ record: late, blockNumber: 3 });
       });
@@ -209,7 +201,6 @@ describe("verifyPublicKey", () => {
       const tooLarge = (expected: number) => transportError("ANSWER_TOO_LARGE", { expected });
       const fileLimit = { fileBytes: fileBytes - 1 };
       expect(await failure(verify({ limits: fileLimit }))).to.include(tooLarge(fileBytes - 1));
-      expect(await failure(verify({ rpc: chain.rpcUrl, limits: { rpcBytes: 40 } }))).to.include(tooLarge(40));
     });
 
     it("throws TIMEOUT after the time limit", async () => {
@@ -293,11 +284,11 @@ describe("verifyPublicKey", () => {
 
   /** Verifies a key in a separate process, and returns the printed error code. */
   async function inProcess(rpc: string, timeoutMs: number): Promise<string> {
-    const options = { ...valid, rpc: undefined, limits: { timeoutMs } };
+    const options = { ...valid, rpc: undefined, expectedPublicKey: undefined, limits: { timeoutMs } };
     const script = `
-      import { ANY_KEY, verifyPublicKey } from "${import.meta.resolve("../../../packages/keyroot/src/index.ts")}";
-      const options = { ...${JSON.stringify(options)}, expectedPublicKey: ANY_KEY, rpc: ${rpc} };
-      await verifyPublicKey("${userID}", options).catch(({ code }) => { console.log(code); });`;
+      import { ANY_KEY, createVerifier, oneEndpoint } from "${import.meta.resolve("../../../packages/keyroot/src/index.ts")}";
+      const options = { ...${JSON.stringify(options)}, trust: oneEndpoint(), rpc: ${rpc} };
+      await createVerifier(options).verify("${userID}", { expectedPublicKey: ANY_KEY }).catch(({ code }) => { console.log(code); });`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });

@@ -9,11 +9,10 @@ import {
   type Alarm,
   ANY_KEY,
   type Contact,
-  createVerifier,
   type KeyRecord,
   userIDToHex,
-  type VerifierOptions,
   type WatchKeysOptions,
+  pinnedBlock,
 } from "keyroot";
 import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
@@ -22,6 +21,7 @@ import { FaultyFetch } from "../../support/watch/faultyFetch.ts";
 import { startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
 import { WRONG_VALUES } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
+import { type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const HOUR = 3_600_000;
 const ZERO = `0x${"0".repeat(64)}`;
@@ -69,10 +69,10 @@ describe("watch", () => {
     app.abort();
   });
 
-  const start = (options: Partial<WatchKeysOptions> = {}, verifier: Partial<VerifierOptions> = {}) => {
+  const start = (options: Partial<WatchKeysOptions> = {}, verifier: Partial<TestOptions> = {}) => {
     const { rpc, chainId, contract, merkleUrl } = chain;
     const all = { rpc, chainId, contract, merkleUrl, fetch: network.fetch, now: () => time, ...verifier };
-    return createVerifier(all).watch({
+    return verifierAt(all).watch({
       ...{ userID: own.userID, publicKey: own.pubKey, contacts: () => serverKeys, store, makeBundle },
       ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
     });
@@ -144,12 +144,14 @@ describe("watch", () => {
       const { bundle, published, ...file } = fileOf(alarms[0]);
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
       const { chainId, contract } = chain;
-      const trusted = { pinned: published.evidence.block.hash };
-      const { record } = await verifyBundle(
-        bundle,
-        { userID: contact.userID, chainId, contract, expectedPublicKey: ANY_KEY },
-        trusted,
-      );
+      const trust = pinnedBlock(published.evidence.block.hash);
+      const { record } = await verifyBundle(bundle, {
+        userID: contact.userID,
+        chainId,
+        contract,
+        expectedPublicKey: ANY_KEY,
+        trust,
+      });
       expect(record).to.deep.equal(contact);
     });
 
@@ -429,7 +431,7 @@ describe("watch", () => {
     });
 
     it("rejects a pinned block", async () => {
-      expect(await failure(start({}, { pinned: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
+      expect(await failure(start({}, { trust: pinnedBlock(ZERO) }))).to.include({ code: "ARGUMENT_INVALID" });
     });
   });
 

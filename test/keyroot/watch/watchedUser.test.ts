@@ -15,7 +15,7 @@ const userID = sampleUserID(0);
 const [root, otherRoot] = [sha256("root"), sha256("other root")];
 const HOUR = 3_600_000;
 const at = (number: number): Evidence => ({
-  anchor: "endpoint",
+  source: "one-endpoint",
   storageProof: false,
   block: { hash: `0x${sha256(String(number))}`, number, timestamp: number },
 });

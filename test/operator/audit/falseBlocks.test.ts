@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { extractHeader, fetchBlock } from "keyroot/ethereum";
-import { rpcCaller } from "keyroot/transport";
+import { extractHeader, fetchBlock } from "keyroot/internal/ethereum";
+import { rpcCaller } from "keyroot/internal/transport";
 import { audit, type AuditState, type PollOptions, WatchState } from "@keyroot/operator/audit";
 import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
 import { hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
@@ -185,7 +185,7 @@ describe("if an endpoint returns false blocks", () => {
 
     it("reports events in the wrong order", async () => {
       const roots = [await world.publish(records.slice(0, 2)), await world.publish(records.slice(2, 4))];
-      const at = { blockHash: await world.head(), anchor: "beacon" } as const;
+      const at = { blockHash: await world.head(), source: "light-client" } as const;
       const proven = () => world.audit({ at, storageProof: true });
       expect((await proven()).events.map(({ root }) => root)).to.deep.equal(roots);
       const blocks = new Map<unknown, unknown>();

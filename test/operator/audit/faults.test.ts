@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/internal/identity";
 import { type AuditOptions, FINDING_CODES } from "@keyroot/operator/audit";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { encode, pointsOfSmallOrder } from "../../support/data/curve41417.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import type { KeyRecord } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { lieAt } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { AuditState, WatchState } from "@keyroot/operator/audit";
 import type { AuditTarget, OpenStateOptions } from "@keyroot/operator/audit";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";

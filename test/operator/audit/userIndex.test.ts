@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { userIDFromBytes } from "keyroot/identity";
+import { userIDFromBytes } from "keyroot/internal/identity";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { UserIndex } from "../../../packages/operator/src/audit/userIndex.ts";
 

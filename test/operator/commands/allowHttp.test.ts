@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";

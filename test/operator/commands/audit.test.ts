@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json as jsonOf, text as textOf } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
@@ -38,7 +38,7 @@ describeWithProgram("keyroot", (keyroot) => {
     it("exits with code 0, and prints a report with a chart of the batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
-      const { code, stdout } = await keyroot.run(auditing("--pinned", hash, "--storage-proof"));
+      const { code, stdout } = await keyroot.run(auditing("--trust", `pinned-block:${hash}`));
       expect(code).to.equal(0);
       expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
       expect(stdout).to.include(`${hash}, 20`);
@@ -114,7 +114,7 @@ describeWithProgram("keyroot", (keyroot) => {
 
     it("exits with code 1 for a false proof from the endpoint", async () => {
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
-      expect(await keyroot.json(auditing("--storage-proof"))).to.include({ code: 1, error: "PROOF_INVALID" });
+      expect(await keyroot.json(auditing("--trust", "own-node"))).to.include({ code: 1, error: "PROOF_INVALID" });
     });
 
     it("exits with code 2 for an invalid state, unless --fresh is set", async () => {
@@ -129,8 +129,8 @@ describeWithProgram("keyroot", (keyroot) => {
       world.lie(() => asked++);
       const wrong = [
         ["--block", "pending"],
-        ["--block", "safe", "--pinned", HASH],
-        ["--pinned", "0x12"],
+        ["--block", "safe", "--trust", `pinned-block:${HASH}`],
+        ["--trust", "pinned-block:0x12"],
         ["--code-hash", HASH.toUpperCase()],
         ["--workers", "-1"],
         ["--file-bytes", "0"],

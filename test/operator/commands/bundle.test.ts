@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import type { Bundle } from "keyroot/bundle";
-import { ANY_KEY, type KeyRecord, userIDToHex } from "keyroot/identity";
-import { makeMerkleFile, verifyMerkleProof } from "keyroot/merkle";
+import { ANY_KEY, type KeyRecord, userIDToHex } from "keyroot/internal/identity";
+import { makeMerkleFile, verifyMerkleProof } from "keyroot/internal/merkle";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { type CommandLine, describeWithProgram } from "../../support/processes/commandLine.ts";
@@ -36,7 +36,7 @@ describeWithProgram("keyroot", (keyroot) => {
     target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
     made = await keyroot.json(["bundle", userID, ...target, "--files", filesDir]);
     bundlePath = (made.json["bundle"] as { path: string }).path;
-    trusted = ["--contract", contract, "--pinned", (made.json["block"] as { hash: string }).hash];
+    trusted = ["--contract", contract, "--trust", `pinned-block:${(made.json["block"] as { hash: string }).hash}`];
   });
 
   after(() => stack.close());
@@ -119,10 +119,15 @@ describeWithProgram("keyroot", (keyroot) => {
       ["a user without a key", 1, "NOT_PUBLISHED", () => [sampleUserID(1, 9), ...target]],
       ["another chain", 1, "CHAIN_ID_MISMATCH", () => [userID, ...but("--chain-id", "1")]],
       ["an invalid user id", 2, "USER_ID_INVALID", () => ["me", ...target]],
-      ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--pinned", "latest"]],
+      ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--trust", "pinned-block:latest"]],
       ["neither an endpoint nor a running stack", 2, "ARGUMENT_INVALID", () => [userID]],
       ["a missing user id", 2, "ARGUMENT_INVALID", () => target],
-      ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--pinned", `0x${"12".repeat(32)}`]],
+      [
+        "an unknown block",
+        3,
+        "RPC_ANSWER_INVALID",
+        () => [userID, ...target, "--trust", `pinned-block:0x${"12".repeat(32)}`],
+      ],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
       it(`exits with code ${exit} and writes nothing for ${what}`, async () => {
@@ -160,7 +165,7 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(code).to.equal(0);
       expect(json["record"]).to.deep.equal(mine);
       expect(json).to.include({ verified: true, root, uniqueness: "unchecked", chainId: stack.chainId });
-      expect(json["evidence"]).to.deep.equal({ anchor: "pinned", storageProof: true, block: made.json["block"] });
+      expect(json["evidence"]).to.deep.equal({ source: "pinned-block", storageProof: true, block: made.json["block"] });
     });
 
     it("opens no connection", async () => {

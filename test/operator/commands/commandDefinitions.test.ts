@@ -3,9 +3,8 @@ import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { MAX_VALUES } from "keyroot/merkle";
-import { USERS_SLOT } from "keyroot/registry";
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { MAX_VALUES } from "keyroot/internal/merkle";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { type Definition, describeOption, optionName } from "../../../packages/operator/src/commands/defineCommand.ts";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
 import { commandsWith } from "../../../packages/operator/src/commands/commandHandlers.ts";
@@ -68,7 +67,6 @@ describe("the definitions of commands", () => {
 
   it("contain the same defaults and limits as the code", () => {
     expect(DEFINITIONS.publish.options.usersPerFile).to.include({ default: DEFAULT_USERS_PER_FILE, max: MAX_VALUES });
-    expect(DEFINITIONS.verify.options.usersSlot.default).to.equal(USERS_SLOT);
     expect(DEFINITIONS.audit.options.fileBytes.default).to.equal(DEFAULT_LIMITS.fileBytes);
   });
 });

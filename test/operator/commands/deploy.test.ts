@@ -3,7 +3,7 @@ import { Wallet } from "ethers";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fetchOwner } from "keyroot/registry";
+import { fetchOwner } from "keyroot/internal/registry";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";

@@ -3,7 +3,7 @@ import { Transaction } from "ethers";
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { OWNER_KEY } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -23,7 +23,7 @@ import assert from "node:assert/strict";
 import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
-import "keyroot/beacon";
+import "keyroot/light-client";
 
 describe("an app's tests", function () {
   // The test that runs this project limits the time.
@@ -40,7 +40,7 @@ describe("an app's tests", function () {
     const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
     const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
     assert.equal(error.code, "NOT_PUBLISHED");
-    assert.equal(error.evidence.anchor, "beacon");
+    assert.equal(error.evidence.source, "light-client");
   });
 
   it("can use a chain with the registry, files and a service", async () => {
@@ -132,7 +132,7 @@ for (const template of everything ? ["minimal", "mocha-ethers"] : ["mocha-ethers
         });
         const remote = { OWNER_KEY, ...(hasKeystore ? await setInKeystore("RPC_URL", rpcUrl) : { RPC_URL: rpcUrl }) };
         const verified = await json(
-          ["verify", record.userID, ...target, "--chain-id", "31337", "--storage-proof"],
+          ["verify", record.userID, ...target, "--chain-id", "31337", "--trust", "own-node"],
           remote,
         );
         expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);

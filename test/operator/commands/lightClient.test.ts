@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
-import type { KeyRecord } from "keyroot/identity";
-import { USER_COUNT_SLOT } from "keyroot/registry";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { USER_COUNT_SLOT } from "keyroot/internal/registry";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { LOCAL } from "../../support/chain/local.ts";
@@ -82,14 +82,14 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
   });
 
-  describe("verify --beacon", () => {
+  describe("verify --trust light-client", () => {
     const verify = (user: KeyRecord, ...options: string[]) =>
-      run("verify", user.userID, ...place(), "--chain-id", "31337", ...trusted, ...options);
+      run("verify", user.userID, ...place(), "--chain-id", "31337", "--trust", "light-client", ...trusted, ...options);
 
     it("verifies a key, and reports the light client as evidence", async () => {
       const { code, json } = await verify(mine, "--max-checkpoint-age", "20000");
-      expect(json["evidence"]).to.include({ anchor: "beacon", storageProof: true });
-      expect(json).to.have.nested.property("evidence.beacon.maxCheckpointAgeMs", 20_000 * 86_400_000);
+      expect(json["evidence"]).to.include({ source: "light-client", storageProof: true });
+      expect(json).to.have.nested.property("evidence.details.maxCheckpointAgeMs", 20_000 * 86_400_000);
       expect(code).to.equal(0);
     });
 
@@ -98,18 +98,24 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
 
     it("exits with code 2 for a second source of the block", async () => {
-      expect(await verify(mine, "--quorum", "1")).to.include({ code: 2 });
-      expect(await verify(mine, "--light-client")).to.include({ code: 2 });
+      for (const trust of ["own-node", "endpoints:1", "one-endpoint"])
+        expect(
+          await run("verify", mine.userID, ...place(), "--chain-id", "31337", "--trust", trust, ...trusted),
+        ).to.include({
+          ...{ code: 2, error: "ARGUMENT_INVALID" },
+        });
     });
 
     it("exits with code 2 for a checkpoint without an endpoint", async () => {
-      expect(await run("verify", mine.userID, ...place(), "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
+      expect(
+        await run("verify", mine.userID, ...place(), "--trust", "light-client", "--checkpoint", beacon.checkpoint),
+      ).to.include({ code: 2 });
     });
   });
 
-  describe("--beacon in status, audit and watch", () => {
+  describe("--trust light-client in status, audit and watch", () => {
     const chain = (rpc = stack.rpcUrl) => [
-      ...optionsOf({ rpc, contract: stack.contract, "chain-id": "31337" }),
+      ...optionsOf({ rpc, contract: stack.contract, "chain-id": "31337", trust: "light-client" }),
       ...trusted,
     ];
     const files = () => ["--merkle-url", stack.merkleUrl];
@@ -130,14 +136,14 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
 
     it("adds a storage proof of the user count to status", async () => {
       const { code, json } = await run("status", ...chain());
-      expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.anchor", "beacon");
+      expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.source", "light-client");
       expect(json).to.have.nested.property("evidence.storageProof", true);
       expect(code).to.equal(0);
     });
 
     it("sets the light client as the evidence of audit", async () => {
       const { code, json } = await run("audit", ...chain(), ...files(), "--fresh");
-      expect(json).to.include({ passed: true }).and.have.nested.property("evidence.anchor", "beacon");
+      expect(json).to.include({ passed: true }).and.have.nested.property("evidence.source", "light-client");
       expect(code).to.equal(0);
     });
 
@@ -166,19 +172,29 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
   });
 
-  describe("bundle --beacon", () => {
+  describe("bundle --trust light-client", () => {
     const folder = temporaryFolder();
 
     it("writes a bundle that verify accepts without a network", async () => {
       const chain = ["--chain-id", "31337"];
-      const made = await run("bundle", mine.userID, ...place(), ...chain, ...trusted, "--files", folder.path);
+      const made = await run(
+        "bundle",
+        mine.userID,
+        ...place(),
+        ...chain,
+        "--trust",
+        "light-client",
+        ...trusted,
+        "--files",
+        folder.path,
+      );
       expect(made.code).to.equal(0);
       const { bundle, blockProof } = made.json as unknown as Record<string, { path: string }>;
-      const contract = ["--contract", stack.contract, ...chain];
+      const contract = ["--contract", stack.contract, ...chain, "--trust", "light-client"];
       const offline = ["verify", "--bundle", bundle?.path ?? "", ...contract, "--block-proof", blockProof?.path ?? ""];
       const { code, json } = await run(...offline, "--checkpoint", beacon.checkpoint);
-      expect(json).to.have.nested.property("evidence.anchor", "beacon");
-      expect(json).to.have.nested.property("evidence.beacon.checkpoint", beacon.checkpoint);
+      expect(json).to.have.nested.property("evidence.source", "light-client");
+      expect(json).to.have.nested.property("evidence.details.checkpoint", beacon.checkpoint);
       expect(code).to.equal(0);
       const other = await run(...offline, "--checkpoint", `0x${"7".repeat(64)}`);
       expect(other).to.include({ code: 1, error: "LIGHT_CLIENT_INVALID" });
@@ -186,22 +202,32 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
   });
 
-  describe("audit --sign --beacon", () => {
+  describe("audit --sign --trust light-client", () => {
     const folder = temporaryFolder();
     const env = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
 
-    it("signs a block that verify, status and watch accept with --auditors", async () => {
+    it("signs a block that verify, status and watch accept with --trust auditors", async () => {
       const keyFile = join(folder.path, "key.json");
       const made = await keyroot.json(["make-auditor-key", "--out", keyFile, "--name", "auditor.example"], { env });
       const keys = join(folder.path, "keys.txt");
       await writeFile(keys, `${String(made.json["key"])}\n`);
       await call("hardhat_mine", ["0x7"]);
       const { json: status } = await run("status", "--rpc", stack.rpcUrl, "--contract", stack.contract);
-      const audit = ["audit", ...place(), "--chain-id", "31337", ...trusted, "--code-hash", String(status["codeHash"])];
+      const audit = [
+        "audit",
+        ...place(),
+        "--chain-id",
+        "31337",
+        "--trust",
+        "light-client",
+        ...trusted,
+        "--code-hash",
+        String(status["codeHash"]),
+      ];
       const statements = join(folder.path, "statements");
       const sign = ["--sign", keyFile, "--statements", statements, "--interval", "3", "--fresh"];
       const signed = await keyroot.json([...audit, ...sign], { env });
-      expect(signed.json).to.have.nested.property("evidence.anchor", "beacon");
+      expect(signed.json).to.have.nested.property("evidence.source", "light-client");
       expect(signed.json).to.have.nested.property("signed.source", "light client");
       const { number } = (signed.json["evidence"] as { block: { number: number } }).block;
       expect(number % 3).to.equal(0);
@@ -209,9 +235,20 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(number).to.be.within(head - 2, head);
 
       const host = closing(await serveFolder(statements));
-      const auditors = ["--chain-id", "31337", "--auditors", keys, "--threshold", "1", "--statement-urls", host.url];
+      const auditors = [
+        "--chain-id",
+        "31337",
+        "--trust",
+        "auditors",
+        "--auditors",
+        keys,
+        "--threshold",
+        "1",
+        "--statement-urls",
+        host.url,
+      ];
       const verified = await run("verify", mine.userID, ...place(), ...auditors);
-      expect(verified.json).to.have.nested.property("evidence.anchor", "auditors");
+      expect(verified.json).to.have.nested.property("evidence.source", "auditors");
       expect(verified.code).to.equal(0);
       const { json } = await run("status", ...place().slice(0, 4), ...auditors);
       expect(json).to.have.nested.property("evidence.block.number", number);
@@ -221,13 +258,13 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
 
       const bundled = await run("bundle", mine.userID, ...place(), ...auditors, "--files", folder.path);
       const { path } = (bundled.json as unknown as { bundle: { path: string } }).bundle;
-      const offline = ["verify", "--bundle", path, "--contract", stack.contract, ...auditors.slice(0, 6)];
+      const offline = ["verify", "--bundle", path, "--contract", stack.contract, ...auditors.slice(0, 8)];
       const { json: ofBundle, code } = await run(...offline);
-      expect(ofBundle).to.have.nested.property("evidence.anchor", "auditors");
+      expect(ofBundle).to.have.nested.property("evidence.source", "auditors");
       expect(code).to.equal(0);
       expect(await run(...offline.slice(0, -2))).to.include({ code: 2, error: "ARGUMENT_INVALID" });
 
-      const incomplete = await run("verify", mine.userID, ...place(), ...auditors.slice(0, 4));
+      const incomplete = await run("verify", mine.userID, ...place(), ...auditors.slice(0, 6));
       expect(incomplete).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     });
   });

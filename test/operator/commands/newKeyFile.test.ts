@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KeyrootError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/internal/errors";
 import type { Host } from "../../../packages/operator/src/commands/host.ts";
 import makeAuditorKey from "../../../packages/operator/src/commands/makeAuditorKey.ts";
 import makeOwnerKey from "../../../packages/operator/src/commands/makeOwnerKey.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import hre from "hardhat";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serializeKeyRecord } from "keyroot/identity";
+import { serializeKeyRecord } from "keyroot/internal/identity";
 import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import { OWNER_KEY } from "../../support/chain/local.ts";
 import { hardhat } from "../../support/processes/commandLine.ts";

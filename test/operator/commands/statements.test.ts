@@ -1,12 +1,12 @@
+import { auditors } from "keyroot/auditors";
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createVerifier } from "keyroot";
 import "keyroot/auditors";
-import { parseSignedStatement, serializeStatement } from "keyroot/auditors/protocol";
-import { ANY_KEY, serializeKeyRecord } from "keyroot/identity";
+import { parseSignedStatement, serializeStatement } from "keyroot/internal/auditors";
+import { ANY_KEY, serializeKeyRecord } from "keyroot/internal/identity";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
@@ -14,6 +14,7 @@ import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve, serveFolder } from "../../support/servers/servers.ts";
 import { closedAfterEach, modeOf, never } from "../../support/support.ts";
+import { verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const records = sampleRecords(5);
 const [first = never(), second = never(), third = never()] = records;
@@ -60,7 +61,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
     ...["--sign", keyFile(name), "--statements", statements(name), "--interval", "100"],
     ...more,
   ];
-  const ownNode = () => ["--rpc", world.url, "--own-node", "--code-hash", codeHash];
+  const ownNode = () => ["--rpc", world.url, "--trust", "own-node", "--code-hash", codeHash];
   const sign = async (name: string) => {
     const { code, json, message } = await keyroot.json(signing(name, ...ownNode()), { env: PASSPHRASE });
     expect([code, message]).to.deep.equal([0, undefined]);
@@ -107,19 +108,23 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
         ["alice.example", "bob.example"].map(async (name) => readFile(join(statements(name), "latest.txt"))),
       );
       expect(parseSignedStatement(alice ?? never()).text).to.equal(parseSignedStatement(bob ?? never()).text);
-      const verifier = createVerifier({
+      const verifier = verifierAt({
         ...{ rpc: world.url, chainId: world.fresh.chainId, contract: world.fresh.contract },
         merkleUrl: world.fresh.merkleUrl,
-        auditors: {
+        trust: auditors({
           keys: [...keys.values()],
           threshold: 2,
           urls: [await publish("alice.example"), await publish("bob.example")],
-        },
+        }),
         now: () => Date.now() + 50_000_000,
       });
       const { record, evidence } = await verifier.verify(first.userID, { expectedPublicKey: ANY_KEY });
       expect(record).to.deep.equal(first);
-      expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
+      expect(evidence).to.deep.include({
+        source: "auditors",
+        storageProof: true,
+        details: { auditors: [...keys.values()] },
+      });
     });
 
     it("writes the numbers of users and roots, and the source of the chain's data", async () => {
@@ -144,7 +149,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       const third = closing(await startEndpoint(world.fresh.rpcUrl));
       const three = [world.fresh.rpcUrl, third.url, world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
-      const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);
+      const args = signing("alice.example", "--rpc", three.join(), "--trust", "endpoints:2", "--code-hash", codeHash);
       const { code, json, message } = await keyroot.json(args, { env: PASSPHRASE });
       expect([code, message]).to.deep.equal([0, undefined]);
       expect(json).to.have.nested.property("signed.source", "2 of 3 endpoints");
@@ -161,12 +166,11 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       const rpc = ["--rpc", world.url];
       const refused = [
         [...rpc, "--code-hash", codeHash],
-        [...rpc, "--own-node"],
-        [...rpc, "--own-node", "--light-client", "--code-hash", codeHash],
-        [...rpc, "--quorum", "2", "--code-hash", codeHash],
-        ["--rpc", `${world.url},${world.url}/2`, "--quorum", "2", "--code-hash", codeHash],
+        [...rpc, "--trust", "own-node"],
+        [...rpc, "--trust", "endpoints:2", "--code-hash", codeHash],
+        ["--rpc", `${world.url},${world.url}/2`, "--trust", "endpoints:2", "--code-hash", codeHash],
         [...ownNode(), "--block", "latest"],
-        [...ownNode(), "--pinned", await world.head()],
+        [...rpc, "--trust", `pinned-block:${await world.head()}`, "--code-hash", codeHash],
       ];
       for (const more of refused)
         expect(await errorOf(signing("alice.example", ...more)), more.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);

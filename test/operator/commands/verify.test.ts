@@ -3,11 +3,11 @@ import hre from "hardhat";
 import { devNull } from "node:os";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
-import { extractHeader } from "keyroot/ethereum";
-import type { KeyRecord } from "keyroot/identity";
-import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
-import type { Evidence } from "keyroot/verifier";
+import { extractHeader } from "keyroot/internal/ethereum";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { slotOfUser, USERS_SLOT } from "keyroot/internal/registry";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
+import type { Evidence } from "keyroot/internal/verifier";
 import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
@@ -19,14 +19,11 @@ const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord,
 const { userID } = mine;
 const ZERO = `0x${"0".repeat(64)}`;
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
-/** The code of a contract that returns zero for every call. */
-const RETURNS_ZERO = "0x60206000f3";
 
 describeWithProgram("keyroot verify", (keyroot) => {
   let stack: Stack;
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
-  let root: string;
   /** The newest block, and an earlier block in which one user had no root. */
   let head: NonNullable<Evidence["block"]>;
   let earlier: NonNullable<Evidence["block"]>;
@@ -36,8 +33,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
     call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.filesDir);
-    const { published } = await publish([mine, other], { ...LOCAL, registry, store });
-    root = published[0]?.root ?? "";
+    await publish([mine, other], { ...LOCAL, registry, store });
     earlier = await newestBlock();
     await publish([late], { ...LOCAL, registry, store });
     head = await newestBlock();
@@ -70,7 +66,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       HEAD: head.hash,
       EARLIER: earlier.hash,
     };
-    const filled = options.replace(/[A-Z]{3,}/g, (word) => words[word as keyof typeof words]);
+    const filled = options.replace(/\b[A-Z]{3,}\b/g, (word) => words[word as keyof typeof words]);
     return filled.split(" ").filter((word) => word !== "");
   };
   /** Returns a command line that uses the first endpoint, unless the options name others. */
@@ -109,18 +105,18 @@ describeWithProgram("keyroot verify", (keyroot) => {
   describe("with sufficient evidence", () => {
     type Known = Omit<Evidence, "block">;
     const said: [options: string, Known, at: "head" | "earlier" | undefined, text: string][] = [
-      ["", { anchor: "endpoint", storageProof: false }, undefined, "one endpoint's unproven answer"],
+      ["", { source: "one-endpoint", storageProof: false }, undefined, "one endpoint's unproven answer"],
+      ["--max-age 3600", { source: "one-endpoint", storageProof: false }, "head", "one endpoint's unproven answer"],
+      ["--trust own-node --block safe", { source: "own-node", storageProof: true }, "earlier", "your own node"],
       [
-        "--storage-proof --max-age 3600",
-        { anchor: "endpoint", storageProof: true },
-        "head",
-        "one endpoint's unproven answer",
+        "--trust pinned-block:EARLIER",
+        { source: "pinned-block", storageProof: true },
+        "earlier",
+        "the block hash that you gave",
       ],
-      ["--light-client --block safe", { anchor: "light-client", storageProof: false }, "earlier", "the light client"],
-      ["--pinned EARLIER", { anchor: "pinned", storageProof: false }, "earlier", "the block hash that you gave"],
       [
-        "--rpc THREE --quorum 3 --storage-proof",
-        { anchor: "quorum", storageProof: true, agreeing: 3 },
+        "--rpc THREE --trust endpoints:3",
+        { source: "endpoints", details: { agreeing: 3 }, storageProof: false },
         "head",
         "3 endpoints that agree",
       ],
@@ -141,19 +137,14 @@ describeWithProgram("keyroot verify", (keyroot) => {
 
     it("accepts a quorum even if one endpoint returns false data", async () => {
       endpoints[0].lie = noKey;
-      const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head, uniqueness: "checked" };
-      expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
-    });
-
-    it("reads roots from the storage slot in --users-slot", async () => {
-      const contract = `0x${"01de".repeat(10)}`;
-      await call("hardhat_setCode", [contract, RETURNS_ZERO]);
-      await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
-      // Mine a new block, whose state root includes the change.
-      await call("hardhat_mine", ["0x1"]);
-      head = await newestBlock();
-      expect(await verify("--storage-proof --users-slot 1", userID, contract)).to.include({ code: 0 });
-      expect(await verify("--storage-proof", userID, contract)).to.include({ code: 1, error: "NOT_PUBLISHED" });
+      const evidence = {
+        source: "endpoints",
+        storageProof: false,
+        details: { agreeing: 2 },
+        block: head,
+        uniqueness: "checked",
+      };
+      expect(await verify("--rpc THREE --trust endpoints:2")).to.deep.include({ code: 0, evidence });
     });
   });
 
@@ -161,9 +152,13 @@ describeWithProgram("keyroot verify", (keyroot) => {
     it("reports NOT_PUBLISHED with the evidence", async () => {
       endpoints[0].lie = lagging;
       for (const [options, user, evidence] of [
-        ["--block finalized", late, { anchor: "endpoint", storageProof: false, block: earlier }],
-        ["--pinned EARLIER --storage-proof", late, { anchor: "pinned", storageProof: true, block: earlier }],
-        ["--rpc TWO --quorum 2", stranger, { anchor: "quorum", storageProof: false, agreeing: 2, block: head }],
+        ["--block finalized", late, { source: "one-endpoint", storageProof: false, block: earlier }],
+        ["--trust pinned-block:EARLIER", late, { source: "pinned-block", storageProof: true, block: earlier }],
+        [
+          "--rpc TWO --trust endpoints:2",
+          stranger,
+          { source: "endpoints", storageProof: false, details: { agreeing: 2 }, block: head },
+        ],
       ] as const) {
         expect(await verify(options, user.userID)).to.deep.include({ code: 1, error: "NOT_PUBLISHED", evidence });
       }
@@ -171,12 +166,12 @@ describeWithProgram("keyroot verify", (keyroot) => {
     });
 
     for (const [error, lie, options, step] of [
-      ["PROOF_INVALID", proofOfAnother, "--storage-proof", "root"],
-      ["HEADER_MISMATCH", wrongState, "--light-client", "anchor"],
-      ["HEADER_MISMATCH", wrongState, "--pinned HEAD", "anchor"],
+      ["PROOF_INVALID", proofOfAnother, "--trust own-node", "root"],
+      ["HEADER_MISMATCH", wrongState, "--trust own-node", "anchor"],
+      ["HEADER_MISMATCH", wrongState, "--trust pinned-block:HEAD", "anchor"],
       ["STALE_BLOCK", hourOld, "--max-age 1800", "anchor"],
       ["STALE_BLOCK", hourOld, "--max-age 0", "anchor"],
-      ["QUORUM_NOT_REACHED", noKey, "--rpc TWO --quorum 2", "anchor"],
+      ["QUORUM_NOT_REACHED", noKey, "--rpc TWO --trust endpoints:2", "anchor"],
     ] as const) {
       it(`reports ${error} for false responses with ${options}`, async () => {
         endpoints[0].lie = lie;
@@ -189,7 +184,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
 
   it("exits with code 3 if too few endpoints respond", async () => {
     for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
-    const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --quorum 2"));
+    const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --trust endpoints:2"));
     expect([code, stdout]).to.deep.equal([3, ""]);
     expect(stderr)
       .to.match(/^QUORUM_NOT_REACHED: Fewer than 2 of 3 endpoints agree\./)
@@ -197,11 +192,22 @@ describeWithProgram("keyroot verify", (keyroot) => {
   });
 
   describe("with invalid options", () => {
-    const fewEndpoints = "--quorum 3 needs at least 3 endpoints, separated by commas in --rpc, but there are 2.";
+    const fewEndpoints = "The rpc option must be at least 3 endpoints";
     for (const [what, options, message = ""] of [
-      ["a quorum above the number of endpoints", "--rpc TWO --quorum 3", fewEndpoints],
-      ["a quorum that is not a number", "--rpc TWO --quorum two"],
-      ["an empty endpoint", "--rpc ONE, --quorum 1"],
+      ["more endpoints than there are", "--rpc TWO --trust endpoints:3", fewEndpoints],
+      ["a number of endpoints that is not a number", "--rpc TWO --trust endpoints:two"],
+      ["an empty endpoint", "--rpc ONE, --trust endpoints:1"],
+      ["an unknown choice of trust", "--trust quorum", "--trust must be one-endpoint, endpoints:N, own-node,"],
+      ["a choice without its value", "--trust pinned-block"],
+      ["a choice with a value that it does not have", "--trust own-node:2"],
+      ["several endpoints, but trust in one", "--rpc TWO"],
+      [
+        "a setting of another choice",
+        "--trust own-node --checkpoint HEAD",
+        "--checkpoint has no effect with --trust own-node",
+      ],
+      ["a block for a pinned block", "--trust pinned-block:HEAD --block safe", "--block has no effect"],
+      ["a checkpoint without its choice", "--checkpoint HEAD", "It is a setting of --trust light-client"],
       ["an unknown block tag", "--block pending"],
       ["a negative age", "--max-age -1"],
     ] as const) {
@@ -214,7 +220,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       });
     }
 
-    for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
+    for (const options of ["--block finalized", "--max-age 60"]) {
       it(`rejects a bundle with ${options}`, async () => {
         const bundle = ["verify", "--bundle", devNull, "--contract", stack.contract];
         const refused = await keyroot.json([...bundle, ...fill(options)]);

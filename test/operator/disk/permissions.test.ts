@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { makeFolder } from "../../../packages/operator/src/disk/folder.ts";
 import { checkPrivateFolder, isOpenToOthers, readSecretFile } from "../../../packages/operator/src/disk/permissions.ts";
 import { makeSigningKey, readSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { writeFileAtomic } from "../../../packages/operator/src/disk/writeFileAtomic.ts";
 import { startProgram } from "../../support/processes/childProcess.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
-import { makeBlockProof } from "keyroot/beacon";
+import { makeBlockProof } from "keyroot/light-client";
 import keyroot from "@keyroot/operator/hardhat";
 import { failure } from "../../support/support.ts";
 

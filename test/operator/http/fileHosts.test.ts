@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { RequestListener } from "node:http";
 import { fetchFromHost } from "@keyroot/operator/publisher";
-import { KeyrootError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/internal/errors";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { makeMerkleFile } from "keyroot/merkle";
 import { readFileOf } from "../../../packages/operator/src/audit/fileSource.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../../support/support.ts";
 

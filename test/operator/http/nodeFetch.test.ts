@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { fetchBytes, fetchMerkleFile } from "keyroot/transport";
+import { fetchBytes, fetchMerkleFile } from "keyroot/internal/transport";
 import type { FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
 import { nodeFetch } from "../../../packages/operator/src/http/nodeFetch.ts";
 import { goneUrl, serve, serveRaw } from "../../support/servers/servers.ts";

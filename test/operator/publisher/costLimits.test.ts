@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { countKeptAttempts, isLocalChain, MemoryJournal, parseAmount } from "@keyroot/operator/publisher";
 import type { Attempt, PublishOptions } from "@keyroot/operator/publisher";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { CostBudget } from "../../../packages/operator/src/publisher/transactions/costLimits.ts";
 import { publishing } from "../../support/publisher/publishing.ts";
 import { sampleRecords } from "../../support/samples.ts";

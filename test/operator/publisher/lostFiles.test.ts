@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderStore, MemoryJournal } from "@keyroot/operator/publisher";
-import { fetchUserCount } from "keyroot/registry";
+import { fetchUserCount } from "keyroot/internal/registry";
 import { TransportError, VerificationError } from "../../../packages/operator/src/errors.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { publishing } from "../../support/publisher/publishing.ts";

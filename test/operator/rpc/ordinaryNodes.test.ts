@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AuditReport } from "@keyroot/operator/audit";
-import { TransportError } from "keyroot/errors";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { TransportError } from "keyroot/internal/errors";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "../../../packages/operator/src/rpc/nodeAnswers.ts";
 import { Chain } from "../../../packages/operator/src/publisher/chain/chain.ts";
 import { waitForFinality } from "../../../packages/operator/src/publisher/finality/waitForFinality.ts";

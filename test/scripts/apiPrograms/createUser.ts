@@ -1,5 +1,5 @@
-import { randomUserID } from "keyroot";
-import { PartnerClient } from "keyroot/partner";
+import { randomUserID } from "keyroot/records";
+import { PartnerClient } from "@keyroot/client/partner";
 const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID: "biz", serverToken: "token" });
 const userID = randomUserID();
 await partner.createUser(userID, "us-west-2");

@@ -7,7 +7,7 @@ import { auditEntries } from "../../../packages/service/src/auditLog/tables.ts";
 import { events } from "../../../packages/service/src/webhooks/tables.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
-import { type KeyPair, makeKeyRecord } from "keyroot/identity";
+import { type KeyPair, makeKeyRecord } from "keyroot/internal/identity";
 import { type Answer, randomHex, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";

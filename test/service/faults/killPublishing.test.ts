@@ -9,7 +9,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { countPublishable, type Database, type Databases, openDatabases, publisherLeases } from "@keyroot/service";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { stopMining } from "../../support/anvil/anvilControl.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
 import { Caller } from "../../support/service/caller.ts";

@@ -6,7 +6,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { generateKeyPair, type KeyPair } from "keyroot/identity";
+import { generateKeyPair, type KeyPair } from "keyroot/internal/identity";
 import { startHardhat } from "../../support/chain/freshRegistry.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { type KeyInput, keyModel, type KeyOutput, type KeyPhase } from "../../support/history/keyModel.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { audit, verdictOf } from "@keyroot/operator/audit";
 import { openDatabases } from "@keyroot/service";
 import { KeyPublisher } from "@keyroot/service/publisher";
-import { generateKeyPair, type KeyRecord, REGIONS } from "keyroot/identity";
+import { generateKeyPair, type KeyRecord, REGIONS } from "keyroot/internal/identity";
 import { type StartChain, startHardhat } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { Caller } from "../../support/service/caller.ts";

@@ -27,7 +27,7 @@ import { takePublishable } from "../../../packages/service/src/publishing/takePu
 import { RootCheck } from "../../../packages/service/src/publisher/rootCheck.ts";
 import { suspensions } from "../../../packages/service/src/partners/tables.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { verifyOnce } from "../../support/verifier/verifyOnce.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -580,6 +580,6 @@ describeOnBoth("the service's publisher", (startChain) => {
     }
     const { rpcUrl: rpc, merkleUrl, chainId, contract } = fresh;
     for (const { userID, pubKey } of records)
-      await verifyPublicKey(userID, { rpc, merkleUrl, chainId, contract, expectedPublicKey: pubKey });
+      await verifyOnce(userID, { rpc, merkleUrl, chainId, contract, expectedPublicKey: pubKey });
   });
 });

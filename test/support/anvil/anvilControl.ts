@@ -1,4 +1,4 @@
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 
 /** Replaces the last blocks with empty ones. Their transactions are lost. */
 export async function reorganize(call: RpcCall, blocks: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Listening } from "@keyroot/operator/shared";
 import type { Statement } from "keyroot/auditors";
-import { serializeStatement } from "keyroot/auditors/protocol";
+import { serializeStatement } from "keyroot/internal/auditors";
 import { serve } from "../servers/servers.ts";
 
 /** A folder of statements on an HTTP server: file names without `.txt`, and their contents. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BEACON_NETWORKS, type Bootstrap, FORKS, rootOf, type Update } from "keyroot/beacon/protocol";
+import { BEACON_NETWORKS, type Bootstrap, FORKS, rootOf, type Update } from "keyroot/internal/lightClient";
 
-const DATA = join(import.meta.dirname, "../../keyroot/blocks/beacon/data");
+const DATA = join(import.meta.dirname, "../../keyroot/trust/lightClient/data");
 
 /** Recorded responses of mainnet's beacon chain. */
 export interface MainnetSample {

@@ -53,7 +53,8 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
   },
   "verified by auditors": { config: (world) => world.auditorsConfig(), path: verified, act: done },
   "a light client without an endpoint": {
-    config: ({ stack }) => Promise.resolve({ beacon: { urls: [stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` } }),
+    config: ({ stack }) =>
+      Promise.resolve({ lightClient: { urls: [stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` } }),
     path: verified,
     act: done,
   },

@@ -1,3 +1,4 @@
+import { oneEndpoint } from "keyroot";
 import hre from "hardhat";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { serveExplorer, type ExplorerAttack, type ExplorerConfig } from "@keyroot/operator/explorer";
@@ -5,10 +6,10 @@ import { SimulatedBeacon } from "@keyroot/operator/testing";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
 import "keyroot/auditors";
-import { bytesToBase64 } from "keyroot/bytes";
-import type { KeyRecord } from "keyroot/identity";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import type { KeyRecord } from "keyroot/internal/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
-import { makeMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile } from "keyroot/internal/merkle";
 import type { AttackerConfig } from "../../../demo/attacker.ts";
 import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
 import { startAttacker } from "../../../demo/attackContact.ts";
@@ -76,14 +77,14 @@ export class ExplorerWorld {
   }
 
   /** Settings of an explorer that uses Ethereum's light client. */
-  async lightClientConfig(): Promise<{ beacon: NonNullable<ExplorerConfig["beacon"]> }> {
+  async lightClientConfig(): Promise<{ lightClient: NonNullable<ExplorerConfig["lightClient"]> }> {
     const simulated = new SimulatedBeacon({ call: callerOf(this.stack.rpcUrl) });
     const { url } = this.#opened.adopt(await simulated.listen(), (server) => server.close());
-    return { beacon: { urls: [url], checkpoint: simulated.checkpoint } };
+    return { lightClient: { urls: [url], checkpoint: simulated.checkpoint } };
   }
 
   /** Settings of an explorer that accepts blocks which two of three auditors signed. Alice and Bob have signed one. */
-  async auditorsConfig(): Promise<{ auditors: NonNullable<ExplorerConfig["auditors"]> }> {
+  async auditorsConfig(): Promise<{ auditors: NonNullable<ExplorerConfig["auditors"]> & { urls: readonly string[] } }> {
     const { rpcUrl, chainId, contract } = this.stack;
     const latest = await callerOf(rpcUrl)("eth_getBlockByNumber", ["latest", false]);
     const block = latest as { number: string; hash: string; timestamp: string };
@@ -97,7 +98,13 @@ export class ExplorerWorld {
   /** The victim's bundle, and the hash of its block. */
   async makeBundle(): Promise<{ bundle: Bundle; pinned: string }> {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = this.stack;
-    const { bundle, verified } = await makeBundle(this.victim.userID, { rpc, chainId, contract, merkleUrl });
+    const { bundle, verified } = await makeBundle(this.victim.userID, {
+      rpc,
+      chainId,
+      contract,
+      merkleUrl,
+      trust: oneEndpoint(),
+    });
     return { bundle, pinned: verified.evidence.block?.hash ?? "" };
   }
 

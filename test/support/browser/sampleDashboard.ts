@@ -1,6 +1,6 @@
-import { AdminClient } from "@keyroot/service/admin";
-import { randomUserID } from "keyroot/identity";
-import { PartnerClient } from "keyroot/partner";
+import { AdminClient } from "@keyroot/client/operator";
+import { randomUserID } from "keyroot/internal/identity";
+import { PartnerClient } from "@keyroot/client/partner";
 import { startService } from "@keyroot/service";
 import { buildSite } from "@keyroot/web/build";
 import { randomBytes } from "node:crypto";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fetchBlock } from "keyroot/ethereum";
-import { type KeyRecord, serializeKeyRecord, type UserID, userIDToHex } from "keyroot/identity";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { fetchBlock } from "keyroot/internal/ethereum";
+import { type KeyRecord, serializeKeyRecord, type UserID, userIDToHex } from "keyroot/internal/identity";
+import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { audit, AuditState, verdictOf } from "@keyroot/operator/audit";
 import type { AuditOptions, AuditReport, FileSource, OpenStateOptions, PollOptions } from "@keyroot/operator/audit";
 import { readLogs, readUsers } from "../../../packages/operator/src/watch/pollChain.ts";
@@ -118,7 +118,7 @@ export function auditedWorld(startChain?: StartChain): AuditedWorld {
     },
     audit: async (changes = {}) =>
       audit({
-        call: rpcCaller(endpoint.url, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: ENDLESS_MS }),
+        call: rpcCaller(endpoint.url, { maxBytes: RPC_LIMITS.maxBytes, timeoutMs: ENDLESS_MS }),
         contract: fresh.contract.toLowerCase(),
         chainId: fresh.chainId,
         at: "latest",

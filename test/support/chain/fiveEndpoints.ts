@@ -5,21 +5,24 @@ import {
   type Evidence,
   type KeyRecord,
   KeyrootError,
-  makeMerkleFile,
-  type MerkleFile,
-  type VerifyOptions,
-  verifyPublicKey,
+  type BlockOptions,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
 } from "keyroot";
-import { extractHeader } from "keyroot/ethereum";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { extractHeader } from "keyroot/internal/ethereum";
 import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { slotOfUser, USERS_SLOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { FolderStore, type PublishedRoot } from "@keyroot/operator/publisher";
 import { sampleRecords } from "../samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { accountOf, trieOf } from "./tries.ts";
 import { deployOn, describeOnBoth, type StartChain, withFiles } from "./freshRegistry.ts";
 import { publishLocally } from "./local.ts";
+import { verifyOnce, type OnceOptions } from "../verifier/verifyOnce.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
 export const GET_BLOCK_NUMBER = id("getBlockNumber(bytes32)").slice(0, 10);
@@ -32,33 +35,26 @@ export const publishedLater = makeMerkleFile([late]);
 /** A false key for the same user, which a dishonest endpoint returns. */
 export const forged = makeMerkleFile([{ ...other, userID }]);
 
-/** The sources of a block hash. `quorum` is 3 of the 5 endpoints. The other sources use the first endpoint. */
-const ANCHORS = ["endpoint", "quorum", "pinned", "light-client"] as const;
-const QUORUM = 3;
+/** The sources of a block hash that need no other hosts. `endpoints` is 3 of the 5, and the others use the first one. */
+export const SOURCES = ["one-endpoint", "endpoints", "own-node", "pinned-block"] as const;
+export type Source = (typeof SOURCES)[number];
+const REQUIRED = 3;
 
-/** A source of the block hash, with or without a storage proof. */
-export interface Pair {
-  anchor: (typeof ANCHORS)[number];
-  storageProof: boolean;
-}
-
-export const PAIRS: readonly Pair[] = ANCHORS.flatMap((anchor) =>
-  [false, true].map((storageProof) => ({ anchor, storageProof })),
-);
-
-const ANCHOR_NAMES = {
-  endpoint: "one endpoint",
-  quorum: "a quorum",
-  pinned: "a pinned block",
-  "light-client": "a light client",
+const SOURCE_NAMES: Record<Source, string> = {
+  "one-endpoint": "one endpoint",
+  endpoints: "several endpoints",
+  "own-node": "an own node",
+  "pinned-block": "a pinned block",
 };
 
-/** Returns a pair's name for test titles, such as "a quorum with a storage proof". */
-export const nameOf = ({ anchor, storageProof }: Pair) =>
-  `${ANCHOR_NAMES[anchor]} ${storageProof ? "with" : "without"} a storage proof`;
+/** Returns a source's name for test titles. */
+export const nameOf = (source: Source) => SOURCE_NAMES[source];
 
-/** Whether a pair needs only one endpoint's answer at its latest block, as in the specification. No block is then read. */
-export const needsNoBlock = ({ anchor, storageProof }: Pair) => anchor === "endpoint" && !storageProof;
+/** Whether a source requires a storage proof. */
+export const needsProof = (source: Source) => source === "own-node" || source === "pinned-block";
+
+/** Whether a source needs only one endpoint's answer at its latest block, as in the specification. No block is then read. */
+export const needsNoBlock = (source: Source) => source === "one-endpoint";
 
 export type BlockJson = HeaderJson & { hash: string; number: string; timestamp: string };
 
@@ -71,7 +67,7 @@ export class FiveEndpoints {
   files!: { url: string };
   contract!: string;
   codeHash!: string;
-  /** A contract with the first file's root. Its mapping of users is at slot 1. */
+  /** A contract with the first file's root. Its mapping of users is at slot 1, as in PubKeyTrust. */
   olderContract!: string;
   /** The block that added the first file's root. */
   blockNumber!: number;
@@ -127,27 +123,28 @@ export class FiveEndpoints {
     return { rpc, chainId: this.chainId, contract: this.contract, merkleUrl: this.files.url };
   }
 
-  /** Returns the options that require the evidence of a pair. */
-  optionsFor({ anchor, storageProof }: Pair): VerifyOptions {
-    const place = { ...this.place(), storageProof, expectedPublicKey: ANY_KEY };
-    switch (anchor) {
-      case "endpoint":
-        return place;
-      case "quorum":
-        return { ...place, rpc: this.urls(), quorum: QUORUM };
-      case "pinned":
-        return { ...place, pinned: this.head.hash };
-      case "light-client":
-        return { ...place, lightClient: true };
+  /** Returns the options with a source. @param block the requirements for the block that endpoints report */
+  optionsFor(source: Source, block: BlockOptions = {}): OnceOptions {
+    const place = { ...this.place(), expectedPublicKey: ANY_KEY };
+    switch (source) {
+      case "one-endpoint":
+        return { ...place, trust: oneEndpoint(block) };
+      case "endpoints":
+        return { ...place, rpc: this.urls(), trust: endpoints({ required: REQUIRED, ...block }) };
+      case "own-node":
+        return { ...place, trust: ownNode(block) };
+      case "pinned-block":
+        return { ...place, trust: pinnedBlock(this.head.hash) };
     }
   }
 
-  /** Returns the expected evidence: the pair's anchor and proof, the block, and the whole file. */
-  evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
+  /** Returns the expected evidence: the source and proof, the block, and the whole file. */
+  evidenceOf(source: Source, { hash, number, timestamp }: BlockJson): Evidence {
     return {
-      ...pair,
-      ...(pair.anchor === "quorum" ? { agreeing: QUORUM } : {}),
+      source,
+      ...(source === "endpoints" ? { details: { agreeing: REQUIRED } } : {}),
       block: { hash, number: Number(number), timestamp: Number(timestamp) },
+      storageProof: needsProof(source),
       uniqueness: "checked",
     };
   }
@@ -183,9 +180,9 @@ export function describeOnChains(subject: string, body: (chain: FiveEndpoints) =
 }
 
 /** The result of a verification: "truth", "lie", or the code of its error. */
-export async function resultOf(options: VerifyOptions, { userID, pubKey } = mine): Promise<string> {
+export async function resultOf(options: OnceOptions, { userID, pubKey } = mine): Promise<string> {
   try {
-    const { record } = await verifyPublicKey(userID, options);
+    const { record } = await verifyOnce(userID, options);
     return record.pubKey === pubKey ? "truth" : "lie";
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry, type SendTransaction, toTransaction } from "@keyroot/operator/publisher";
 import { startFileHost, startLocalChain } from "@keyroot/service/stack";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { callerOf, receiptOf } from "./local.ts";

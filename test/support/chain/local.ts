@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deploy, FolderStore, publish, Registry } from "@keyroot/operator/publisher";
-import type { KeyRecord } from "keyroot/identity";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { ENDLESS_MS } from "../endless.ts";
 
 /** Options of `publish` for the chains of tests: Hardhat's and Anvil's. */

@@ -1,4 +1,4 @@
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { startRpcProxy } from "../servers/rpcProxy.ts";
 import { callerOf } from "./local.ts";
 

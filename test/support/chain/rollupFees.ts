@@ -1,5 +1,5 @@
 /** Contracts at the addresses of rollups' own contracts. They return the fees for a transaction's bytes. */
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { runSolc } from "../../../scripts/generate/contractSources.ts";
 
 /** Wei per byte of a transaction, and the operator fee's parts, of the OP-stack contract. */

@@ -12,17 +12,14 @@ export const SCRIPT = import.meta.filename;
 if (import.meta.main) {
   makeMerkle(["a"]);
   if ([1].find((value) => value === 1) === 1) throw new Error("merkle-tree-gen does not replace Array.prototype.find.");
-  const { ANY_KEY, verifyPublicKey } = await import("keyroot");
+  const { ANY_KEY, createVerifier, endpoints } = await import("keyroot");
   const { userID, pubKey, quorum } = JSON.parse(process.argv[2] ?? "") as {
     userID: string;
     pubKey: string;
     quorum: { chainId: number; contract: string; merkleUrl: string; rpc: string[] };
   };
-  const { record } = await verifyPublicKey(userID, {
-    ...quorum,
-    expectedPublicKey: ANY_KEY,
-    quorum: 2,
-    limits: { timeoutMs: 2 * ENDLESS_MS },
-  });
+  const trust = endpoints({ required: 2 });
+  const verifier = createVerifier({ ...quorum, trust, limits: { timeoutMs: 2 * ENDLESS_MS } });
+  const { record } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
   console.log(record.pubKey === pubKey ? "truth" : "lie");
 }

@@ -1,5 +1,6 @@
 import { keccak256 } from "ethers";
-import type { MerkleFile, VerifierOptions } from "keyroot";
+import type { VerifierOptions } from "keyroot";
+import type { MerkleFile } from "keyroot/merkle";
 import { textOf } from "../samples.ts";
 
 /** The bodies of all answers to a verification. */
@@ -30,7 +31,7 @@ export function cannedAnswers(file: MerkleFile) {
     contract: `0x${"12".repeat(20)}`,
     merkleUrl: "https://files.example",
     codeHash: keccak256(code),
-  } satisfies VerifierOptions;
+  } satisfies Omit<VerifierOptions, "trust">;
   return { answers, options, fetchFrom };
 }
 

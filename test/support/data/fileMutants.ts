@@ -11,7 +11,7 @@ import { type Change, partOf, splice, swap } from "./mutations.ts";
 import { CONTRACT, plainBundle } from "./plainBundle.ts";
 import { plainFile } from "./plainFile.ts";
 import { sha256 } from "../samples.ts";
-import type { MerkleProof } from "keyroot/merkle";
+import type { MerkleProof } from "keyroot/internal/merkle";
 import { type Case, fileText, type Kind, readVectors, toBytes, toInput } from "./vectors.ts";
 import { type Verdict, verdictOf, type Verified } from "./vectors.ts";
 

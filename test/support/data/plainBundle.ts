@@ -1,6 +1,6 @@
 import { encodeRlp, id, keccak256, stripZerosLeft } from "ethers";
-import { userIDToHex } from "keyroot/identity";
-import type { MerkleProof } from "keyroot/merkle";
+import { userIDToHex } from "keyroot/internal/identity";
+import type { MerkleProof } from "keyroot/internal/merkle";
 import { sha256 } from "../samples.ts";
 
 /** A bundle as plain JSON that tests can change. */

@@ -1,10 +1,11 @@
+import { oneEndpoint, pinnedBlock } from "keyroot";
 import { readFileSync } from "node:fs";
-import { base64ToBytes } from "keyroot/bytes";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { verifyBundle } from "keyroot/bundle";
-import { VerificationError, type VerificationStep } from "keyroot/errors";
-import { ANY_KEY, type KeyRecord } from "keyroot/identity";
-import { verifyMerkleProof } from "keyroot/merkle";
-import { verifyFile } from "keyroot/verifier";
+import { VerificationError, type VerificationStep } from "keyroot/internal/errors";
+import { ANY_KEY, type KeyRecord } from "keyroot/internal/identity";
+import { verifyMerkleProof } from "keyroot/internal/merkle";
+import { verifyFile } from "keyroot/internal/verifier";
 import { plainFile } from "./plainFile.ts";
 import { sha256 } from "../samples.ts";
 
@@ -97,7 +98,9 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
     return { index, record };
   }
   if (kind === "proof") return { record: verifyMerkleProof(bytes, { userID, root, expectedPublicKey }).record };
-  const bundle = await verifyBundle(bytes, query, { pinned });
+  // Without a hash, the verifier reports the untrusted block of the bundle.
+  const trust = pinned === undefined ? oneEndpoint() : pinnedBlock(pinned);
+  const bundle = await verifyBundle(bytes, { ...query, trust });
   const { number = NaN, timestamp = NaN } = bundle.evidence.block ?? {};
   return { record: bundle.record, root: bundle.root, block: { number, timestamp } };
 }

@@ -4,8 +4,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { KeyrootError } from "keyroot/errors";
-import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { KeyrootError } from "keyroot/internal/errors";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import type { Attempt } from "../../../packages/operator/src/publisher/journal/journal.ts";

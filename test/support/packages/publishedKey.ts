@@ -1,5 +1,5 @@
 import hre from "hardhat";
-import { generateKeyPair, type KeyRecord, makeKeyRecord, randomUserID } from "keyroot/identity";
+import { generateKeyPair, type KeyRecord, makeKeyRecord, randomUserID } from "keyroot/internal/identity";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { publishLocally } from "../chain/local.ts";
 

@@ -1,7 +1,7 @@
 import { AbiCoder } from "ethers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type KeyRecord, userIDToHex } from "keyroot/identity";
+import { type KeyRecord, userIDToHex } from "keyroot/internal/identity";
 import { receiptOf } from "../chain/local.ts";
 import { plainFile } from "../data/plainFile.ts";
 import type { Deployment } from "./deployment.ts";

@@ -1,5 +1,5 @@
 import type { Journal, MerkleFileStore } from "@keyroot/operator/publisher";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 
 /**
  * Simulates a publisher that is killed at one of its steps. After this step, none of its calls returns. A step is the moment

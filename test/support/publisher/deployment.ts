@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type KeyRecord, userIDToHex } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import { type KeyRecord, userIDToHex } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { type PlainFile, plainFile } from "../data/plainFile.ts";
 
 /** A registry, and the folder of its files. */

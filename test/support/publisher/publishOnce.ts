@@ -1,6 +1,6 @@
 /** A publisher in a separate process, for tests that kill it. Arguments: endpoint, contract, records, store, file host, plan. */
 import { fetchFromHost, FolderJournal, FolderStore, readRecords, Registry } from "@keyroot/operator/publisher";
-import { rpcCaller } from "keyroot/transport";
+import { rpcCaller } from "keyroot/internal/transport";
 import { publishWith } from "../../../packages/operator/src/publisher/publish.ts";
 import { LOCAL } from "../chain/local.ts";
 

@@ -1,12 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { FolderStore, type PublishOptions } from "@keyroot/operator/publisher";
-import type { KeyRecord } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
-import { verifyPublicKey } from "keyroot/verifier";
+import type { KeyRecord } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { type PublishTimes, publishWith } from "../../../packages/operator/src/publisher/publish.ts";
 import { freshRegistry, type StartChain } from "../chain/freshRegistry.ts";
 import { LOCAL } from "../chain/local.ts";
 import { ENDLESS_MS } from "../endless.ts";
+import { verifyOnce } from "../verifier/verifyOnce.ts";
 
 /** For tests that publish: each test has a new registry and an empty folder of files. */
 export function publishing(startChain?: StartChain) {
@@ -38,7 +38,7 @@ export function publishing(startChain?: StartChain) {
       }),
     verify: ({ userID, pubKey }: KeyRecord) => {
       const { rpcUrl: rpc, merkleUrl, contract, chainId } = fresh;
-      return verifyPublicKey(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
+      return verifyOnce(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
     },
     /** The names of the stored files. */
     stored: () => readdir(fresh.filesDir),

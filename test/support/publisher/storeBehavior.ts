@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ArgumentError, VerificationError } from "keyroot/errors";
-import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { ArgumentError, VerificationError } from "keyroot/internal/errors";
+import { makeMerkleFile, type MerkleFile } from "keyroot/internal/merkle";
 import type { MerkleFileStore } from "@keyroot/operator/publisher";
 import { sampleRecords, storedAs, textOf } from "../samples.ts";
 import { failure } from "../support.ts";

@@ -1,6 +1,6 @@
-import { makeKeyRecord } from "keyroot";
-import { PartnerClient } from "keyroot/partner";
-import { UserClient } from "keyroot/user";
+import { makeKeyRecord } from "keyroot/records";
+import { PartnerClient } from "@keyroot/client/partner";
+import { UserClient } from "@keyroot/client/user";
 import { samplePublicKeys, sampleUserID } from "../samples.ts";
 import { all } from "../support.ts";
 

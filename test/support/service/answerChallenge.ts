@@ -1,5 +1,5 @@
-import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
-import { type KeyPair, makeKeyRecord, type PossessionStatement, provePossession } from "keyroot/identity";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { type KeyPair, makeKeyRecord, type PossessionStatement, provePossession } from "keyroot/internal/identity";
 
 /** The key's fields in requests. */
 export function keyFieldsOf({ publicKey }: Pick<KeyPair, "publicKey">): { public_key: string; key_id: string } {

@@ -5,8 +5,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Databases } from "@keyroot/service";
-import { bytesToBase64 } from "keyroot/bytes";
-import { generateKeyPair, type KeyPair, type PossessionStatement, provePossession, responseOf } from "keyroot/identity";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import {
+  generateKeyPair,
+  type KeyPair,
+  type PossessionStatement,
+  provePossession,
+  responseOf,
+} from "keyroot/internal/identity";
 import { add, BASE, encode, IDENTITY, multiply, P, pointsOfSmallOrder } from "../data/curve41417.ts";
 import { statementOf } from "./answerChallenge.ts";
 import type { Answer, Caller, TestPartner, TestUser } from "./caller.ts";

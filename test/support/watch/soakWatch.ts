@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Alarm, type Contact, createVerifier, type Store, type Watch } from "keyroot";
+import { type Alarm, type Contact, type Store, type Watch } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
-import type { KeyRecord } from "keyroot/identity";
+import type { KeyRecord } from "keyroot/internal/identity";
 import { sampleRecords, sha256 } from "../samples.ts";
 import { seededRandom } from "../seededRandom.ts";
 import { FaultyFetch } from "./faultyFetch.ts";
 import type { WatchedChain } from "./watchedChain.ts";
+import { verifierAt } from "../verifier/verifyOnce.ts";
 
 export interface SoakOptions {
   rounds: number;
@@ -82,7 +83,7 @@ export async function soakWatch(chain: WatchedChain, options: SoakOptions): Prom
     const { signal } = killed;
     const { rpc, chainId, contract, merkleUrl } = chain;
     const limits = { timeoutMs: 250 };
-    const verifier = createVerifier({ rpc, chainId, contract, merkleUrl, limits, fetch: via.fetch, now: () => time });
+    const verifier = verifierAt({ rpc, chainId, contract, merkleUrl, limits, fetch: via.fetch, now: () => time });
     // A killed app writes nothing more, and shows nothing more.
     const ownStore: Store = {
       get: (name) => store.get(name),

@@ -2,12 +2,12 @@
  * An app in a separate process, which watches until it is killed: `watchUntilKilled.ts OPTIONS`, in JSON. It keeps its
  * state in a folder, and runs round after round. It prints a line for each round and each alarm.
  */
-import { createVerifier, type VerifierOptions } from "keyroot";
+import { createVerifier, oneEndpoint, type VerifierOptions } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
 import { fileStore } from "keyroot/store/file";
 
 export interface ProcessOptions {
-  verifier: VerifierOptions;
+  verifier: Omit<VerifierOptions, "trust">;
   folder: string;
   userID: string;
   publicKey: string;
@@ -15,7 +15,7 @@ export interface ProcessOptions {
 
 const { verifier, folder, userID, publicKey } = JSON.parse(process.argv[2] ?? "") as ProcessOptions;
 const onAlarm = ({ code }: { code: string }) => process.stdout.write(`alarm ${code}\n`);
-const watch = await createVerifier(verifier).watch({
+const watch = await createVerifier({ ...verifier, trust: oneEndpoint() }).watch({
   ...{ userID, publicKey, store: fileStore(folder), makeBundle, onAlarm },
 });
 for (;;) {

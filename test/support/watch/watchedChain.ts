@@ -1,5 +1,5 @@
-import type { KeyRecord } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { deployOn, withFiles } from "../chain/freshRegistry.ts";
 import { publishLocally } from "../chain/local.ts";
 

@@ -7,7 +7,6 @@ import { encodeUtf8 } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
-import { checkAllBuiltins } from "../input/builtins.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
@@ -139,7 +138,6 @@ export function makeChallenge(
   request: ChallengeRequest,
   ephemeralPrivateKey: bigint = randomScalar(),
 ): { ephemeralKey: Uint8Array; response: Uint8Array } {
-  checkAllBuiltins();
   const point = parsePrimeOrderPoint(checkObject("The request", request).publicKey);
   const ephemeralKey = encodePoint(curve().BASE.multiply(checkPrivateKey(ephemeralPrivateKey)));
   const sharedPoint = encodePoint(point.multiply(ephemeralPrivateKey));
@@ -151,7 +149,6 @@ export function makeChallenge(
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the private key.
  */
 export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
-  checkAllBuiltins();
   const own = encodePoint(curve().BASE.multiply(checkPrivateKey(privateKey)));
   if (bytesToHex(own) === bytesToHex(publicKey)) return;
   throw new ArgumentError(

@@ -5,7 +5,6 @@ import { base64ToBytes } from "../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
-import { checkBuiltins } from "../input/builtins.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
 import { checkPublicKey } from "./publicKey.ts";
@@ -121,7 +120,6 @@ interface Side {
 }
 
 function parsePair(mine: KeyHolder, contact: KeyHolder): [Side, Side] {
-  checkBuiltins();
   const pair: [Side, Side] = [parseSide("The user", mine), parseSide("The contact", contact)];
   if (pair[0].userID !== pair[1].userID) return pair;
   throw new ArgumentError(

@@ -1,4 +1,3 @@
-import { checkBuiltins } from "./builtins.ts";
 import { parseJson } from "./parseJson.ts";
 import { checkUntrusted, decodeDocument } from "./untrusted.ts";
 
@@ -17,7 +16,6 @@ export interface DocumentLimits {
  * BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
-  checkBuiltins();
   if (!(source instanceof Uint8Array)) return source;
   const text = decodeDocument(subject, source, maxBytes);
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));

@@ -1,6 +1,5 @@
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
-import { checkBuiltins } from "../input/builtins.ts";
 import { isObject } from "../input/isObject.ts";
 import { invalidArgument } from "../input/options.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
@@ -16,7 +15,6 @@ import { piecesOf } from "./nodes.ts";
  * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));
  */
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
-  checkBuiltins();
   if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
   // The texts have the order of the user ids. Each text begins with the user id, and all texts have the same length.
   // The array is copied, because `map` skips holes.
@@ -38,7 +36,6 @@ export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
 
 /** Checks that a value is a MerkleFile, and returns the value. @throws ArgumentError ARGUMENT_INVALID */
 export function checkMerkleFile(file: unknown): MerkleFile {
-  checkBuiltins();
   if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {
     return file as unknown as MerkleFile;
   }

@@ -1,4 +1,3 @@
-import type { Sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
@@ -18,11 +17,10 @@ export interface MerkleFile {
 /**
  * Makes a file from values and the corresponding records.
  * @param records the parsed values
- * @param hash the hash function, as for `MerkleTree`
  * @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE
  */
-export function fileOf(values: readonly string[], records: readonly KeyRecord[], hash?: Sha256Hex): MerkleFile {
-  return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values, hash) };
+export function fileOf(values: readonly string[], records: readonly KeyRecord[]): MerkleFile {
+  return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values) };
 }
 
 /** Returns the index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */

@@ -1,4 +1,3 @@
-import type { Sha256Hex } from "../bytes/sha256.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
 import { decodeDocument } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
@@ -28,11 +27,11 @@ export function decodeFile(bytes: Uint8Array): string {
  * accepts a file that `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
-export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex): MerkleFile | undefined {
+export function parseSerializedFile(text: string, root: string): MerkleFile | undefined {
   let file: MerkleFile;
   try {
     const values = readValues(text);
-    file = fileOf(values, readRecords(values), hash);
+    file = fileOf(values, readRecords(values));
   } catch {
     // The caller then calls `verifyMerkleFile`, which throws an error with the problem.
     return undefined;

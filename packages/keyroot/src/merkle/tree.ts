@@ -1,7 +1,5 @@
-import { type Sha256Hex, sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
-import { checkBuiltins } from "../input/builtins.ts";
-import { checkFunction, invalidArgument } from "../input/options.ts";
+import { invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
 /** Maximum number of values in a tree. The hashes of such a tree take about 128 MB. */
@@ -23,17 +21,14 @@ export class MerkleTree {
 
   /**
    * @param values the texts to hash as leaves
-   * @param hash SHA-256 of a text in UTF-8, as 64 lowercase hex digits. Default: the built-in function
    * @throws ArgumentError TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID
    */
-  constructor(values: readonly string[], hash: Sha256Hex = sha256Hex) {
-    checkBuiltins();
+  constructor(values: readonly string[]) {
     checkValues(values);
-    checkFunction("The hash argument", hash);
-    let level = values.map((value) => hashLeaf(value, hash)).join("");
+    let level = values.map((value) => hashLeaf(value)).join("");
     this.levels = [level];
     while (level.length > HASH_CHARACTERS) {
-      level = hashParents(level, hash).join("");
+      level = hashParents(level).join("");
       this.levels.push(level);
     }
   }
@@ -92,11 +87,11 @@ export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
 
-function hashParents(children: string, hash: Sha256Hex): string[] {
+function hashParents(children: string): string[] {
   const parents: string[] = [];
   for (let i = 0; i < children.length / HASH_CHARACTERS; i += 2) {
     const left = hashAt(children, i);
-    parents.push(hashChildren(left, hashAt(children, i + 1) || left, hash));
+    parents.push(hashChildren(left, hashAt(children, i + 1) || left));
   }
   return parents;
 }

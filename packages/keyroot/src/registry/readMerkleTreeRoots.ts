@@ -3,7 +3,6 @@ import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { isData, invalidAnswer } from "../ethereum/rpcValues.ts";
 import { packUserIDs, type UserID } from "../identity/userID.ts";
-import { checkBuiltins } from "../input/builtins.ts";
 import { checkNames } from "../input/options.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
@@ -44,7 +43,6 @@ export async function readMerkleTreeRoots(
   userIDs: readonly UserID[],
   options: ReadRootsOptions = {},
 ): Promise<(string | undefined)[]> {
-  checkBuiltins();
   const names = ["block", "onRead", "canSplit"] as const;
   const { block = "latest", onRead, canSplit = isRejected } = checkNames("The options", options, names);
   const roots = new Array<string | undefined>(userIDs.length);

@@ -4,14 +4,15 @@ import { checkInteger, checkNames, checkObject, MAX_TIMEOUT_MS } from "../input/
 export interface Limits {
   /** Maximum size of a Merkle-tree file in bytes, after decompression. Default: 16 MiB, about 20,000 users. */
   fileBytes: number;
-  /** Maximum size of a JSON-RPC response in bytes, after decompression. Default: 1 MiB. */
-  rpcBytes: number;
   /** Maximum time of the whole verification in ms. Default: 30,000. */
   timeoutMs: number;
 }
 
 /** The default limits of a verification. */
-export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
+export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, timeoutMs: 30_000 };
+
+/** Limits of one JSON-RPC request: the size of the response in bytes, after decompression, and the time in ms. */
+export const RPC_LIMITS = { maxBytes: 2 ** 20, timeoutMs: 30_000 };
 
 /**
  * Maximum size in bytes of the response to an RPC method:
@@ -19,7 +20,7 @@ export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, t
  * - `eth_getCode`: twice the largest code in hex (EIP-170);
  * - `eth_getProof`: two proofs of 65 nodes each.
  *
- * For other methods, only `rpcBytes` applies. For example, a block contains the hashes of all transactions in the
+ * For other methods, only `RPC_LIMITS.maxBytes` applies. For example, a block contains the hashes of all transactions in the
  * block.
  */
 const METHOD_BYTES: Readonly<Record<string, number>> = {
@@ -29,13 +30,14 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_getProof: 288 * 2 ** 10,
 };
 
-export function bytesOfMethod({ rpcBytes }: Limits, method: string): number {
-  return Math.min(METHOD_BYTES[method] ?? rpcBytes, rpcBytes);
+/** Returns the maximum size of the response to an RPC method in bytes. */
+export function bytesOfMethod(method: string): number {
+  return METHOD_BYTES[method] ?? RPC_LIMITS.maxBytes;
 }
 
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
   checkNames("The limits", checkObject("The limits option", limits), Object.keys(DEFAULT_LIMITS));
   const parse = (name: keyof Limits) =>
     checkInteger(`The limits.${name} option`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
-  return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };
+  return { fileBytes: parse("fileBytes"), timeoutMs: parse("timeoutMs") };
 }

@@ -1,9 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
-import { makeSource } from "../blocks/addedSources.ts";
 import { VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
-import { checkNames, checkObject } from "../input/options.ts";
 import {
   verifyMerkleProof,
   verifyRecordUser,
@@ -18,15 +16,15 @@ import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ether
 import { parseDocument } from "../input/document.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
+import { usersSlotOf } from "../registry/slots.ts";
+import { openTrust, type Trust } from "../trust/trust.ts";
 import type { Evidence } from "../evidence.ts";
 import {
-  checkHash,
-  checkOnlyOne,
+  type KeyOptions,
   parseKeyQuery,
   parseRegistryReference,
-  parseUsersSlot,
   type RegistryReference,
-  type VerifyOptions,
+  type VerifierOptions,
 } from "./options.ts";
 import { verifyRoot } from "./verdict.ts";
 
@@ -49,24 +47,15 @@ export interface Bundle extends StorageProof {
   statement?: string | undefined;
 }
 
-/** The user to verify, and the contract that the caller trusts. A forged bundle could contain a different contract. */
-export type BundleQuery = { userID: UserID } & Pick<
-  VerifyOptions,
-  "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
->;
-
 /**
- * The trusted block or the trusted auditors, but not both. Get this value from a source that the bundle's sender does
- * not control.
+ * The user to verify, and what the caller trusts. Get the contract and the trust from a source that the bundle's sender
+ * does not control: a forged bundle could contain a different contract.
  */
-export interface TrustedBlock {
-  /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
-  pinned?: string | undefined;
-  /**
-   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs }`. To use
-   * this option, import `keyroot/auditors`. The `AuditorsOption` type of `keyroot/auditors` describes the fields.
-   */
-  auditors?: object | undefined;
+export interface BundleQuery
+  extends Pick<VerifierOptions, "chainId" | "contract" | "codeHash">, Pick<KeyOptions, "expectedPublicKey"> {
+  userID: UserID;
+  /** `pinnedBlock(hash)` for the hash of the bundle's block, or `auditors({ … })` who signed the bundle's statement. */
+  trust: Trust;
 }
 
 /** A public key that a bundle proves, and the contract in which the key is published. */
@@ -78,7 +67,7 @@ export interface VerifiedBundle extends ProvenKey {
   evidence: Evidence;
 }
 
-const QUERY: (keyof BundleQuery)[] = ["userID", "chainId", "contract", "codeHash", "usersSlot", "expectedPublicKey"];
+const QUERY: (keyof BundleQuery)[] = ["userID", "chainId", "contract", "codeHash", "expectedPublicKey", "trust"];
 const FORMAT = "keyroot-bundle-v1";
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
@@ -135,75 +124,61 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
  * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
  * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
- * @throws ArgumentError SOURCE_NOT_IMPORTED, and the errors of `verifyPublicKey`. In this case, the function did not
- * verify anything.
+ * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. In this case, the function did not verify anything.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
- * const query = { userID, expectedPublicKey, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
- * const { publicKey, evidence } = await verifyBundle(bytes, query, { pinned });
+ * const { publicKey, evidence } = await verifyBundle(bytes, {
+ *   userID,
+ *   expectedPublicKey,
+ *   chainId: 1,
+ *   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+ *   trust: pinnedBlock(hash),
+ * });
  */
-export async function verifyBundle(
-  source: unknown,
-  query: BundleQuery,
-  trusted: TrustedBlock = {},
-): Promise<VerifiedBundle> {
+export async function verifyBundle(source: unknown, query: BundleQuery): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query, QUERY);
   checkChecksum(expected.contract);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
-  const usersSlot = parseUsersSlot(query.usersSlot);
-  const { pinned, auditors } = checkObject("The options", trusted);
-  checkNames("The options", trusted, ["pinned", "auditors"]);
-  checkHash("The pinned option", pinned);
-  checkOnlyOne(trusted, ["pinned", "auditors"]);
+  const { chainId, contract } = expected;
+  const trusted = openTrust(query.trust, { chainId, contract, offline: true });
   const { bundle, record } = parseBundle(source);
-  const { chainId, contract, codeHash } = bundle;
+  const { codeHash } = bundle;
 
   verifyRecordUser(record, userID);
-  const { header } = bundle;
-  const signed = auditors && makeSource("auditors", auditors, { chainId, contract, bundle });
-  const request = { calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now } as const;
-  const { find } = signed ?? {};
-  const found = await find?.(request);
-  const block = verifyHeader(header, found?.hash ?? pinned, found?.number);
-  verifyRegistry(bundle, expected, usersSlot);
-  const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), bundle);
-  const { hash, number, timestamp } = block;
-  const anchor = found?.anchor ?? "pinned";
-  const evidence: Evidence = { anchor, storageProof: true, block: { hash, number, timestamp }, ...found?.evidence };
+  const header = hashHeader(bundle.header);
+  const { hash, number, timestamp, stateRoot } = header;
+  const found = trusted.findInBundle?.(bundle);
+  if (found === undefined) throw unanchored(header);
+  checkHeaderHash("The bundle's header", header, found.hash, found.number);
+  verifyRegistry(bundle, expected);
+  const slot = verifyStorageProof(stateRoot, bundle.contract, slotOfUser(userID, bundle.usersSlot), bundle);
+  const details = found.details && { details: found.details };
+  const block = { hash, number, timestamp };
+  const evidence: Evidence = { source: trusted.name, ...details, block, storageProof: true };
   const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
-  await found?.checkRoot?.({ userID, contract }, answers.root, evidence);
-  const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
+  await found.checkRoot?.({ userID, contract }, answers.root, evidence);
+  const root = verifyRoot({ userID, chainId, contract: bundle.contract, codeHash }, answers, evidence);
   return {
     ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey }),
-    contract,
+    contract: bundle.contract,
     chainId,
     codeHash,
     evidence,
   };
 }
 
-/** Checks that the bundle's block is the caller's trusted block, and returns this block. */
-function verifyHeader(
-  header: HeaderJson,
-  expected: string | undefined,
-  expectedNumber: number | undefined,
-): BlockHeader {
-  const block = hashHeader(header);
-  const { hash: actual, number } = block;
-  if (expected === undefined) {
-    const message = `The bundle is for the untrusted block ${actual} with the number ${number}. Get the block's hash from a trusted source, and pass it as pinned.`;
-    throw new VerificationError("anchor", "UNANCHORED", message, { actual });
-  }
-  checkHeaderHash("The bundle's header", block, expected, expectedNumber);
-  return block;
+/** The error for a choice of trust that cannot vouch for a block without a network. */
+function unanchored({ hash, number }: BlockHeader): VerificationError {
+  const message = `The bundle is for the untrusted block ${hash} with the number ${number}. Get the block's hash from a trusted source, and pass pinnedBlock(hash) as trust.`;
+  return new VerificationError("anchor", "UNANCHORED", message, { actual: hash });
 }
 
 /** Checks that the bundle has the caller's chain, contract, slot and code. */
-function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: number): void {
+function verifyRegistry(bundle: Bundle, expected: RegistryReference): void {
   const parts = [
     ["CHAIN_ID_MISMATCH", "chain", bundle.chainId, expected.chainId],
     ["CONTRACT_MISMATCH", "contract", bundle.contract, expected.contract.toLowerCase()],
-    ["CONTRACT_MISMATCH", "usersSlot", bundle.usersSlot, usersSlot],
+    ["CONTRACT_MISMATCH", "usersSlot", bundle.usersSlot, usersSlotOf(expected)],
     ["CODE_HASH_MISMATCH", "codeHash", bundle.codeHash, expected.codeHash ?? bundle.codeHash],
   ] as const;
   for (const [code, name, actual, expected] of parts) {

@@ -6,11 +6,11 @@ import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Store } from "../store/store.ts";
+import type { BlockSource } from "../trust/blockSource.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
-import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";
-import type { VerifiedKey } from "./verifyPublicKey.ts";
+import type { VerifiedKey } from "./verifyKey.ts";
 
 export interface CachedKey extends CachedAnswer {
   index: number;
@@ -25,7 +25,7 @@ export interface CachedKey extends CachedAnswer {
   storedAt: number;
 }
 
-const FORMAT = "keyroot-cache-v3";
+const FORMAT = "keyroot-cache-v4";
 
 /** The names of EIP-1193 providers, which have no URL. The names are valid only in this process. */
 const providers = new WeakMap<object, string>();
@@ -44,12 +44,8 @@ export function sourceOf(endpoint: Endpoint): string {
 }
 
 /** Loads the cached key of a user. An unreadable entry causes a new request. */
-export async function loadCachedKey(
-  cache: Store,
-  query: KeyQuery,
-  policy: EvidencePolicy,
-): Promise<CachedKey | undefined> {
-  const text = await cache.get(entryName(query, policy));
+export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<CachedKey | undefined> {
+  const text = await cache.get(entryName(query));
   if (typeof text !== "string") return undefined;
   try {
     const entry: unknown = JSON.parse(text);
@@ -79,56 +75,54 @@ export async function loadCachedKey(
 export async function storeKey(
   cache: Store,
   query: KeyQuery,
-  policy: EvidencePolicy,
+  { tag }: Pick<BlockSource, "tag">,
   key: VerifiedKey,
   cached: CachedKey | undefined,
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
-  // Auditors sign only finalized blocks.
-  const final = policy.tag === "finalized" && evidence.block !== undefined;
+  const final = tag === "finalized" && evidence.block !== undefined;
   if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
   const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources, storedAt };
-  await cache.set(entryName(query, policy), JSON.stringify(entry));
+  await cache.set(entryName(query), JSON.stringify(entry));
 }
 
-export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
-  await cache.set(entryName(query, policy), "");
+export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
+  await cache.set(entryName(query), "");
 }
 
 /**
- * Checks whether a cached key can be used without a new request. The key's root must be final, and this call's options
- * must accept the root's evidence. For a quorum, enough of this call's endpoints must have agreed on the root. A single
- * endpoint's unproven answer expires, so the endpoint can correct a false answer later.
+ * Checks whether a cached key can be used without a new request. Its root must be final, and the verifier's source must
+ * accept its evidence. An unproven answer of a single endpoint expires, so the endpoint can correct a false one later.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
  * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
-export async function meetsPolicy(
+export async function isAccepted(
   { evidence, final, sources, storedAt }: CachedKey,
-  { anchor, storageProof, maxAgeMs = Infinity }: EvidencePolicy,
+  source: BlockSource,
   current: readonly string[],
   recheckMs: number,
   now: number,
 ): Promise<boolean> {
-  if (!final || (storageProof && !evidence.storageProof)) return false;
+  if (!final || evidence.source !== source.name || (source.storageProof && !evidence.storageProof)) return false;
   const age = now - timeOf(evidence);
-  if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
+  if (!(age <= (source.maxAgeMs ?? Infinity) && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
   if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
-  // With a pinned block, the verifier always reads the chain, because each caller can pin a different block.
-  if (typeof anchor === "object" && "pinned" in anchor) return false;
-  if (typeof anchor === "object" && "added" in anchor)
-    return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);
-  const [name, required] = typeof anchor === "string" ? [anchor, 1] : ["quorum", anchor.quorum];
-  if (evidence.anchor !== name || sources.length === 0) return false;
+  return source.accepts(evidence, countAgreeing(sources, current));
+}
+
+/** Counts the current endpoints that agreed on the block and on the answer: the smaller number counts. */
+function countAgreeing(sources: CachedKey["sources"], current: readonly string[]): number {
+  let least = sources.length === 0 ? 0 : current.length;
   for (const agreed of sources) {
     const known = new Set(agreed);
     let count = 0;
     for (const source of current) if (known.has(source)) count++;
-    if (count < required) return false;
+    least = Math.min(least, count);
   }
-  return true;
+  return least;
 }
 
 /** Verifies a cached key without sending a request. @throws the errors of `verifyKeyRecord` */
@@ -144,10 +138,7 @@ function timeOf({ block }: Evidence): number {
   return (block?.timestamp ?? 0) * 1000;
 }
 
-/**
- * Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract, code and
- * slot.
- */
-function entryName({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
-  return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
+/** Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract and code. */
+function entryName({ chainId, contract, codeHash, userID }: KeyQuery): string {
+  return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", userID].join(":");
 }

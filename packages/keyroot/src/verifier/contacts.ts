@@ -1,9 +1,9 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { KeyOptions } from "./options.ts";
 
 /** A contact to verify, and the key that a server returned for this contact. */
-export type Contact = Pick<VerifyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
+export type Contact = Pick<KeyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
 
 /**
  * Checks the form of a contact list, and copies the list. The caller may change the original list during the

@@ -40,15 +40,15 @@ export function contradicts(
 /**
  * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
- * - 1: the unproven answer of a quorum;
- * - 2: a storage proof at a block that no single endpoint and no single auditor chose.
+ * - 1: the unproven answer of several endpoints;
+ * - 2: a storage proof at a block that no single endpoint or auditor chose.
  */
-export function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
-  // A quorum of 1 or a single auditor is no stronger than one endpoint.
-  if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
-  if (anchor === "auditors" && auditors.length < 2) return 0;
+export function strengthOf({ source, storageProof, details: { agreeing = 1, auditors = [] } = {} }: Evidence): number {
+  // A single agreeing endpoint or a single auditor is no stronger than one endpoint.
+  if (source === "one-endpoint" || (source === "endpoints" && agreeing < 2)) return 0;
+  if (source === "auditors" && auditors.length < 2) return 0;
   if (storageProof) return 2;
-  return anchor === "quorum" ? 1 : 0;
+  return source === "endpoints" ? 1 : 0;
 }
 
 /**

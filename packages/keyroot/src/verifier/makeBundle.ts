@@ -6,34 +6,24 @@ import { extractHeader } from "../ethereum/header.ts";
 import { extractProof } from "../ethereum/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
-import { parseEvidencePolicy } from "./evidencePolicy.ts";
-import { type Endpoint, parseKeyQuery, parseRegistryReference, type VerifyOptions } from "./options.ts";
+import { usersSlotOf } from "../registry/slots.ts";
+import type { BlockSource } from "../trust/blockSource.ts";
+import { pinnedBlock } from "../trust/pinnedBlock.ts";
+import { openTrust } from "../trust/trust.ts";
+import { type Endpoint, parseKeyQuery, parseRegistryReference, type VerifierOptions } from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseServers, type VerifierServers, withServers } from "./servers.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/**
- * The options of `makeBundle`: the contract, the file host and the block. The block is `pinned`, the block in the
- * auditors' statement, or the endpoint's latest block.
- */
-export type MakeBundleOptions = { rpc: Endpoint } & Pick<
-  VerifyOptions,
-  | "chainId"
-  | "contract"
-  | "codeHash"
-  | "usersSlot"
-  | "merkleUrl"
-  | "pinned"
-  | "auditors"
-  | "limits"
-  | "allowHttp"
-  | "signal"
-  | "fetch"
+/** The options of `makeBundle`: those of a verifier that a bundle needs, with one endpoint. */
+export type MakeBundleOptions = { rpc: Endpoint; signal?: AbortSignal | undefined } & Omit<
+  VerifierOptions,
+  "rpc" | "publicationMs"
 >;
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
-  ...(["rpc", "chainId", "contract", "codeHash", "usersSlot", "merkleUrl"] as const),
-  ...(["pinned", "auditors", "limits", "allowHttp", "signal", "fetch"] as const),
+  ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
+  ...(["codeHash", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
 /** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
@@ -44,46 +34,47 @@ export interface MadeBundle {
 
 /**
  * Makes a user's bundle. Requests a storage proof of the contract's answer at a block, and reads the user's record from
- * the root's file. Verifies the bundle with `verifyBundle`, as a reader does. With `auditors`, the bundle contains the
- * auditors' statement. Without `auditors` and `pinned`, the block is the unproven answer of one endpoint.
+ * the root's file. Verifies the bundle with `verifyBundle`, as a reader does. With `auditors` as `trust`, the bundle
+ * contains the auditors' statement. With `oneEndpoint`, the block is an unproven answer.
  * @param userID 32 lowercase characters of zBase32
- * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
+ * @throws VerificationError, TransportError, ArgumentError as `Verifier.verify`
  * @example
  * const { bundle } = await makeBundle(userID, {
  *   rpc: "https://rpc.example",
  *   chainId: 1,
  *   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
  *   merkleUrl: "https://files.example",
+ *   trust: oneEndpoint(),
  * });
  * const text = JSON.stringify(bundle);
  */
 export async function makeBundle(userID: UserID, options: MakeBundleOptions): Promise<MadeBundle> {
   const query = parseKeyQuery(parseRegistryReference(options, OPTIONS), userID, ANY_KEY);
   const { chainId, contract } = query;
-  const policy = parseEvidencePolicy({ ...options, storageProof: true });
-  const { anchor, usersSlot } = policy;
+  // The bundle contains the storage proof, even if the source would accept an answer without one.
+  const source: BlockSource = { ...openTrust(options.trust, options), storageProof: true };
   const answers = new Map<string, unknown>();
   const make = async (servers: VerifierServers) => {
-    const reading = await readRootAtBlock(query, policy, servers, Date.now);
-    const root = verifyRoot(query, reading.answers, reading.evidence);
+    const reading = await readRootAtBlock(query, source, servers, Date.now);
+    const { evidence, statement } = reading;
+    const root = verifyRoot(query, reading.answers, evidence);
     const file = parseMerkleFile(await servers.fetchFile(root), root);
-    const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
+    const { hash = "" } = evidence.block ?? {};
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",
       chainId,
       contract: contract.toLowerCase(),
       codeHash: String(reading.answers.codeHash),
-      usersSlot,
+      usersSlot: usersSlotOf(query),
       proof: makeMerkleProof(file, userID),
-      header: toLowerCase(extractHeader(header)),
+      header: toLowerCase(extractHeader(answers.get("eth_getBlockByHash") ?? answers.get("eth_getBlockByNumber"))),
       ...toLowerCase(extractProof(answers.get("eth_getProof"))),
-      ...(reading.statement !== undefined && { statement: reading.statement }),
+      ...(statement !== undefined && { statement }),
     };
-    const { auditors } = options;
-    const trusted = auditors === undefined ? { pinned: reading.evidence.block?.hash } : { auditors };
-    return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, trusted) };
+    const verified = await verifyBundle(bundle, { ...query, trust: pinnedBlock(hash) });
+    return { bundle, verified: { ...verified, evidence } };
   };
-  return withServers(parseServers(options), make, {
+  return withServers(parseServers(options, source), make, {
     signal: options.signal,
     wrap: (call) => recordAnswers(call, answers),
   });

@@ -29,7 +29,7 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
  * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on only
  * one endpoint.
  */
-function provesAbsence({ storageProof, anchor, agreeing = 1, block }: Partial<Evidence> = {}, time: number): boolean {
-  const isOfOneEndpoint = anchor === "endpoint" || (anchor === "quorum" && agreeing < 2);
-  return !!storageProof && !isOfOneEndpoint && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
+function provesAbsence({ storageProof, source, block }: Partial<Evidence> = {}, time: number): boolean {
+  const isProven = storageProof === true && source !== "one-endpoint";
+  return isProven && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
 }

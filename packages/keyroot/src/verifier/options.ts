@@ -1,19 +1,17 @@
-import { ArgumentError } from "../errors.ts";
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/compareKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkNames, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
-import type { BeaconOptions } from "../blocks/beacon/options.ts";
+import { checkBuiltins } from "../input/builtins.ts";
+import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
-import type { Sha256 } from "../merkle/parseAnyFile.ts";
-import { USERS_SLOT } from "../registry/slots.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
+import type { Trust } from "../trust/trust.ts";
 
-/** The options of a verification: the contract, the file host, the required evidence and the limits. */
-export interface VerifyOptions {
+/** The options that apply to all calls of a verifier: the contract, the file host, the trust and the limits. */
+export interface VerifierOptions {
   /**
    * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain: https, or http with `allowHttp`. With
-   * `quorum`, a list of endpoints.
+   * `endpoints` as `trust`, a list of them.
    */
   rpc: Endpoint | readonly Endpoint[];
   /**
@@ -25,79 +23,44 @@ export interface VerifyOptions {
   /** The URL of the folder with the Merkle-tree files: https, or http with `allowHttp`. */
   merkleUrl: string;
   /**
-   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
-   * published key.
+   * What the app trusts for the block at which the contract is read: the result of `oneEndpoint`, `endpoints`, `ownNode`
+   * or `pinnedBlock`, of `lightClient` from `keyroot/light-client`, or of `auditors` from `keyroot/auditors`.
    */
-  expectedPublicKey: ExpectedKey;
+  trust: Trust;
   /**
    * The required Keccak-256 of the contract's deployed code (EIP-1052): 0x and 64 lowercase hex digits. Default: any
    * code.
    */
   codeHash?: string | undefined;
-  /**
-   * The number of endpoints that must agree on a block and on the contract's answer at this block. Require more than
-   * half of the endpoints. If the number is smaller, two groups with different answers can both be large enough.
-   */
-  quorum?: number | undefined;
-  /** The hash of the block at which the contract must be read: 0x and 64 lowercase hex digits. */
-  pinned?: string | undefined;
-  /** True to declare that `rpc` is a light client, which verifies that blocks belong to the chain. */
-  lightClient?: boolean | undefined;
-  /**
-   * The auditors who must have signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. To use this
-   * option, import `keyroot/auditors`. The `AuditorsOption` type of `keyroot/auditors` describes the fields. With this
-   * option, the contract's answer also needs a storage proof.
-   */
-  auditors?: object | undefined;
-  /**
-   * The options of Ethereum's light client, which verifies the block. To use this option, import `keyroot/beacon`. With
-   * this option, the contract's answer also needs a storage proof.
-   */
-  beacon?: BeaconOptions | undefined;
-  /** True to require a storage proof (EIP-1186) of the contract's answer. */
-  storageProof?: boolean | undefined;
-  /** The block at which the contract is read, unless `pinned` is set. Default: `latest`. */
-  block?: "latest" | "safe" | "finalized" | undefined;
-  /** Maximum age of the block in ms. Older blocks mean that an endpoint has stopped or hides newer blocks. */
-  maxAgeMs?: number | undefined;
-  /**
-   * The storage slot of the contract's mapping from users to roots, for storage proofs. Default: 2. The older contract
-   * `PubKeyTrust` uses 1.
-   */
-  usersSlot?: number | undefined;
-  /**
-   * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
-   * of a proven NOT_PUBLISHED error is `wait`.
-   */
-  knownSince?: number | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
-  /**
-   * True if the app has already verified a key with these options. With `true`, the errors CHAIN_ID_MISMATCH and
-   * NO_CONTRACT have the advice `warn` instead of `developer`.
-   */
-  verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
   /**
    * True to allow http to other machines. Default: false, because attackers in the network can change unencrypted
    * responses.
    */
   allowHttp?: boolean | undefined;
-  /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
-  signal?: AbortSignal | undefined;
   /**
    * A function that replaces the global `fetch` for files and RPC. The function must support `signal` and `redirect:
    * "manual"`.
    */
   fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** The options of a single verification. */
+export interface KeyOptions {
   /**
-   * A SHA-256 function in native code, for slow JavaScript engines. The function must return 32 bytes, not a promise.
-   * The library computes the path from the user's record to the root again with the built-in function. Default: the
-   * built-in function.
+   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
+   * published key.
    */
-  sha256?: Sha256 | undefined;
-  /** Returns the current time in ms since 1970. Default: `Date.now`. */
-  now?: (() => number) | undefined;
+  expectedPublicKey: ExpectedKey;
+  /**
+   * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
+   * of a proven NOT_PUBLISHED error is `wait`.
+   */
+  knownSince?: number | undefined;
+  /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider. */
@@ -124,44 +87,19 @@ export interface KeyQuery extends RootQuery {
   expectedPublicKey: ExpectedBytes;
 }
 
-export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
-  "rpc",
-  "chainId",
-  "contract",
-  "codeHash",
-  "usersSlot",
-  "merkleUrl",
-  "quorum",
-  "pinned",
-  "lightClient",
-  "auditors",
-  "beacon",
-  "storageProof",
-  "block",
-  "maxAgeMs",
-  "publicationMs",
-  "verifiedBefore",
-  "expectedPublicKey",
-  "knownSince",
-  "limits",
-  "allowHttp",
-  "signal",
-  "fetch",
-  "sha256",
-  "now",
-];
-
 /**
- * Returns the contract in the options. Rejects options with other names.
- * @throws ArgumentError ARGUMENT_INVALID
+ * Returns the contract in the options. Rejects options with other names, and replaced built-ins.
+ * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
  */
 export function parseRegistryReference(
-  options: Pick<VerifyOptions, "chainId" | "contract" | "codeHash">,
+  options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash">,
   names: readonly string[],
 ): RegistryReference {
-  const checked = checkObject("The options", options, "an object with chainId and contract");
+  checkBuiltins();
+  const checked = checkObject("The options", options, "an object with chainId, contract and trust");
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
-  checkHash("The codeHash option", codeHash);
+  if (codeHash !== undefined)
+    checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
     // Repeats the check of `checkChainId`. An import of that function would enlarge the code that every app loads.
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
@@ -174,27 +112,16 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
   return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
 }
 
-/** Checks that at most one of these options is set. @throws ArgumentError ARGUMENT_INVALID */
-export function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
-  if (names.filter((name) => options[name]).length < 2) return;
-  throw new ArgumentError("ARGUMENT_INVALID", `Set only one of the options ${names.join(", ")}.`);
-}
-
-export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
-  return checkInteger("The usersSlot option", usersSlot, 0);
-}
-
-export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
+/**
+ * Checks that there are as many endpoints as the trust needs.
+ * @param required the number of endpoints that must agree. Undefined for exactly one endpoint
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function parseEndpoints(rpc: VerifierOptions["rpc"], required: number | undefined): readonly Endpoint[] {
   // A copy, because the caller may change the list during the verification.
   const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
-  if (quorum === undefined) {
-    if (endpoints.length === 1) return endpoints;
-    throw invalidArgument("The rpc option", "one endpoint, or several with the quorum option", rpc);
-  }
-  checkInteger("The quorum option", quorum, 1, endpoints.length);
-  return endpoints;
-}
-
-export function checkHash(what: string, hash: unknown): void {
-  if (hash !== undefined) checkText(what, hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
+  if (required === undefined ? endpoints.length === 1 : endpoints.length >= required) return endpoints;
+  const expected =
+    required === undefined ? "one endpoint, or several with trust: endpoints(…)" : `at least ${required} endpoints`;
+  throw invalidArgument("The rpc option", expected, rpc);
 }

@@ -1,15 +1,12 @@
-import type { BlockSource } from "../blocks/blockSource.ts";
-import { findEndpointBlock } from "../blocks/endpoint.ts";
-import { findLightClientBlock } from "../blocks/lightClient.ts";
-import { findPinnedBlock } from "../blocks/pinned.ts";
-import { findQuorumBlock, Quorum, type Votes } from "../blocks/quorum.ts";
+import type { BlockSource } from "../trust/blockSource.ts";
+import { Quorum, type Votes } from "../trust/quorum.ts";
 import { checkBlockAge } from "../ethereum/blockAge.ts";
 import { fetchBlockByHash } from "../ethereum/blocks.ts";
 import { checkHeaderHash } from "../ethereum/header.ts";
 import type { Evidence } from "../evidence.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import { usersSlotOf } from "../registry/slots.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { RootQuery } from "./options.ts";
 import { callContract, readRootByCall, type RootAnswers } from "./rootByCall.ts";
 import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.ts";
@@ -31,26 +28,28 @@ export interface RootReading {
 }
 
 /**
- * Reads a user's root at a block. The policy's source finds the block. For every source, the function then checks the
- * header's hash and the block's age. The function reads the contract's answer at this block, with a storage proof if
- * the policy requires a proof.
- * @param servers the endpoints and the options of other requests. Only a quorum has more than one endpoint.
+ * Reads a user's root at a block that the source finds. For every source, the function then checks the header's hash and
+ * the block's age, and reads the contract's answer at this block, with a storage proof if the source requires one.
+ * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
+ * endpoint.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
  * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few endpoints respond and no response is false
  */
 export async function readRootAtBlock(
   query: RootQuery,
-  policy: EvidencePolicy,
+  source: BlockSource,
   { calls, http }: Pick<VerifierServers, "calls" | "http">,
   now: () => number,
 ): Promise<RootReading> {
-  const { anchor, storageProof, tag, usersSlot } = policy;
-  const endpoints = typeof anchor === "object" && "quorum" in anchor ? new Quorum(calls, anchor.quorum) : only(calls);
-  const found = await sourceOf(anchor, endpoints)({ calls, tag, http, now });
+  const { name, required, storageProof, tag, maxAgeMs } = source;
+  const quorum = required === undefined ? undefined : new Quorum(calls, required);
+  const endpoints = quorum ?? only(calls);
+  const usersSlot = usersSlotOf(query);
+  const found = await source.findBlock({ calls, quorum, tag, http, now });
   const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
   checkHeaderHash("The endpoint's header", block, found.hash, found.number);
-  checkBlockAge(block, policy.maxAgeMs, now());
+  checkBlockAge(block, maxAgeMs, now());
 
   const { hash, number, timestamp } = block;
   const request = async (call: RpcCall) => {
@@ -78,22 +77,11 @@ export async function readRootAtBlock(
     await confirmEmptySlot(query, usersSlot, answers.root, callForRoot);
   }
   const agreed = [found.endpoints, ...(storageProof ? [] : [votes.map(({ endpoint }) => endpoint)])];
-  const evidence: Evidence = {
-    anchor: found.anchor,
-    storageProof,
-    block: { hash, number, timestamp },
-    ...found.evidence,
-  };
-  if (found.anchor === "quorum") evidence.agreeing = agreed[agreed.length - 1]?.length;
+  const agreeing = quorum && { agreeing: votes.length };
+  const details = quorum || found.details ? { details: { ...found.details, ...agreeing } } : {};
+  const evidence: Evidence = { source: name, ...details, block: { hash, number, timestamp }, storageProof };
   await found.checkRoot?.(query, answers.root, evidence);
   return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement };
-}
-
-function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): BlockSource {
-  if (endpoints instanceof Quorum) return findQuorumBlock(endpoints);
-  if (typeof anchor === "object" && "pinned" in anchor) return findPinnedBlock(anchor.pinned);
-  if (typeof anchor === "object" && "added" in anchor) return anchor.added.find;
-  return anchor === "light-client" ? findLightClientBlock : findEndpointBlock;
 }
 
 type Endpoints = Pick<Quorum, "agree" | "first">;

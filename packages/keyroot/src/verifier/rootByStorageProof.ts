@@ -40,6 +40,6 @@ export async function confirmEmptySlot(
   if (typeof root !== "string" || !/^0x0+$/.test(root)) return;
   const actual = await callForRoot();
   if (actual === root) return;
-  const message = `The proof of slot ${usersSlot} shows no root for the user ${userID}, but the contract returns ${actual}. Set usersSlot to 2 for PublicKeyRegistry, or to 1 for PubKeyTrust.`;
+  const message = `The proof of slot ${usersSlot} shows no root for the user ${userID}, but the contract returns ${actual}. The contract is not a PublicKeyRegistry.`;
   throw new VerificationError("root", "PROOF_INVALID", message, { expected: root, actual });
 }

@@ -1,4 +1,3 @@
-import { checkBuiltins } from "../input/builtins.ts";
 import { checkBoolean, checkFunction, checkSignal, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { checkDifferentHosts } from "../transport/differentHosts.ts";
@@ -6,8 +5,9 @@ import { checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import type { FetchOptions } from "../transport/fetchBytes.ts";
 import { monotonicNow, withTimeout } from "../transport/timeout.ts";
-import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
-import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
+import { bytesOfMethod, type Limits, parseLimits, RPC_LIMITS } from "../transport/limits.ts";
+import type { BlockSource } from "../trust/blockSource.ts";
+import { type Endpoint, type KeyOptions, parseEndpoints, type VerifierOptions } from "./options.ts";
 
 /** The endpoints and the file host of a verification, and the limits of the requests. */
 export interface VerifierServers {
@@ -19,10 +19,12 @@ export interface VerifierServers {
   fetchFile: (root: string) => Promise<Uint8Array>;
 }
 
-export interface ServerConfig extends Pick<VerifyOptions, "quorum"> {
+export interface ServerConfig {
+  /** The number of endpoints that must agree. Undefined for exactly one endpoint. */
+  required: number | undefined;
   endpoints: readonly Endpoint[];
   contract: string;
-  network: Pick<VerifyOptions, "merkleUrl" | "allowHttp" | "fetch"> & { limits: Limits };
+  network: Pick<VerifierOptions, "merkleUrl" | "allowHttp" | "fetch"> & { limits: Limits };
 }
 
 /**
@@ -31,29 +33,29 @@ export interface ServerConfig extends Pick<VerifyOptions, "quorum"> {
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to a quorum, in addition to the search for the block. These rounds read the latest
+ * The number of rounds of requests to several endpoints, in addition to the search for the block. These rounds read the latest
  * blocks, the answers and the root's block.
  */
 const QUORUM_ROUNDS = 3;
 
-interface CallSettings extends Pick<VerifyOptions, "signal"> {
+interface CallSettings extends Pick<KeyOptions, "signal"> {
   /** Maximum number of RPC calls per request. Default: 1. */
   batchSize?: number;
   wrap?: (call: RpcCall) => RpcCall;
 }
 
 export function parseServers(
-  options: Pick<VerifyOptions, "rpc" | "quorum" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
+  options: Pick<VerifierOptions, "rpc" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
+  { required }: Pick<BlockSource, "required">,
 ): ServerConfig {
   const limits = parseLimits(options.limits);
   const allowHttp = optional(checkBoolean, "The allowHttp option", options.allowHttp);
   const fetch = optional(checkFunction, "The fetch option", options.fetch);
   const merkleUrl = checkSourceUrl("merkleUrl", options.merkleUrl, allowHttp);
-  const endpoints = parseEndpoints(options);
+  const endpoints = parseEndpoints(options.rpc, required);
   for (const rpc of endpoints) checkEndpoint(rpc, allowHttp);
-  const { quorum } = options;
-  if (quorum !== undefined) checkDifferentHosts(endpoints);
-  return { endpoints, quorum, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
+  if (required !== undefined) checkDifferentHosts(endpoints);
+  return { endpoints, required, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
 }
 
 /**
@@ -62,21 +64,26 @@ export function parseServers(
  * errors of `work`
  */
 export async function withServers<T>(
-  { endpoints, quorum, contract, network }: ServerConfig,
+  { endpoints, required, contract, network }: ServerConfig,
   work: (servers: VerifierServers) => Promise<T>,
   { signal: callersSignal, batchSize = 1, wrap = (call) => call }: CallSettings = {},
 ): Promise<T> {
-  checkBuiltins();
   optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
-  const { fileBytes, rpcBytes, timeoutMs } = limits;
-  // Each round has its own time limit. If endpoints of a quorum do not respond, time remains for later rounds.
-  const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
-  const bytesOf = (method: string) => bytesOfMethod(limits, method);
+  const { fileBytes, timeoutMs } = limits;
+  // Each round has its own time limit. If some of the endpoints do not respond, time remains for later rounds.
+  const roundMs = required === undefined ? timeoutMs : timeoutMs / (endpoints.length - required + 1 + QUORUM_ROUNDS);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
   return withTimeout("The verification", timeoutMs, callersSignal, async (signal) => {
     await checkContract(contract);
-    const rpcOptions = { ...request, timeoutMs: roundMs, maxBytes: rpcBytes, bytesOf, batchSize, signal };
+    const rpcOptions = {
+      ...request,
+      timeoutMs: roundMs,
+      maxBytes: RPC_LIMITS.maxBytes,
+      bytesOf: bytesOfMethod,
+      batchSize,
+      signal,
+    };
     const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
     const http = { ...request, timeoutMs, signal };
     const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });

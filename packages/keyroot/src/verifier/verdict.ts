@@ -6,7 +6,6 @@ import { checkCodeHash } from "../ethereum/checkCodeHash.ts";
 import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";
-import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import type { KeyQuery, RootQuery } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import type { RootAnswers } from "./rootByCall.ts";
@@ -65,13 +64,8 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
  * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export async function verifyFile(
-  query: KeyQuery,
-  root: string,
-  bytes: Uint8Array,
-  sha256?: Sha256,
-): Promise<VerifiedRecord> {
-  return verifyRecord(query, root, await parseFile(bytes, root, sha256, [query.userID]));
+export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): Promise<VerifiedRecord> {
+  return verifyRecord(query, root, await parseFile(bytes, root));
 }
 
 /**

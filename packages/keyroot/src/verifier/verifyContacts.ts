@@ -4,11 +4,11 @@ import type { UserID } from "../identity/userID.ts";
 import { checkInteger, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { checkStore, type Store } from "../store/store.ts";
-import { type CachedKey, forgetKey, loadCachedKey, meetsPolicy, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
+import { type CachedKey, forgetKey, isAccepted, loadCachedKey, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
-import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
+import { type KeyOptions, type KeyQuery, parseKeyQuery } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
@@ -17,10 +17,10 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
-import type { VerifiedKey } from "./verifyPublicKey.ts";
+import type { VerifiedKey } from "./verifyKey.ts";
 
 /** The options for verifying a contact list. */
-export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
+export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
   /**
    * The store for verified keys. A later call does not request a stored root again if the root was read at a finalized
    * block. The later call's options must accept the stored evidence and the evidence's endpoints (docs/cache.md).
@@ -31,7 +31,7 @@ export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
 }
 
 /**
- * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an
+ * The outcome for one contact: a verified key, or the error that `verify` would throw. `contradicts` is an
  * earlier answer from the cache that differs from the new answer. After a contradiction, one of the answers is false,
  * or the chain replaced a block before the block was final.
  */
@@ -55,7 +55,7 @@ interface FoundRoot {
 }
 
 /**
- * Verifies the keys of a contact list, as `verifyMany` describes.
+ * Verifies the keys of a contact list, as `Verifier.verifyMany` describes.
  * @param contacts a list that `copyContacts` returned
  * @throws ArgumentError if the options are invalid. In this case, no request was sent.
  */
@@ -64,7 +64,7 @@ export async function verifyContacts(
   contacts: readonly Contact[],
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
-  const { registry, policy, servers, sha256, now } = config;
+  const { registry, source, servers, now } = config;
   const cache = optional(checkStore, "The cache option", uncheckedCache);
   checkInteger("The recheckMs option", recheckMs, 0);
 
@@ -76,7 +76,7 @@ export async function verifyContacts(
     { evidence }: Pick<RootReading, "evidence">,
   ): Promise<{ contradicts?: CachedAnswer }> => {
     if (!cache || !cached || !contradicts(query, cached, root, evidence)) return {};
-    await forgetKey(cache, query, policy);
+    await forgetKey(cache, query);
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
 
@@ -87,11 +87,11 @@ export async function verifyContacts(
   ): Promise<FoundRoot | ContactOutcome> => {
     try {
       const query = parseKeyQuery(registry, userID, expectedPublicKey);
-      const cached = cache && (await loadCachedKey(cache, query, policy));
-      const isEnough = cached && (await meetsPolicy(cached, policy, names, recheckMs, now()));
+      const cached = cache && (await loadCachedKey(cache, query));
+      const isEnough = cached && (await isAccepted(cached, source, names, recheckMs, now()));
       const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
-      const reading = await readRoot(query, policy, servers, now);
+      const reading = await readRoot(query, source, servers, now);
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);
         const comparison = await compareWithCache(query, cached, root, reading);
@@ -107,15 +107,14 @@ export async function verifyContacts(
   };
 
   const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
-    const userIDs = users.map(({ query }) => query.userID);
-    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root, sha256, userIDs));
+    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { query, cached, contradicts } = user;
       const before = contradicts && { contradicts };
       try {
         const verified = await verifyInFile(user, await file);
-        if (cache) await storeKey(cache, query, policy, verified, cached, { sources: user.sources, storedAt: now() });
+        if (cache) await storeKey(cache, query, source, verified, cached, { sources: user.sources, storedAt: now() });
         outcomes.push([user, { userID: query.userID, verified, ...before }]);
       } catch (error) {
         outcomes.push([user, { ...toOutcome(query.userID, error), ...before }]);

@@ -48,7 +48,7 @@ export async function checkUsers(
   const check = async (servers: VerifierServers) => {
     const readAnswer = async ([userID, user]: UserToCheck) => {
       const query = { ...config.registry, userID };
-      const { answers, evidence } = await readRoot(query, { ...config.policy, tag: "finalized" }, servers, config.now);
+      const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
       applyAnswer(user, verifyAnswers(query, answers), evidence, time);
       answered.push([userID, user]);
     };
@@ -56,9 +56,8 @@ export async function checkUsers(
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
     // This background task reads files one at a time to save memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
-      const userIDs = readers.map(([userID]) => userID);
       const readFile = async () => {
-        const file = await parseFile(await servers.fetchFile(root), root, config.sha256, userIDs);
+        const file = await parseFile(await servers.fetchFile(root), root);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
           applyFile(user, keyIn(file, root, query), time);

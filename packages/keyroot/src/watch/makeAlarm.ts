@@ -2,6 +2,8 @@ import { KeyrootError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Bundle } from "../verifier/bundle.ts";
 import type { MakeBundleOptions } from "../verifier/makeBundle.ts";
+import { oneEndpoint } from "../trust/oneEndpoint.ts";
+import { pinnedBlock } from "../trust/pinnedBlock.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm, Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
@@ -27,14 +29,14 @@ export async function makeAlarm(
 
 /** Makes a user's bundle at a block. Returns undefined if a key, a file or a proof is missing. */
 async function makeEvidence(
-  { registry, policy, servers }: VerifierConfig,
-  pinned: string | undefined,
+  { registry, servers }: VerifierConfig,
+  hash: string | undefined,
   makeBundle: (options: MakeBundleOptions) => Promise<{ bundle: Bundle }>,
 ): Promise<Bundle | undefined> {
-  const { usersSlot } = policy;
+  const trust = hash === undefined ? oneEndpoint() : pinnedBlock(hash);
   for (const rpc of servers.endpoints) {
     try {
-      return (await makeBundle({ ...registry, usersSlot, ...servers.network, pinned, rpc })).bundle;
+      return (await makeBundle({ ...registry, ...servers.network, trust, rpc })).bundle;
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
     }

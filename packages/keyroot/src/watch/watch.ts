@@ -247,9 +247,8 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
   const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
-  const { anchor } = config.policy;
-  if (typeof anchor === "object" && "pinned" in anchor)
-    throw invalidArgument("The pinned option", "undefined for a watch", anchor.pinned);
+  const { name } = config.source;
+  if (name === "pinned-block") throw invalidArgument("The trust option", "another choice for a watch", name);
   const { userID: id, publicKey } = options;
   const [userID, ownKey] = parseHolder(config, { userID: id, expectedPublicKey: publicKey });
   if (ownKey === undefined) throw invalidArgument("The publicKey option", "the user's own key", publicKey);

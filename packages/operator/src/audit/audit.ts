@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { fetchBlockByHash } from "keyroot/ethereum";
-import type { RpcCall } from "keyroot/transport";
+import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { RpcCall } from "keyroot/internal/transport";
 import { checkOptions } from "../checkOptions.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
@@ -90,7 +90,7 @@ export function verdictOf({
  * @example
  * ```ts
  * import { audit, verdictOf } from "@keyroot/operator/audit";
- * import { rpcCaller } from "keyroot/transport";
+ * import { rpcCaller } from "keyroot/internal/transport";
  *
  * const report = await audit({
  *   call: rpcCaller("https://rpc.example", { maxBytes: 2 ** 24, timeoutMs: 30_000 }),
@@ -173,10 +173,10 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const roots = rootsOf(events);
   const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // The light client proves only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
+  // These sources prove only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
   // dishonest endpoint cannot hide users, add users or change the order of the roots.
-  const isLightClient = evidence.anchor === "beacon";
-  const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
+  const provesOnlyBlock = ["light-client", "pinned-block", "auditors"].includes(evidence.source);
+  const provenUnder = provesOnlyBlock && evidence.storageProof ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
     ...{ provenUnder, call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
     isKnownRoot: (root) => known.has(root),

@@ -1,4 +1,4 @@
-import type { RootAddedLog } from "keyroot/registry";
+import type { RootAddedLog } from "keyroot/internal/registry";
 import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { BlockCursor } from "./checkBlock.ts";

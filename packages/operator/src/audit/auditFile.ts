@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { ArgumentError, VerificationError } from "keyroot/errors";
+import { ArgumentError, VerificationError } from "keyroot/internal/errors";
 import {
   checkKeyRecord,
   checkPublicKey,
@@ -9,9 +9,9 @@ import {
   USER_ID_BYTES,
   type UserID,
   userIDFromBytes,
-} from "keyroot/identity";
-import { checkUntrusted } from "keyroot/input";
-import { parseMerkleFile } from "keyroot/merkle";
+} from "keyroot/internal/identity";
+import { checkUntrusted } from "keyroot/internal/input";
+import { parseMerkleFile } from "keyroot/internal/merkle";
 import { type Finding, finding } from "./finding.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { plural } from "../plural.ts";
 import type { RootHistory } from "./auditChain.ts";
 import { type Finding, finding } from "./finding.ts";

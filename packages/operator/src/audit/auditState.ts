@@ -1,6 +1,6 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
-import { parseJson } from "keyroot/input";
-import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { parseJson } from "keyroot/internal/input";
+import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";

@@ -1,4 +1,4 @@
-import { userIDToBytes } from "keyroot/identity";
+import { userIDToBytes } from "keyroot/internal/identity";
 import { StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";

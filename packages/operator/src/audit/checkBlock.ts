@@ -1,5 +1,5 @@
-import { TransportError } from "keyroot/errors";
-import type { BlockHeader } from "keyroot/ethereum";
+import { TransportError } from "keyroot/internal/errors";
+import type { BlockHeader } from "keyroot/internal/ethereum";
 import { isLocalChainId } from "../publisher/chain/localChains.ts";
 
 /** A block up to which all events are known. */

@@ -1,9 +1,9 @@
 import type { Dirent } from "node:fs";
 import { constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { checkNames } from "keyroot/input";
-import { MERKLE_ROOT } from "keyroot/merkle";
-import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
+import { checkNames } from "keyroot/internal/input";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { checkSourceUrl, fetchMerkleFile } from "keyroot/internal/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";

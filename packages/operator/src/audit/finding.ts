@@ -1,4 +1,4 @@
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 
 /** The codes of findings, by severity. The meaning of a code never changes. docs/auditing.md explains every code. */
 export const FINDING_CODES = {

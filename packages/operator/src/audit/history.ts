@@ -1,7 +1,7 @@
 import pMap from "p-map";
-import { fetchBlock, toQuantity } from "keyroot/ethereum";
-import type { BlockRange, RootAddedLog } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { fetchBlock, toQuantity } from "keyroot/internal/ethereum";
+import type { BlockRange, RootAddedLog } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { plural } from "../plural.ts";
 import { readRootAddedLogs } from "../rpc/logRanges.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { KeyrootError, TransportError, VerificationError } from "keyroot/errors";
+import { KeyrootError, TransportError, VerificationError } from "keyroot/internal/errors";
 import { auditFile, type FileAudit } from "./auditFile.ts";
 import { type FileSource, readFileOf } from "./fileSource.ts";
 import { finding } from "./finding.ts";

@@ -1,6 +1,6 @@
-import { KeyrootError } from "keyroot/errors";
-import { isUserID, type UserID } from "keyroot/identity";
-import { describeValue, ShapeChecker } from "keyroot/input";
+import { KeyrootError } from "keyroot/internal/errors";
+import { isUserID, type UserID } from "keyroot/internal/identity";
+import { describeValue, ShapeChecker } from "keyroot/internal/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";

@@ -1,9 +1,9 @@
-import { VerificationError } from "keyroot/errors";
-import { type BlockHeader, extractProof, parseSafeQuantity, verifyStorageProof } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
-import { isObject } from "keyroot/input";
-import { slotOfBlockNumber, slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { VerificationError } from "keyroot/internal/errors";
+import { type BlockHeader, extractProof, parseSafeQuantity, verifyStorageProof } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
+import { isObject } from "keyroot/internal/input";
+import { slotOfBlockNumber, slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 
 /** The number of storage slots in one request. The proof of a slot has about 4,000 bytes. */
 const SLOTS_PER_PROOF = 50;

@@ -1,4 +1,4 @@
-import { VerificationError } from "keyroot/errors";
+import { VerificationError } from "keyroot/internal/errors";
 import {
   checkCodeHash,
   extractProof,
@@ -6,10 +6,16 @@ import {
   fetchBlockByHash,
   fetchCodeHash,
   verifyStorageProof,
-} from "keyroot/ethereum";
-import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
-import { type Evidence, verifyChainId } from "keyroot/verifier";
+} from "keyroot/internal/ethereum";
+import {
+  decodeUserCount,
+  fetchBlockNumber,
+  fetchUserCount,
+  USER_COUNT_SLOT,
+  ZERO_ROOT,
+} from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
+import { type Evidence, verifyChainId } from "keyroot/internal/verifier";
 import type { RetryOptions } from "../http/retry.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
 import { checkBlock } from "./checkBlock.ts";
@@ -24,10 +30,15 @@ export interface AuditedContract {
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * The block of the audit: a tag, or a block hash from another source. `anchor` is the hash's source, `pinned` by
+   * The block of the audit: a tag, or a block hash from another source. `source` is the hash's source, `pinned-block` by
    * default. Default: `latest`.
    */
-  at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
+  at?:
+    | ({ blockHash: string } & Partial<Pick<Evidence, "source" | "details">>)
+    | "latest"
+    | "safe"
+    | "finalized"
+    | undefined;
   /** Reads the user count and the code hash with a storage proof. Default: false. */
   storageProof?: boolean | undefined;
 }
@@ -94,11 +105,12 @@ export async function readCounts(
   }
   checkCodeHash(contract, audited.codeHash, codeHash);
   const { hash, number, timestamp } = block;
-  const anchor = typeof at === "string" ? "endpoint" : (at.anchor ?? "pinned");
+  const { source = "pinned-block", details } =
+    typeof at === "string" ? ({ source: "one-endpoint", details: undefined } as const) : at;
   return {
     userCount,
     deploymentBlock,
     codeHash,
-    evidence: { anchor, storageProof, block: { hash, number, timestamp } },
+    evidence: { source, ...(details && { details }), block: { hash, number, timestamp }, storageProof },
   };
 }

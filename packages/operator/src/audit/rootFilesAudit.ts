@@ -1,10 +1,10 @@
 import pMap from "p-map";
-import { fetchBlockNumber } from "keyroot/registry";
-import type { BlockHeader } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
+import { fetchBlockNumber } from "keyroot/internal/registry";
+import type { BlockHeader } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
 import { basename } from "node:path";
-import { rootOfFileName } from "keyroot/merkle";
-import type { RpcCall } from "keyroot/transport";
+import { rootOfFileName } from "keyroot/internal/merkle";
+import type { RpcCall } from "keyroot/internal/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
 import { readRoots } from "../rpc/readRoots.ts";

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { USER_ID_BYTES } from "keyroot/identity";
+import { USER_ID_BYTES } from "keyroot/internal/identity";
 
 /** Hashes the 20-byte user id at a position in a byte array. @returns 32 bits */
 export type UserHash = (bytes: Uint8Array, at: number) => number;

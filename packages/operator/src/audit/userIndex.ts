@@ -1,4 +1,4 @@
-import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyroot/identity";
+import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyroot/internal/identity";
 import { USER_BYTES, userIDsIn } from "./auditFile.ts";
 import { makeUserHash, type UserHash } from "./userHash.ts";
 

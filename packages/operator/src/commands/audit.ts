@@ -3,13 +3,12 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
-import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { registryKeyOf } from "../publisher/plan/plan.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import { checkHash } from "./hexOptions.ts";
 import { auditJson, describeAudit } from "./auditResult.ts";
-import { blockSourceOf } from "./blockSource.ts";
+import { endpointsOf, openTrustedChain } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -30,15 +29,16 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   const { sign, compare } = args;
   if (compare !== undefined) return (await loadSigning()).compareWithOthers(args);
-  const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
-  const [rpc] = args.rpc?.split(",") ?? [];
+  const [rpc] = endpointsOf(args.rpc);
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
-  const findBlock = await blockSourceOf({ ...args, auditors: undefined }, chainAndFiles);
+  const chain = await openTrustedChain(
+    { ...args, ...(sign !== undefined && { defaultBlock: "finalized" as const }) },
+    chainAndFiles,
+  );
+  const { name: trust, storageProof, tag } = chain.source;
   const signing =
-    sign === undefined
-      ? undefined
-      : await (await loadSigning()).prepareSigning({ ...args, sign }, chainAndFiles, host, findBlock);
+    sign === undefined ? undefined : await (await loadSigning()).prepareSigning({ ...args, sign }, chain, host);
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);
@@ -54,12 +54,12 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     },
   });
   const report = await audit({
-    call: signing?.call ?? chainAndFiles.call,
+    call: chain.call,
     contract,
     chainId,
     codeHash: args.codeHash,
-    at: signing?.at ?? (await findBlock?.()) ?? at,
-    storageProof: args.storageProof || signing !== undefined || findBlock !== undefined,
+    at: signing?.at ?? (trust === "one-endpoint" ? tag : await chain.findBlock()),
+    storageProof: storageProof || signing !== undefined,
     skipKnownFiles: args.skipKnownFiles || signing !== undefined,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
@@ -76,11 +76,6 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     json: { ...auditJson(report, { contract, chainId }), ...(signed && { signed: signed.json }) },
     text: signed === undefined ? text : `${text}\n${signed.text}`,
   };
-}
-
-function blockOf({ pinned, block }: ArgsOf<"audit">): AuditedContract["at"] {
-  checkHash("--pinned", pinned);
-  return pinned === undefined ? (block ?? "latest") : { blockHash: pinned };
 }
 
 /** Checks that a folder can be read. @throws ArgumentError FILE_UNREADABLE */

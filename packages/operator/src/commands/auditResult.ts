@@ -1,6 +1,6 @@
 import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding, Severity } from "../audit/finding.ts";
-import { printable } from "keyroot/input";
+import { printable } from "keyroot/internal/input";
 import type { DatedRootLog } from "../audit/history.ts";
 import { plural } from "../plural.ts";
 import { describeSource } from "./describeSource.ts";

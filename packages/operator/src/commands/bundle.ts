@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { ArgumentError } from "keyroot/errors";
-import { makeBlockProof } from "keyroot/beacon";
+import { ArgumentError } from "keyroot/internal/errors";
+import { pinnedBlock } from "keyroot";
+import { makeBlockProof } from "keyroot/light-client";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
+import { lightClientOf, trustOf } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
@@ -18,13 +19,17 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const chainAndFiles = await ChainAndFiles.resolve(args, host);
-  const beacon = await beaconOptionOf(args);
-  const block =
-    beacon && (await makeBlockProof({ ...beacon, chainId: chainAndFiles.chainId, allowHttp: chainAndFiles.allowHttp }));
-  const pinned = block?.blockHash ?? args.pinned;
   const { rpc, contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
-  const auditors = await auditorsOptionOf(args);
-  const options = { rpc, contract, merkleUrl, chainId, pinned, auditors, allowHttp };
+  const chosen = await trustOf(args);
+  if (chosen.name === "endpoints")
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "A bundle is made with one endpoint. Use another choice than endpoints.",
+    );
+  const block =
+    chosen.name === "light-client" ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp }) : undefined;
+  const trust = block === undefined ? chosen : pinnedBlock(block.blockHash);
+  const options = { rpc, contract, merkleUrl, chainId, allowHttp, trust };
   const { bundle, verified } = await repeatRead(() => makeBundle(userID, options));
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
@@ -42,11 +47,11 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const proof = files.blockProof;
   const [source, what] =
     proof !== undefined
-      ? [["--block-proof", proof.path, "--checkpoint", beacon?.checkpoint ?? ""], "this checkpoint"]
+      ? [["light-client", "--block-proof", proof.path, "--checkpoint", args.checkpoint ?? ""], "this checkpoint"]
       : args.auditors !== undefined
-        ? [["--auditors", args.auditors, "--threshold", String(args.threshold)], "these auditors"]
-        : [["--pinned", hash], "this hash"];
-  const trusted = [...source, "--contract", contract, "--chain-id", String(chainId)];
+        ? [["auditors", "--auditors", args.auditors, "--threshold", String(args.threshold)], "these auditors"]
+        : [[`pinned-block:${hash}`], "this hash"];
+  const trusted = ["--trust", ...source, "--contract", contract, "--chain-id", String(chainId)];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
     text: [

@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
-import { ArgumentError } from "keyroot/errors";
-import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { ArgumentError } from "keyroot/internal/errors";
+import {
+  checkSourceUrl,
+  DEFAULT_LIMITS,
+  RPC_LIMITS,
+  type Eip1193Provider,
+  type RpcCall,
+  rpcCaller,
+} from "keyroot/internal/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
@@ -36,6 +43,8 @@ export class ChainAndFiles {
   readonly rpc: string | Eip1193Provider;
   /** Sends a request. Repeats reads after temporary failures. */
   readonly call: RpcCall;
+  /** The retries of reads. */
+  readonly retry: RetryOptions | undefined;
   /** The endpoint's URL. Undefined for a simulated network in `--network`. */
   readonly #url: string | undefined;
 
@@ -48,8 +57,9 @@ export class ChainAndFiles {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
+    this.retry = retry;
     this.#url = url;
-    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const { maxBytes, timeoutMs } = RPC_LIMITS;
     this.call = repeatingCaller(rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch }), retry);
   }
 

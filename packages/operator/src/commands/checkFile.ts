@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { checkUntrusted } from "keyroot/input";
-import { checkKeyRecord } from "keyroot/identity";
-import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
+import { checkUntrusted } from "keyroot/internal/input";
+import { checkKeyRecord } from "keyroot/internal/identity";
+import { parseMerkleFile, rootOfFileName } from "keyroot/internal/merkle";
 import { type OperatorErrorCode, VerificationError } from "../errors.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";

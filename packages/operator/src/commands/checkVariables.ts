@@ -1,4 +1,4 @@
-import { nearestName } from "keyroot/input";
+import { nearestName } from "keyroot/internal/input";
 import { ArgumentError } from "../errors.ts";
 
 /** The packages' environment variables that begin with KEYROOT_. docs/variables.md explains each variable. */

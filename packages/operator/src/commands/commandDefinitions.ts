@@ -21,22 +21,20 @@ const chain = { ...chainOptions, contract };
 const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree files", {
   variable: "KEYROOT_MERKLE_URL",
 });
-const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several URLs, separated by commas`;
+const SEVERAL_ENDPOINTS = {
+  ...chain.rpc,
+  description: `${chain.rpc.description}. For --trust endpoints:N, give several URLs, separated by commas`,
+};
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
 const requiredFiles = (description: string) => ({ ...files(description), required: true }) as const;
 const auditedFiles = text("dir", "Read the files from this folder and its subfolders instead of the file host", {
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });
-const pinned = text("hash", "Hash of the block to read. Use only the hash of a block that you trust");
-const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
-const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
-const lightClient = flag("Declare that --rpc is a light client that you run");
-const usersSlot = integer(
-  "slot",
-  "Storage slot of the contract's mapping from users to roots. For the older contract PubKeyTrust, use 1",
-  { min: 0, default: 2 },
-);
+const block = text("tag", "Block to read, for one-endpoint, endpoints and own-node", {
+  choices: ["latest", "safe", "finalized"],
+  defaultText: "latest",
+});
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
   beacon: text(
@@ -54,13 +52,20 @@ const beacon = {
     defaultText: "the network's weak subjectivity period",
   }),
 };
-const beaconExcludes = ["quorum", "pinned", "lightClient", "block"] as const;
 const auditors = {
-  auditors: text("file", "File with the auditors' public keys, one per line", {
-    excludes: [...beaconExcludes, "beacon"],
-  }),
+  auditors: text("file", "File with the auditors' public keys, one per line"),
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
   statementUrls: text("urls", "URLs of the auditors' statement folders, separated by commas"),
+};
+const trust = {
+  trust: text(
+    "choice",
+    "What to trust for the block: one-endpoint, endpoints:N for N endpoints in --rpc that agree, own-node, pinned-block:HASH, light-client with --beacon and --checkpoint, or auditors with --auditors, --threshold and --statement-urls",
+    { defaultText: "one-endpoint" },
+  ),
+  block,
+  ...beacon,
+  ...auditors,
 };
 const signingKey = text("file", "File with the encrypted key of the auditor who signs");
 const newKeyFile = text(
@@ -108,8 +113,6 @@ const ownership = {
   callOnly: flag("Print the call, and send nothing. You can then send the printed call with a Safe or another wallet"),
   ...transaction,
 };
-/** Starts a description with a lowercase letter, for use after a colon. */
-const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 const user = "User id: 32 characters of zBase32";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -238,10 +241,9 @@ export const DEFINITIONS = {
     needs: () => REGISTRY,
     options: {
       plan: planFolder("Folder with the plan of an unfinished publish"),
-      ...beacon,
-      ...auditors,
-      auditors: { ...auditors.auditors, excludes: ["beacon"] },
+      ...trust,
       ...chain,
+      rpc: SEVERAL_ENDPOINTS,
       json,
     },
   },
@@ -270,33 +272,22 @@ export const DEFINITIONS = {
     options: {
       bundle: text(
         "file",
-        "File with the user's bundle. The command verifies the bundle against --pinned or --auditors, without a network",
-        { excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"] },
+        "File with the user's bundle. The command verifies the bundle without a network, with --trust pinned-block:HASH, auditors, or light-client and --block-proof",
+        { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge"] },
       ),
       blockProof: text(
         "file",
         "File with the proof of the bundle's block. The command verifies the proof against --checkpoint",
-        {
-          excludes: ["pinned", "beacon"],
-        },
       ),
-      pinned,
-      quorum,
-      lightClient,
-      ...beacon,
-      beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "bundle"] },
-      ...auditors,
-      storageProof: flag("Require a storage proof of the user's root"),
-      block: text("tag", "Block to read", block),
-      maxAge: integer("seconds", "Maximum age of the block to read, in seconds", { min: 0 }),
-      usersSlot,
+      ...trust,
+      maxAge: integer("seconds", "Maximum age of the block, or of the auditors' signatures, in seconds", { min: 0 }),
       expectedPublicKey: text(
         "base64",
         "Public key that your server returned for the user, in base64. If the published key is different, the command fails",
       ),
       codeHash,
       ...chain,
-      rpc: { ...chain.rpc, description: SEVERAL_FOR_QUORUM },
+      rpc: SEVERAL_ENDPOINTS,
       merkleUrl,
       json,
     },
@@ -323,9 +314,6 @@ export const DEFINITIONS = {
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
       ...auditors,
-      // The explorer may have both a light client and auditors, because visitors can choose one of these sources.
-      auditors: { ...auditors.auditors, excludes: [] },
-      usersSlot,
       codeHash,
       ...chain,
       // This option has no variable. Visitors can read its URLs, and the URL in KEYROOT_RPC_URL may contain a secret.
@@ -346,11 +334,7 @@ export const DEFINITIONS = {
       files: requiredFiles(
         "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
       ),
-      pinned,
-      ...beacon,
-      beacon: { ...beacon.beacon, excludes: ["pinned"] },
-      ...auditors,
-      auditors: { ...auditors.auditors, excludes: ["pinned", "beacon"] },
+      ...trust,
       ...chain,
       merkleUrl,
       json,
@@ -362,28 +346,22 @@ export const DEFINITIONS = {
     needs: auditNeeds,
     options: {
       files: { ...auditedFiles, description: `${auditedFiles.description}. The audit then also covers stray files` },
-      pinned: { ...pinned, excludes: ["block"] },
-      block: text("tag", "Block to audit at", block),
-      ...beacon,
-      beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "ownNode", "compare"] },
-      storageProof: flag("Require a storage proof of the number of users"),
+      ...trust,
+      trust: { ...trust.trust, excludes: ["compare"] },
+      auditors: { ...auditors.auditors, description: `${auditors.auditors.description}. Also for --compare` },
       codeHash,
       state: text("file", "File for the audit's state. The next audit with this file skips finished work", {
         defaultText: "a file in .keyroot",
       }),
       fresh: flag("Ignore the saved state of earlier runs, and start again"),
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
-      sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
+      sign: { ...signingKey, excludes: ["block", "compare"] },
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", { min: 1, default: 300 }),
-      quorum: { ...quorum, description: `For --sign: ${lowerFirst(quorum.description)}` },
-      ownNode: flag("For --sign: declare that --rpc is your own node"),
-      lightClient: { ...lightClient, description: `For --sign: ${lowerFirst(lightClient.description)}` },
       compare: text(
         "urls",
         "URLs of other auditors' statement folders, separated by commas. The command compares their statements with --statements",
       ),
-      auditors: text("file", `For --compare: ${lowerFirst(auditors.auditors.description)}`),
       workers: integer("n", "Number of threads that check files. 0 starts one thread per CPU core", {
         min: 0,
         max: 256,
@@ -391,7 +369,7 @@ export const DEFINITIONS = {
       }),
       fileBytes,
       ...chain,
-      rpc: { ...chain.rpc, description: SEVERAL_FOR_QUORUM },
+      rpc: SEVERAL_ENDPOINTS,
       merkleUrl,
       json,
     },
@@ -429,12 +407,8 @@ export const DEFINITIONS = {
         { min: 0, max: MAX_INT32, default: 600, variable: "KEYROOT_UNAVAILABLE_AFTER" },
       ),
       verbose: flag("Also print each new root and each published user"),
-      block: text("tag", "Newest block to read", block),
-      ...beacon,
-      beacon: { ...beacon.beacon, excludes: ["block"] },
-      ...auditors,
-      auditors: { ...auditors.auditors, excludes: ["block", "beacon"] },
-      maxAge: integer("seconds", "Maximum age of the newest block, in seconds", {
+      ...trust,
+      maxAge: integer("seconds", "Maximum age of the newest block, or of the auditors' signatures, in seconds", {
         min: 0,
         max: MAX_INT32,
         defaultText: "any",
@@ -460,6 +434,7 @@ export const DEFINITIONS = {
       ),
       fileBytes,
       ...chain,
+      rpc: SEVERAL_ENDPOINTS,
       merkleUrl,
       json: flag("Print one JSON object per line for each event"),
     },

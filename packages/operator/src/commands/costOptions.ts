@@ -1,6 +1,6 @@
 /** Reads the options that limit cost: `--max-fee`, `--max-priority-fee`, `--max-cost` and `--max-cost-per-day`. */
-import { ArgumentError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
 import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { ArgumentError, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
 
 /** The exit codes of all commands, in the program `keyroot` and in the Hardhat plugin. */
 export const EXIT = {
@@ -14,7 +14,7 @@ export const EXIT = {
 /** Returns the exit code for an error that ended a command. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ArgumentError || isRefused(error)) return EXIT.invalidArguments;
-  const isUnavailable = error instanceof TransportError || error instanceof ServiceError;
+  const isUnavailable = error instanceof TransportError || isServiceError(error);
   return error instanceof KeyrootError && !isUnavailable ? EXIT.false : EXIT.unavailable;
 }
 
@@ -23,7 +23,12 @@ export function exitCodeOf(error: unknown): number {
  * limit is temporary.
  */
 function isRefused(error: unknown): boolean {
-  return error instanceof ServiceError && error.status < 500 && error.status !== 429;
+  return isServiceError(error) && error.status < 500 && error.status !== 429;
+}
+
+/** Recognizes the errors of `@keyroot/client` by their name, because this package does not need the clients. */
+function isServiceError(error: unknown): error is KeyrootError & { status: number } {
+  return error instanceof KeyrootError && error.name === "ServiceError";
 }
 
 /** Returns the exit code that shells report for a process that a signal ended. */

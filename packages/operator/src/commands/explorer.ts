@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createVerifier } from "keyroot";
-import { ArgumentError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
-import { checkSourceUrl } from "keyroot/transport";
+import { createVerifier, type Trust } from "keyroot";
+import { auditors } from "keyroot/auditors";
+import { ArgumentError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
+import { lightClient } from "keyroot/light-client";
+import { checkSourceUrl } from "keyroot/internal/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeExplorer } from "../explorer/makeExplorer.ts";
-import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
+import { auditorsOf, lightClientOf } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
@@ -14,7 +16,7 @@ import { checkHash } from "./hexOptions.ts";
 
 /** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
-  const { out, codeHash, usersSlot, visitorEndpoints } = args;
+  const { out, codeHash, visitorEndpoints } = args;
   checkHash("--code-hash", codeHash);
   const endpoints = args.rpc?.split(",");
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
@@ -25,12 +27,17 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const rpc = (endpoints ?? [chainAndFiles.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
   const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
-  const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
-  const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
+  const place = { chainId, contract, merkleUrl, codeHash, allowHttp };
+  const sources = {
+    lightClient: isGiven(args, ["beacon", "checkpoint", "beaconNetwork", "maxCheckpointAge"])
+      ? lightClientOf(args)
+      : undefined,
+    auditors: isGiven(args, ["auditors", "threshold", "statementUrls"]) ? await auditorsOf(args) : undefined,
+  };
   // Check the sources before the command writes the page. Without this check, visitors would get the errors.
-  for (const [name, source] of Object.entries(sources)) {
-    if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
-  }
+  const check = (trust: Trust) => createVerifier({ ...place, rpc: rpc[0] ?? "", trust });
+  if (sources.lightClient !== undefined) check(lightClient(sources.lightClient));
+  if (sources.auditors !== undefined) check(auditors(sources.auditors));
   const config = { ...place, rpc, ...sources, visitorEndpoints, ...links };
   const { files, policy } = await makeExplorer(config);
 
@@ -51,6 +58,11 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
       `  Content-Security-Policy: ${policy}; frame-ancestors 'none'`,
     ].join("\n"),
   };
+}
+
+/** Checks whether any of the settings of a source is given. */
+function isGiven(args: ArgsOf<"explorer">, names: readonly (keyof ArgsOf<"explorer">)[]): boolean {
+  return names.some((name) => args[name] !== undefined);
 }
 
 /** Checks a URL for links, and removes a slash at the URL's end. @throws ArgumentError ARGUMENT_INVALID */

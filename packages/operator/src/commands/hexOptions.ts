@@ -1,7 +1,7 @@
 /** Functions that check options with hexadecimal values. */
-import { ArgumentError } from "keyroot/errors";
-import { ADDRESS, hasValidChecksum, LOWERCASE_HASH } from "keyroot/ethereum";
-import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { ADDRESS, hasValidChecksum, LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { describeValue } from "keyroot/internal/input";
 
 /** Returns the address if it is valid. @throws ArgumentError ARGUMENT_INVALID */
 export function checkAddress(option: string, address: string): string {

@@ -1,4 +1,4 @@
-import type { Eip1193Provider } from "keyroot/transport";
+import type { Eip1193Provider } from "keyroot/internal/transport";
 
 /** The environment of a command: the program `keyroot`, or Hardhat with the plugin. */
 export interface Host {

@@ -6,9 +6,9 @@ import {
   periodOf,
   TEST_NETWORK,
   timeOf,
-} from "keyroot/beacon/protocol";
-import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
-import { lightClientOptionsOf } from "./blockSource.ts";
+} from "keyroot/internal/lightClient";
+import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/internal/transport";
+import { checkpointOf } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";
 import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
@@ -16,7 +16,7 @@ import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 /** `keyroot light-client`: finds the newest finalized block that a checkpoint and the sync committees prove. */
 export default async function lightClient(args: ArgsOf<"light-client">): Promise<Outcome> {
   const urls = args.beacon.split(",");
-  const { checkpoint, maxCheckpointAgeMs } = lightClientOptionsOf(args);
+  const { checkpoint, maxCheckpointAgeMs } = checkpointOf(args);
   for (const url of urls) checkSourceUrl("beacon", url, args.allowHttp);
   const name = args.beaconNetwork ?? (checkpoint === TEST_CHECKPOINT ? "test" : "mainnet");
   const network = name === "test" ? TEST_NETWORK : BEACON_NETWORKS[name];

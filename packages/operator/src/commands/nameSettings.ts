@@ -1,4 +1,4 @@
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { type Definition, optionName } from "./defineCommand.ts";
 import { rawName, type RawArguments } from "./parseArguments.ts";
 

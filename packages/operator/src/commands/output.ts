@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { KeyrootError, VerificationError } from "keyroot/errors";
-import { printable } from "keyroot/input";
+import { KeyrootError, VerificationError } from "keyroot/internal/errors";
+import { printable } from "keyroot/internal/input";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 

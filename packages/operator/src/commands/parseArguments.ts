@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
 import {
   type Definition,
   type IntegerOption,

@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
-import { checkAllBuiltins } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { checkAllBuiltins } from "keyroot/internal/input";
 import { checkVariables } from "./checkVariables.ts";
 import type { Command, Definition, Parsed } from "./defineCommand.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";

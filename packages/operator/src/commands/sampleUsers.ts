@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/identity";
+import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/internal/identity";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";

@@ -1,32 +1,27 @@
 /** The options of `keyroot audit` that sign and compare statements. */
 import { parseAuditorKey, type Statement } from "keyroot/auditors";
-import { MAX_DAMAGED_ROOTS } from "keyroot/auditors/protocol";
-import { KeyrootError } from "keyroot/errors";
-import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
-import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, type RpcCall, rpcCaller } from "keyroot/transport";
+import { MAX_DAMAGED_ROOTS } from "keyroot/internal/auditors";
+import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall } from "keyroot/internal/transport";
+import type { BlockSource } from "keyroot/internal/verifier";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { type AuditorSigner, openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
 import { type Comparison, compareStatements } from "../audit/statements/compareStatements.ts";
-import { quorumCall, quorumHead } from "../audit/statements/quorumCall.ts";
 import { StatementFolder, type StatementSource } from "../audit/statements/statementFolder.ts";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
-import { repeatingCaller } from "../rpc/repeatReads.ts";
 import type { Host, Outcome } from "./host.ts";
-import type { TrustedBlock } from "./blockSource.ts";
+import { endpointsOf, type TrustedChain } from "./trust.ts";
 import { readLines } from "./inputFiles.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";
-import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 type Args = ArgsOf<"audit">;
 
 /** The settings of an audit with a signed result. */
 export interface Signing {
-  /** Sends each call to the source that the auditor has chosen. */
-  call: RpcCall;
   /** The block of the audit. The block is finalized, and the block's number is a multiple of the interval. */
   at: AuditedContract["at"];
   /**
@@ -39,31 +34,25 @@ export interface Signing {
 /**
  * Prepares an audit with `--sign`. Opens the auditor's key and finds the audit's block. Rejects a source that is the
  * unproven response of a single endpoint.
- * @param findBlock finds the light client's block. Undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
  */
 export async function prepareSigning(
   args: Args & { sign: string },
-  chainAndFiles: ChainAndFiles,
+  { source, call, findBlock }: TrustedChain,
   host: Host,
-  findBlock: (() => Promise<TrustedBlock>) | undefined,
 ): Promise<Signing> {
   const { sign: keyFile, statements, interval } = args;
   if (statements === undefined) throw invalid("--sign needs the folder of statements. Set --statements DIR.");
   if (args.codeHash === undefined) throw invalid("--sign needs the hash of the contract's code. Set --code-hash HASH.");
-  const { calls, quorum, ...source } = sourceOf(args, chainAndFiles);
+  const description = describeSigned(source, endpointsOf(args.rpc).length);
   const signer = await openAuditorKeyFile(keyFile, host.environment);
-  const call = quorum === undefined ? chainAndFiles.call : quorumCall(calls, quorum);
-  const hash =
-    findBlock === undefined
-      ? (await fetchBlock(call, lastMultiple(await finalizedNumber(calls, quorum ?? 1), interval))).hash
-      : await findAncestor(call, (await findBlock()).blockHash, interval);
+  const found = await findBlock();
+  const blockHash = await findAncestor(call, found.blockHash, interval);
   const folder = new StatementFolder(statements);
   return {
-    call,
-    at: { blockHash: hash, anchor: source.anchor },
-    sign: (report, place) => sign(folder, report, place, signer, { source: source.source }),
+    at: { ...found, blockHash },
+    sign: (report, place) => sign(folder, report, place, signer, { source: description }),
   };
 }
 
@@ -82,51 +71,19 @@ async function findAncestor(call: RpcCall, hash: string, interval: number): Prom
   return block.hash;
 }
 
-interface ChosenSource extends Pick<StatementSource, "source"> {
-  calls: readonly RpcCall[];
-  quorum: number | undefined;
-  anchor: "endpoint" | "quorum" | "light-client" | "beacon";
-}
-
-/** Returns the source of the chain's data, as the auditor's options declare it. @throws ArgumentError ARGUMENT_INVALID */
-function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndFiles: ChainAndFiles): ChosenSource {
-  if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
+/** Describes the source of the block in a statement's description. @throws ArgumentError ARGUMENT_INVALID */
+function describeSigned({ name, required = 0 }: BlockSource, count: number): StatementSource["source"] {
+  if (name === "light-client") return "light client";
+  if (name === "own-node" || name === "endpoints") {
+    if (name === "own-node") return "own node";
+    const least = Math.max(2, Math.floor(count / 2) + 1);
+    if (required >= least) return `${required} of ${count} endpoints`;
     throw invalid(
-      "--sign does not sign an audit that relies on one endpoint's unproven answer. Set one of these: --beacon with --checkpoint, --quorum with several endpoints in --rpc, --own-node for your own node, or --light-client for a light client.",
+      `--sign needs --trust endpoints:${least} or more, which is more than half of the endpoints in --rpc.`,
     );
   }
-  const own = { calls: [chainAndFiles.call], quorum: undefined };
-  if (ownNode) return { ...own, anchor: "endpoint", source: "own node" };
-  if (lightClient) return { ...own, anchor: "light-client", source: "light client" };
-  if (beacon !== undefined) return { ...own, anchor: "beacon", source: "light client" };
-  const urls = rpc?.split(",") ?? [];
-  const least = Math.max(2, Math.floor(urls.length / 2) + 1);
-  if (quorum === undefined || quorum < least || quorum > urls.length)
-    throw invalid(
-      `--quorum must be from ${least} to ${Math.max(least, urls.length)}, which is more than half of the endpoints in --rpc.`,
-    );
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, chainAndFiles.allowHttp)));
-  const { allowHttp } = chainAndFiles;
-  const calls = urls.map((url) => repeatingCaller(rpcCaller(url, { maxBytes, timeoutMs, allowHttp })));
-  return { calls, quorum, anchor: "quorum", source: `${quorum} of ${urls.length} endpoints` };
-}
-
-/** @throws TransportError QUORUM_NOT_REACHED if too few endpoints have a finalized block */
-async function finalizedNumber(calls: readonly RpcCall[], quorum: number): Promise<number> {
-  const read = async (call: RpcCall) => {
-    try {
-      return [(await fetchBlock(call, "finalized")).number];
-    } catch (error) {
-      if (error instanceof KeyrootError && calls.length > 1) return [];
-      throw error;
-    }
-  };
-  const number = quorumHead((await Promise.all(calls.map(read))).flat(), quorum);
-  if (number !== undefined) return number;
-  throw new TransportError(
-    "QUORUM_NOT_REACHED",
-    `Fewer than ${quorum} endpoints have a finalized block. Use other endpoints.`,
+  throw invalid(
+    `--sign does not sign an audit that relies on ${name === "one-endpoint" ? "one endpoint's unproven answer" : name}. Set --trust light-client with --beacon and --checkpoint, --trust endpoints:N with several endpoints in --rpc, or --trust own-node for a node that you run.`,
   );
 }
 

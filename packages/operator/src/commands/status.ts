@@ -1,14 +1,16 @@
 import { getAddress } from "ethers/address";
-import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
-import { VerificationError } from "keyroot/errors";
-import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/registry";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
+import { VerificationError } from "keyroot/internal/errors";
+import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
-import { blockSourceOf, type TrustedBlock } from "./blockSource.ts";
+import { endpointsOf, openTrustedChain, type TrustedBlock } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
+import { describeSource } from "./describeSource.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
 /** The retries of reads. The command ends soon if the endpoint is unavailable. */
@@ -16,10 +18,13 @@ const QUICK_RETRY = { retries: 2, initialDelayMs: 300 };
 
 /** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
-  const chainAndFiles = await ChainAndFiles.resolve(args, host, { retry: QUICK_RETRY });
-  const findBlock = await blockSourceOf(args, chainAndFiles);
-  if (findBlock !== undefined) return provenStatus(chainAndFiles, await findBlock());
-  const { call, contract } = chainAndFiles;
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
+    retry: QUICK_RETRY,
+  });
+  const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
+  const isLatest = source.name === "one-endpoint" && source.tag === "latest";
+  if (!isLatest) return provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);
+  const { contract } = chainAndFiles;
   const chainId = await chainAndFiles.verifyChainId();
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
@@ -36,16 +41,23 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
 }
 
 /**
- * Reads the status at a trusted block. Storage proofs prove the user count and the code hash, so the endpoint cannot
- * change these values.
+ * Reads the status at the block of the trusted source. With storage proofs of the user count and the code hash, the
+ * endpoint cannot change these values.
  */
-async function provenStatus({ call, contract, chainId }: ChainAndFiles, at: TrustedBlock): Promise<Outcome> {
-  const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
+async function provenStatus(
+  { contract, chainId }: ChainAndFiles,
+  call: RpcCall,
+  at: TrustedBlock,
+  storageProof: boolean,
+): Promise<Outcome> {
+  const counts = await readCounts(call, { contract, chainId, at, storageProof }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;
   const owner = getAddress(await fetchOwner(call, contract, { blockHash: at.blockHash }));
   const found = { contract, chainId, codeHash, owner, userCount, deploymentBlock };
   const { number, hash } = evidence.block;
-  const proven = `  proven            published users and code hash, in block ${number}, ${hash}`;
+  const proven = storageProof
+    ? `  proven            published users and code hash, in block ${number}, ${hash}`
+    : `  block             ${number}, ${hash}, from ${describeSource(evidence)}`;
   return { json: { ...found, evidence }, text: `${describe(found)}\n${proven}` };
 }
 

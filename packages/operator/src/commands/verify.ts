@@ -1,7 +1,7 @@
-import { ArgumentError } from "keyroot/errors";
-import { ANY_KEY } from "keyroot/identity";
-import { type Evidence, verifyPublicKey } from "keyroot/verifier";
-import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
+import { ArgumentError } from "keyroot/internal/errors";
+import { ANY_KEY } from "keyroot/internal/identity";
+import { createVerifier, type Evidence } from "keyroot";
+import { endpointsOf, trustOf } from "./trust.ts";
 import { describeSource } from "./describeSource.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -21,29 +21,18 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
       "ARGUMENT_INVALID",
       "The user id is missing. Add a user id to the command, or set --bundle to a bundle file.",
     );
-  const endpoints = args.rpc?.split(",");
-  checkQuorum(args.quorum, endpoints?.length ?? 1);
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
-  const { contract, merkleUrl, chainId } = chainAndFiles;
-  const options = {
-    rpc: endpoints === undefined || endpoints.length === 1 ? chainAndFiles.rpc : endpoints,
-    contract,
-    merkleUrl,
-    chainId,
-    expectedPublicKey: expectedPublicKey ?? ANY_KEY,
-    codeHash,
-    quorum: args.quorum,
-    pinned: args.pinned,
-    lightClient: args.lightClient,
-    beacon: await beaconOptionOf(args),
-    auditors: await auditorsOptionOf(args),
-    storageProof: args.storageProof,
-    block: args.block,
-    maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,
-    usersSlot: args.usersSlot,
-    allowHttp: chainAndFiles.allowHttp,
-  };
-  const verified = await repeatRead(() => verifyPublicKey(userID, options), VERIFY_RETRY);
+  if (args.blockProof !== undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "--block-proof proves the block of a bundle. Set --bundle.");
+  const endpoints = endpointsOf(args.rpc);
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints[0] }, host);
+  const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
+  const verifier = createVerifier({
+    rpc: endpoints.length > 1 ? endpoints : chainAndFiles.rpc,
+    ...{ contract, merkleUrl, chainId, codeHash, allowHttp },
+    trust: await trustOf(args),
+  });
+  const expected = { expectedPublicKey: expectedPublicKey ?? ANY_KEY };
+  const verified = await repeatRead(() => verifier.verify(userID, expected), VERIFY_RETRY);
   const { record, root, index, blockNumber, evidence } = verified;
   return {
     json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },
@@ -56,13 +45,6 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
       `  evidence    ${describeEvidence(evidence)}`,
     ].join("\n"),
   };
-}
-
-/** Checks that there are enough endpoints for the quorum. @throws ArgumentError ARGUMENT_INVALID */
-function checkQuorum(quorum: number | undefined, endpoints: number): void {
-  if (quorum === undefined || quorum <= endpoints) return;
-  const message = `--quorum ${quorum} needs at least ${quorum} endpoints, separated by commas in --rpc, but there ${endpoints === 1 ? "is 1" : `are ${endpoints}`}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function describeEvidence(evidence: Evidence): string {

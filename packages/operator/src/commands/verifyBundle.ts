@@ -1,14 +1,15 @@
-import type { AuditorOptions } from "keyroot/auditors";
-import { ArgumentError } from "keyroot/errors";
-import { type ProvenBlock, verifyBlockProof } from "keyroot/beacon";
-import type { Evidence } from "keyroot/verifier";
-import { ANY_KEY } from "keyroot/identity";
+import { pinnedBlock, type Trust } from "keyroot";
+import { auditors } from "keyroot/auditors";
+import { ArgumentError } from "keyroot/internal/errors";
+import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
+import type { Evidence } from "keyroot/internal/verifier";
+import { ANY_KEY } from "keyroot/internal/identity";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { lightClientOptionsOf } from "./blockSource.ts";
-import { readInput, readLines } from "./inputFiles.ts";
+import { auditorsOf, checkpointOf, refuseOtherSettings, trustOf } from "./trust.ts";
+import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
 
@@ -16,20 +17,21 @@ type Args = ArgsOf<"verify"> & { bundle: string };
 
 /** `keyroot verify [userID] --bundle FILE`: verifies a bundle without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
-  const { codeHash, usersSlot } = args;
+  const { codeHash } = args;
   const trusted = await trustedContract(args, host);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle));
   const userID = args.userID ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
-  const proven = await provenBlockOf(args, chainId);
-  const pinned = proven?.blockHash ?? args.pinned;
-  const auditors = await auditorsOf(args);
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
-  const query = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
-  const verified = await verifyBundle(bundle, query, { pinned, auditors });
+  const proven = await provenBlockOf(args, chainId);
+  const trust = proven === undefined ? await offlineTrustOf(args) : pinnedBlock(proven.blockHash);
+  const query = { userID, chainId, contract: trusted.contract, codeHash, expectedPublicKey, trust };
+  const verified = await verifyBundle(bundle, query);
   const { record, root, contract, uniqueness } = verified;
   const evidence: Evidence =
-    proven === undefined ? verified.evidence : { ...verified.evidence, anchor: "beacon", beacon: proven.evidence };
+    proven === undefined
+      ? verified.evidence
+      : { ...verified.evidence, source: "light-client", details: proven.details };
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
   return {
     json: { verified: true, record, root, contract, chainId, codeHash: verified.codeHash, evidence, uniqueness },
@@ -46,25 +48,25 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves from `--checkpoint`.
+ * Returns the block that `--block-proof` proves from `--checkpoint`, for `--trust light-client`.
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
-  if (args.blockProof === undefined) return undefined;
-  const { checkpoint, network, maxCheckpointAgeMs } = lightClientOptionsOf(args);
-  return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint, network, maxCheckpointAgeMs });
-}
-
-/** Returns the auditors who must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
-async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions | undefined> {
-  if (auditors === undefined && threshold === undefined) return undefined;
-  if (auditors === undefined || threshold === undefined)
+  if ((args.blockProof !== undefined) !== (args.trust === "light-client"))
     throw new ArgumentError(
       "ARGUMENT_INVALID",
-      "The auditors' keys and the threshold are needed together. Set --auditors FILE and --threshold N.",
+      "For a bundle, --trust light-client and --block-proof FILE are needed together.",
     );
-  await import("keyroot/auditors");
-  return { keys: await readLines(auditors), threshold };
+  if (args.blockProof === undefined) return undefined;
+  refuseOtherSettings(args, "light-client", ["checkpoint", "beaconNetwork", "maxCheckpointAge"]);
+  return verifyBlockProof(await readInput(args.blockProof), { chainId, ...checkpointOf(args) });
+}
+
+/** Returns the choice of `--trust` for a bundle. Its auditors need no folders. */
+async function offlineTrustOf(args: Args): Promise<Trust> {
+  if (args.trust !== "auditors") return trustOf(args);
+  refuseOtherSettings(args, "auditors", ["auditors", "threshold"]);
+  return auditors(await auditorsOf(args, false));
 }
 
 /**

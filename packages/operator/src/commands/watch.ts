@@ -1,14 +1,14 @@
-import { base64ToBytes } from "keyroot/bytes";
-import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
-import { checkPublicKey, parseUserID } from "keyroot/identity";
-import { printable } from "keyroot/input";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
+import { checkPublicKey, parseUserID } from "keyroot/internal/identity";
+import { printable } from "keyroot/internal/input";
 import { finding } from "../audit/finding.ts";
 import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
 import { pollEvents, watch, type WatchEvent } from "../watch/watch.ts";
 import { WatchState } from "../watch/watchState.ts";
 import { checkWebhook, postWebhook } from "../watch/webhook.ts";
 import { WebhookSecret } from "../http/webhookSecret.ts";
-import { blockSourceOf } from "./blockSource.ts";
+import { endpointsOf, openTrustedChain } from "./trust.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -26,15 +26,15 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   const users = await usersOf(args);
   const webhook = await webhookOf(args);
   const unavailableAfterMs = 1000 * args.unavailableAfter;
-  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
   const files = filesOf(args, chainAndFiles);
-  const { call } = chainAndFiles;
-  const findBlock = await blockSourceOf(args, chainAndFiles);
+  const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
+  if (source.name === "pinned-block")
+    throw new ArgumentError("ARGUMENT_INVALID", "A watch needs new blocks. Use another choice than pinned-block.");
   const place = await placeOf(chainAndFiles);
   using state = await WatchState.open(args.state, place, { fresh: args.fresh, onRebuild: printRebuild });
-  const { block: tag = "latest", fromBlock } = args;
   const { chainId, contract } = place;
-  const maxAgeMs = args.maxAge === undefined ? undefined : 1000 * args.maxAge;
+  const { tag, maxAgeMs } = source;
   const options = {
     chainId,
     contract,
@@ -42,8 +42,8 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
     files,
     users,
     tag,
-    findBlock,
-    fromBlock,
+    findBlock: source.name === "one-endpoint" ? undefined : findBlock,
+    fromBlock: args.fromBlock,
     state,
     unavailableAfterMs,
     maxAgeMs,

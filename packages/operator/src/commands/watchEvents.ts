@@ -1,4 +1,4 @@
-import { printable } from "keyroot/input";
+import { printable } from "keyroot/internal/input";
 import type { WatchEvent } from "../watch/watch.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";

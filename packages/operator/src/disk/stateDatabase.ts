@@ -1,7 +1,7 @@
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { KeyrootError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/internal/errors";
 import { cannotWrite } from "./fileErrors.ts";
 import { makeFolder, syncFolder } from "./folder.ts";
 import { readIfExists } from "./ifExists.ts";

@@ -1,5 +1,5 @@
-import type { AuditorsOption } from "keyroot/auditors";
-import type { BeaconOptions } from "keyroot/beacon";
+import type { AuditorsOptions } from "keyroot/auditors";
+import type { LightClientOptions } from "keyroot/light-client";
 
 /** The configuration of an explorer. The page contains the configuration as JSON, so all values are public. */
 export interface ExplorerConfig {
@@ -15,16 +15,14 @@ export interface ExplorerConfig {
    * The endpoints and the checkpoint of the light client. If this field is set, the light client is the default source
    * of the block.
    */
-  beacon?: Omit<BeaconOptions, "store"> | undefined;
+  lightClient?: Omit<LightClientOptions, "store"> | undefined;
   /**
-   * The auditors. The page accepts these auditors' statements. Without `beacon`, the auditors are the default source of
+   * The auditors. The page accepts these auditors' statements. Without `lightClient`, the auditors are the default source of
    * the block.
    */
-  auditors?: AuditorsOption | undefined;
+  auditors?: AuditorsOptions | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
-  /** The storage slot of the contract's mapping from users to roots. Storage proofs need this slot. Default: 2. */
-  usersSlot?: number | undefined;
   /**
    * Allows unencrypted http to machines other than the visitor's machine. Browsers allow unencrypted requests only on a
    * page that was loaded with http.

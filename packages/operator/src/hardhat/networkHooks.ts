@@ -1,6 +1,6 @@
 import type { NetworkHooks } from "hardhat/types/hooks";
 import type { ChainType, DefaultChainType, NetworkConnection } from "hardhat/types/network";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import type { Listening } from "../http/listen.ts";
 import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 

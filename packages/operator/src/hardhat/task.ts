@@ -2,7 +2,7 @@ import { task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NewTaskDefinition } from "hardhat/types/tasks";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { type Command, describeOption } from "../commands/defineCommand.ts";
 import type { Host } from "../commands/host.ts";
 import { type RawArguments, rawName } from "../commands/parseArguments.ts";

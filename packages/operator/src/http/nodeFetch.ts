@@ -10,7 +10,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { describeValue } from "keyroot/input";
+import { describeValue } from "keyroot/internal/input";
 import { TransportError } from "../errors.ts";
 
 /** The request options that `fetchBytes` uses. */

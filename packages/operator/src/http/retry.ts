@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { checkOptions } from "../checkOptions.ts";
 
 /** The number and the delays of retries. */

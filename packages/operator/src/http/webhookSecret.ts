@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
-import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { ArgumentError, KeyrootError } from "keyroot/internal/errors";
 import { readSecretFile } from "../disk/permissions.ts";
 
 /**

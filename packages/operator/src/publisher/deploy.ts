@@ -4,8 +4,8 @@ import { getAddress, getCreate2Address, getCreateAddress } from "ethers/address"
 import { keccak256 } from "ethers/crypto";
 import { concat } from "ethers/utils";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
-import { fetchOwner } from "keyroot/registry";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
+import { fetchOwner } from "keyroot/internal/registry";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import type { Chain } from "./chain/chain.ts";
 import { type DeploymentRecord, readDeployments, recordDeployment } from "./deploymentRecords.ts";

@@ -1,7 +1,7 @@
 /** The file that records the deployments on a chain, so that a repeated deployment does not make a second registry. */
 import { readFile } from "node:fs/promises";
-import { ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
-import { parseJson, ShapeChecker } from "keyroot/input";
+import { ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";

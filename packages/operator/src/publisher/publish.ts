@@ -12,9 +12,9 @@
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
  * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
  */
-import type { KeyRecord } from "keyroot/identity";
-import { checkNames } from "keyroot/input";
-import type { MerkleFile } from "keyroot/merkle";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { checkNames } from "keyroot/internal/input";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
@@ -62,13 +62,13 @@ const MAX_ROUNDS = 20;
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * and the errors of `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and
- * the errors of `verifyPublicKey`
+ * the errors of a verification
  * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and
  * chain
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
- * import { rpcCaller } from "keyroot/transport";
+ * import { rpcCaller } from "keyroot/internal/transport";
  *
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * using journal = await FolderJournal.open("plan");

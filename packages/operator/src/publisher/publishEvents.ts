@@ -1,4 +1,4 @@
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
 import type { CompareEvent, KeyDifference } from "./plan/compareKeys.ts";
 import type { ResumeEvent } from "./plan/resumePlan.ts";

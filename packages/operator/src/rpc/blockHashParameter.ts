@@ -1,7 +1,7 @@
-import { TransportError } from "keyroot/errors";
-import { fetchBlockByHash, toQuantity } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
-import type { RpcCall } from "keyroot/transport";
+import { TransportError } from "keyroot/internal/errors";
+import { fetchBlockByHash, toQuantity } from "keyroot/internal/ethereum";
+import { isObject } from "keyroot/internal/input";
+import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "./nodeAnswers.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { TransportError } from "keyroot/errors";
-import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { TransportError } from "keyroot/internal/errors";
+import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "./nodeAnswers.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import type { NodeAnswer } from "./nodeAnswer.ts";
 import { LOG_ANSWERS, READ_ANSWERS } from "./readAnswers.ts";
 import { SEND_ANSWERS } from "./sendAnswers.ts";

@@ -1,8 +1,8 @@
-import { TransportError } from "keyroot/errors";
-import type { BlockParameter } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
-import { readMerkleTreeRoots } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+import { TransportError } from "keyroot/internal/errors";
+import type { BlockParameter } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
+import { readMerkleTreeRoots } from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "./nodeAnswers.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { TransportError } from "keyroot/errors";
-import type { RpcCall } from "keyroot/transport";
+import { TransportError } from "keyroot/internal/errors";
+import type { RpcCall } from "keyroot/internal/transport";
 import { DEFAULT_RETRY, isTransient, type RetryOptions, withRetry } from "../http/retry.ts";
 import { acceptBlockHashes } from "./blockHashParameter.ts";
 import type { Meaning } from "./nodeAnswer.ts";

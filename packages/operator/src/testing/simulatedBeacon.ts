@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/beacon/protocol";
-import type { RpcCall } from "keyroot/transport";
+import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/internal/lightClient";
+import type { RpcCall } from "keyroot/internal/transport";
 import { listen, type Listening } from "../http/listen.ts";
 import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";
 import { TEST_CHECKPOINT } from "./testCheckpoint.ts";

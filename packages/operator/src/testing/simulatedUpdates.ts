@@ -14,7 +14,7 @@ import {
   sign,
   signingRootOf,
   type Update,
-} from "keyroot/beacon/protocol";
+} from "keyroot/internal/lightClient";
 
 /**
  * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`. One signature with the sum

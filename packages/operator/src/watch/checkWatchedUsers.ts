@@ -1,5 +1,5 @@
-import { base64ToBytes } from "keyroot/bytes";
-import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/internal/identity";
 import { USER_BYTES } from "../audit/auditFile.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import type { WatchedUser } from "./pollChain.ts";

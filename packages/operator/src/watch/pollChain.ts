@@ -1,9 +1,15 @@
-import { TransportError } from "keyroot/errors";
-import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
-import { decodeUserCount, fetchBlockNumber, type RootAddedLog, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
-import { verifyChainId } from "keyroot/verifier";
+import { TransportError } from "keyroot/internal/errors";
+import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
+import {
+  decodeUserCount,
+  fetchBlockNumber,
+  type RootAddedLog,
+  USER_COUNT_SLOT,
+  ZERO_ROOT,
+} from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
+import { verifyChainId } from "keyroot/internal/verifier";
 import { auditCursor, auditUserCount } from "../audit/auditChain.ts";
 import { checkBlock } from "../audit/checkBlock.ts";
 import type { FileSource } from "../audit/fileSource.ts";

@@ -1,4 +1,4 @@
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { FileAudit } from "../audit/auditFile.ts";
 import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
 import type { FileSource } from "../audit/fileSource.ts";

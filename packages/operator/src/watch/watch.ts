@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransportError } from "keyroot/errors";
-import type { UserID } from "keyroot/identity";
+import { TransportError } from "keyroot/internal/errors";
+import type { UserID } from "keyroot/internal/identity";
 import { checkOptions } from "../checkOptions.ts";
 import { checkFileSource } from "../audit/fileSource.ts";
 import { type Finding, finding } from "../audit/finding.ts";

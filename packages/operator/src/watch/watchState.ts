@@ -1,7 +1,7 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
-import { parseJson } from "keyroot/input";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
+import { parseJson } from "keyroot/internal/input";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import type { BlockCursor } from "../audit/checkBlock.ts";
 import {

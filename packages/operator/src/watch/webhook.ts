@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { describeValue } from "keyroot/input";
-import { checkUrl, fetchBytes, isLoopback } from "keyroot/transport";
+import { describeValue } from "keyroot/internal/input";
+import { checkUrl, fetchBytes, isLoopback } from "keyroot/internal/transport";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { withRetry } from "../http/retry.ts";
 import type { WebhookSecret } from "../http/webhookSecret.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { REGIONS, type UserID, userIDFromHex } from "keyroot/identity";
+import { REGIONS, type UserID, userIDFromHex } from "keyroot/internal/identity";
 import { CURSOR_FORM } from "./database/cursor.ts";
 import { ServiceError } from "./base/errors.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ERROR_CODES, type ErrorCode, type FieldError, type KeyInError, KeyrootError } from "keyroot/errors";
+import { CLIENT_ERROR_CODES, type ClientErrorCode, type FieldError, type KeyInError } from "@keyroot/client/internal";
+import { ERROR_CODES, KeyrootError } from "keyroot/internal/errors";
 import { plural } from "@keyroot/operator/shared";
 import { ServiceError } from "./base/errors.ts";
 import { isDatabaseUnavailable } from "./database/unavailable.ts";
@@ -30,7 +31,7 @@ const MAX_SHOWN_NAME = 32;
 const MAX_SHOWN_FIELDS = 20;
 
 /** Error codes for invalid values, by field. Other fields use FIELD_INVALID. */
-const FIELD_CODES: Record<string, ErrorCode> = {
+const FIELD_CODES: Record<string, ClientErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
   region: "REGION_UNKNOWN",
@@ -51,7 +52,7 @@ export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">):
   return new ServiceError(400, code, `The request is invalid: ${message}.`, { errors });
 }
 
-function codeOf(issue: z.core.$ZodIssue): ErrorCode {
+function codeOf(issue: z.core.$ZodIssue): ClientErrorCode {
   if (issue.code === "unrecognized_keys") return "FIELD_UNKNOWN";
   if (isMissing(issue)) return "FIELD_MISSING";
   if (issue.code === "too_big" && issue.origin === "string") return "TEXT_TOO_LONG";
@@ -127,7 +128,7 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
   if (error instanceof ServiceError) return error;
   // Argument errors concern texts that the caller sent. Other errors concern the operator's configuration and files.
   const argumentCode = error instanceof KeyrootError && error.name === "ArgumentError" ? error.code : undefined;
-  const known = ERROR_CODES.find((each) => each === argumentCode);
+  const known = [...ERROR_CODES, ...CLIENT_ERROR_CODES].find((each) => each === argumentCode);
   if (known !== undefined)
     return new ServiceError(known === "PUBLISHER_RUNNING" ? 409 : 400, known, (error as KeyrootError).message, {
       cause: error,

@@ -1,4 +1,4 @@
-import { withTimeout } from "keyroot/transport";
+import { withTimeout } from "keyroot/internal/transport";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 /** Time limit in ms of each value. By default, Prometheus waits 10 s for all metrics together. */

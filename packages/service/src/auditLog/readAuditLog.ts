@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { Action, ChangeData } from "./recordChange.ts";
 import type { ActorKind } from "../api/base/author.ts";
 import {

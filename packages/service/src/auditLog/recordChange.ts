@@ -1,6 +1,6 @@
 import type { Actor, Author } from "../api/base/author.ts";
 import { type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Database } from "../api/database/database.ts";
 
 /** Types of events that partners receive. */

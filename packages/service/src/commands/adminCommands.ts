@@ -2,7 +2,7 @@
 import type { Host } from "@keyroot/operator/commands";
 import { outputIsLost, print, printError } from "@keyroot/operator/commands";
 import { plural, readStackFile } from "@keyroot/operator/shared";
-import { AdminClient, type PartnerSummary } from "../admin/index.ts";
+import { AdminClient, type PartnerSummary } from "@keyroot/client/operator";
 import { ArgumentError } from "../api/base/errors.ts";
 
 /**

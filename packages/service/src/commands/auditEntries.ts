@@ -1,5 +1,5 @@
-import { printable } from "keyroot/input";
-import type { AuditEntry } from "../admin/index.ts";
+import { printable } from "keyroot/internal/input";
+import type { AuditEntry } from "@keyroot/client/operator";
 import { ArgumentError } from "../api/base/errors.ts";
 
 /** A date, or a date with a time and a time zone (RFC 3339). */

@@ -1,5 +1,5 @@
 import { command, flag } from "@keyroot/operator/definition";
-import type { RevokedServerToken } from "../admin/index.ts";
+import type { RevokedServerToken } from "@keyroot/client/operator";
 import { bizID, OF_PARTNER, serviceUrl } from "./options.ts";
 
 export const listServerTokens = command(

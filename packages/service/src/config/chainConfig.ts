@@ -1,5 +1,5 @@
 import type { CostLimits } from "@keyroot/operator/publisher";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 
 /** The chain and stores for publishing. */
 export interface ChainConfig {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { ADDRESS, hasValidChecksum } from "keyroot/ethereum";
-import { nearestName } from "keyroot/input";
+import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
+import { nearestName } from "keyroot/internal/input";
 import { ArgumentError } from "../api/base/errors.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;

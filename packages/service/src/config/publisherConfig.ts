@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { REGIONS, type Region } from "keyroot/identity";
-import { isLoopback } from "keyroot/transport";
+import { REGIONS, type Region } from "keyroot/internal/identity";
+import { isLoopback } from "keyroot/internal/transport";
 import { isLocalChain, MAX_TIMER_SECONDS, parseAmount } from "@keyroot/operator/shared";
 import type { CostLimits } from "@keyroot/operator/publisher";
 import type { ChainConfig } from "./chainConfig.ts";

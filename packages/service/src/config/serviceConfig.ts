@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { Region } from "keyroot/identity";
-import { isLoopback } from "keyroot/transport";
+import type { Region } from "keyroot/internal/identity";
+import { isLoopback } from "keyroot/internal/transport";
 import type { RateLimitOptions } from "../api/limits/rateLimits.ts";
 import {
   bindAddress,

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { and, desc, eq, inArray, lte } from "../api/database/drizzle.ts";
-import { base64ToBytes, sha256Hex } from "keyroot/bytes";
-import type { Region, UserID } from "keyroot/identity";
+import { base64ToBytes, sha256Hex } from "keyroot/internal/bytes";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { type Database, type Databases, regionalDatabases } from "../api/database/database.ts";
 import { possessionChallenges } from "./tables.ts";
 

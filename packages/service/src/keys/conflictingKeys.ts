@@ -1,6 +1,6 @@
 import { and, count, eq, isNull, sql } from "../api/database/drizzle.ts";
-import type { KeyInError } from "keyroot/errors";
-import type { KeyRecord, UserID } from "keyroot/identity";
+import type { KeyInError } from "@keyroot/client/internal";
+import type { KeyRecord, UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database, Databases } from "../api/database/database.ts";

@@ -2,8 +2,8 @@
 import { constants, setPriority } from "node:os";
 import { platform } from "node:process";
 import { parentPort } from "node:worker_threads";
-import { KeyrootError } from "keyroot/errors";
-import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/identity";
+import { KeyrootError } from "keyroot/internal/errors";
+import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/internal/identity";
 
 /** A public key to check, or a statement with a public key to check and to make a challenge for. */
 export type CurveJob = { publicKey: Uint8Array } | { statement: ChallengeRequest };

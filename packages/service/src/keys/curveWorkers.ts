@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { ArgumentError, ServiceError } from "keyroot/errors";
+import { ServiceError } from "@keyroot/client/internal";
+import { ArgumentError } from "keyroot/internal/errors";
 import type { CurveAnswer, CurveJob, MadeChallenge } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 

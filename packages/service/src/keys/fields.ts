@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
 
 export const publicKey = z

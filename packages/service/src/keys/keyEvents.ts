@@ -1,5 +1,5 @@
 import { and, desc, eq, lte } from "../api/database/drizzle.ts";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { type Action, type Change, recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";

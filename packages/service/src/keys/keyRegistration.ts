@@ -1,4 +1,4 @@
-import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
+import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
 import { type Databases, readClock } from "../api/database/database.ts";

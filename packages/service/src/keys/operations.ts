@@ -1,8 +1,8 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
-import { bytesToBase64 } from "keyroot/bytes";
+import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../api/base/errors.ts";
-import { serviceNameOf, toKeyRecord } from "keyroot/identity";
+import { serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, strict, timestamp, userID, userIDOf } from "../api/fields.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
-import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import type { Database } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";

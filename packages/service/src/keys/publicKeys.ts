@@ -1,5 +1,5 @@
 import { and, eq, isNull, ne, sql } from "../api/database/drizzle.ts";
-import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import { type Database, type Databases, perRegion } from "../api/database/database.ts";
 import { batches } from "./tables.ts";

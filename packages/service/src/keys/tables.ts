@@ -15,7 +15,7 @@ import {
   sql,
   text,
 } from "../api/database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../api/database/columns.ts";
 import { users } from "../users/tables.ts";
 

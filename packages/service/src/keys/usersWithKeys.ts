@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
 import { batches } from "./tables.ts";

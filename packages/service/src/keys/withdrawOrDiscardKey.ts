@@ -1,5 +1,5 @@
 import { and, eq } from "../api/database/drizzle.ts";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import type { Database, Databases } from "../api/database/database.ts";
 import { addWithdrawn, decide } from "./conflictingKeys.ts";

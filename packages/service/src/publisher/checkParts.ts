@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { KeyrootError } from "keyroot/errors";
-import { parseQuantity } from "keyroot/ethereum";
-import { REGIONS } from "keyroot/identity";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { KeyrootError } from "keyroot/internal/errors";
+import { parseQuantity } from "keyroot/internal/ethereum";
+import { REGIONS } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
 import { openStore, Registry } from "@keyroot/operator/publisher";
 import { TransportError } from "../api/base/errors.ts";
@@ -25,7 +25,7 @@ export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
   const identity = { chain_id: chainId, contract };
   try {
     return await withTimeLimit(async (signal) => {
-      const { rpcBytes: maxBytes } = DEFAULT_LIMITS;
+      const { maxBytes } = RPC_LIMITS;
       const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs: CHECK_MS, signal, allowHttp });
       const registry = await Registry.connect(call, contract, { ...DEFAULT_RETRY, retries: 0 });
       await registry.chain.verifyChainId(chainId);

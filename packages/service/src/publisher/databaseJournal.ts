@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, lte } from "../api/database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import {
   type Attempt,
   countKeptAttempts,

@@ -1,6 +1,6 @@
-import { KeyrootError } from "keyroot/errors";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { KeyrootError } from "keyroot/internal/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import {
   endpointSender,
   keyDiffers,
@@ -260,7 +260,7 @@ export class KeyPublisher {
   /** @param lost the signal that aborts all calls to the chain when the lease is lost */
   async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
     const { contract, chainId, allowHttp } = this.#chain;
-    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const { maxBytes, timeoutMs } = RPC_LIMITS;
     const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
     const registry = await Registry.connect(call, contract);
     await registry.chain.verifyChainId(chainId);

@@ -1,6 +1,6 @@
-import { VerificationError } from "keyroot/errors";
-import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
-import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
+import { VerificationError } from "keyroot/internal/errors";
+import { type KeyRecord, REGIONS, type Region } from "keyroot/internal/identity";
+import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
 import { and, asc, eq, gt, isNotNull } from "../api/database/drizzle.ts";
 import pMap from "p-map";

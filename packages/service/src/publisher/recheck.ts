@@ -1,5 +1,5 @@
-import { KeyrootError } from "keyroot/errors";
-import type { Region } from "keyroot/identity";
+import { KeyrootError } from "keyroot/internal/errors";
+import type { Region } from "keyroot/internal/identity";
 import { TransportError } from "../api/base/errors.ts";
 import { SERVICE } from "../api/base/author.ts";
 import { type Databases, distinctRegions } from "../api/database/database.ts";

@@ -1,4 +1,4 @@
-import { REGIONS, type UserID } from "keyroot/identity";
+import { REGIONS, type UserID } from "keyroot/internal/identity";
 import { SERVICE } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import { userIDs } from "../users/tables.ts";

@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, or } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Plan, Registry } from "@keyroot/operator/publisher";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";

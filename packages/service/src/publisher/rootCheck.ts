@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { VerificationError } from "keyroot/errors";
-import { parseSafeQuantity, toHash, toQuantity } from "keyroot/ethereum";
-import { REGIONS, type KeyRecord, type Region, type UserID } from "keyroot/identity";
-import { isObject } from "keyroot/input";
-import { type MerkleFile, parseMerkleFile } from "keyroot/merkle";
-import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/registry";
+import { VerificationError } from "keyroot/internal/errors";
+import { parseSafeQuantity, toHash, toQuantity } from "keyroot/internal/ethereum";
+import { REGIONS, type KeyRecord, type Region, type UserID } from "keyroot/internal/identity";
+import { isObject } from "keyroot/internal/input";
+import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
+import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/internal/registry";
 import { type AddedRootEvent, findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
 import { fetchUserCountIfAny, readRootAddedLogs, readUntil } from "@keyroot/operator/shared";
 import { TransportError } from "../api/base/errors.ts";

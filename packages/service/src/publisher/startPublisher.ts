@@ -1,5 +1,5 @@
 import { openSigner, type Signer } from "@keyroot/operator/publisher";
-import { checkAllBuiltins } from "keyroot/input";
+import { checkAllBuiltins } from "keyroot/internal/input";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { ArgumentError } from "../api/base/errors.ts";
 import { every } from "../api/base/repeatedTasks.ts";

@@ -1,4 +1,4 @@
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import type { PublishedRoot, PublishEvent } from "@keyroot/operator/publisher";
 
 /** Groups users by the roots that a round published or found on the chain. */

@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull } from "../api/database/drizzle.ts";
-import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import { countShares } from "./batches.ts";
 import type { Database } from "../api/database/database.ts";
 import { isAnyOf } from "../api/database/columns.ts";

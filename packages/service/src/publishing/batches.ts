@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import type { Region, UserID } from "keyroot/internal/identity";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
 import { batchShares, publishedDays } from "./tables.ts";

@@ -1,7 +1,7 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { ERROR_CODES } from "keyroot/errors";
+import { ERROR_CODES } from "keyroot/internal/errors";
 import { ServiceError } from "../api/base/errors.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";

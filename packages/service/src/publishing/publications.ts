@@ -1,5 +1,5 @@
 import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../api/database/drizzle.ts";
-import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";

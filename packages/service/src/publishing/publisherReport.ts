@@ -1,4 +1,4 @@
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 
 /** A batch that a publisher published. */
 export interface PublishedBatch {

@@ -1,4 +1,4 @@
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { DATABASE_NOW } from "../api/database/columns.ts";
 import { type Database, type Databases, distinctRegions } from "../api/database/database.ts";
 import { sql } from "../api/database/drizzle.ts";

@@ -13,7 +13,7 @@ import {
   uuid,
 } from "../api/database/drizzle.ts";
 import { batches } from "../keys/tables.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import type { PublishedBatch, PublisherReport } from "./publisherReport.ts";
 import { timestampMs } from "../api/database/columns.ts";

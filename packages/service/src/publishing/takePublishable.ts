@@ -1,5 +1,5 @@
 import { and, count, eq, isNotNull, isNull, or, sql } from "../api/database/drizzle.ts";
-import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
+import { type KeyRecord, REGIONS, type Region } from "keyroot/internal/identity";
 import type { Databases } from "../api/database/database.ts";
 import { isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";

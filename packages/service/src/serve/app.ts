@@ -2,7 +2,7 @@ import cookie from "@fastify/cookie";
 import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
-import { parseJson } from "keyroot/input";
+import { parseJson } from "keyroot/internal/input";
 import { dashboardPages } from "./dashboardPages.ts";
 import { addOperation } from "../api/addOperation.ts";
 import { makeBaseApp } from "../api/baseApp.ts";

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "keyroot/errors";
+import { ERROR_CODES } from "keyroot/internal/errors";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
 import type { ReadMetrics } from "../api/readMetrics.ts";
 import type { PublisherState } from "../publishing/publisherState.ts";

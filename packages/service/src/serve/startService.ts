@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { checkAllBuiltins } from "keyroot/input";
+import { checkAllBuiltins } from "keyroot/internal/input";
 import { onFreePort } from "@keyroot/operator/shared";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { TransportError } from "../api/base/errors.ts";

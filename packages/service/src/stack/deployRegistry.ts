@@ -1,7 +1,7 @@
 import { getAddress } from "ethers/address";
 import { creationCodeOf } from "@keyroot/operator/publisher";
-import { isObject } from "keyroot/input";
-import type { Eip1193Provider } from "keyroot/transport";
+import { isObject } from "keyroot/internal/input";
+import type { Eip1193Provider } from "keyroot/internal/transport";
 
 /**
  * Deploys a registry on a local chain that mines immediately. The chain's first account pays and becomes the owner.

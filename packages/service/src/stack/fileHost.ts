@@ -3,8 +3,8 @@ import { lstat, open, type FileHandle } from "node:fs/promises";
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { isUserID } from "keyroot/identity";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { isUserID } from "keyroot/internal/identity";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The exact form of all valid paths. Queries, percent-encoding and uppercase letters are not accepted. */

@@ -11,7 +11,7 @@ import {
   writeStackFile,
 } from "@keyroot/operator/shared";
 import { Cleanup } from "../api/base/cleanup.ts";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
@@ -116,7 +116,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
  */
 async function startBeacon(rpcUrl: string, port: number): Promise<Listening> {
   const { SimulatedBeacon } = await import("@keyroot/operator/testing");
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
   return new SimulatedBeacon({ call: rpcCaller(rpcUrl, { maxBytes, timeoutMs }) }).listen(port);
 }
 

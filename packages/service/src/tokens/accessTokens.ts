@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { isRegion, isUserID } from "keyroot/identity";
+import { isRegion, isUserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 

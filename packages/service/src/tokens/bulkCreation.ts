@@ -1,5 +1,5 @@
 import { and, asc, count, isNull, sql } from "../api/database/drizzle.ts";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import { byUserID, type Claim, findClaims, prepareClaims } from "../users/claims.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, gte, type SQL, sql, type PgTable } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Database, Databases } from "../api/database/database.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
-import { userIDFromHex } from "keyroot/identity";
+import { userIDFromHex } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { tokenRefused } from "./authenticator.ts";
 import type { ApiContext } from "../api/context.ts";

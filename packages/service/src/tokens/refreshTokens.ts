@@ -1,5 +1,5 @@
 import { and, count, eq, isNotNull, isNull, lt } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Principal } from "../api/base/principals.ts";
 import { REPEATABLE_MS } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";

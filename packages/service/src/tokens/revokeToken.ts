@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Databases } from "../api/database/database.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isRegion, REGIONS, type Region } from "keyroot/identity";
+import { isRegion, REGIONS, type Region } from "keyroot/internal/identity";
 
 /** Size of a token's secret: 256 random bits. A secret has 43 characters in base64url. */
 const SECRET_BYTES = 32;

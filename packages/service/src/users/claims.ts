@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { columnOf, isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
 import { userIDs } from "./tables.ts";

@@ -1,4 +1,4 @@
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import { userErased, userIDTaken } from "./userErrors.ts";
 import type { Author } from "../api/base/author.ts";
 import { batchingLoader } from "../api/database/batchingLoader.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { Change } from "../auditLog/recordChange.ts";
 import type { Claim } from "./claims.ts";
 

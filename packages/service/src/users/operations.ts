@@ -1,6 +1,6 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
-import { type UserID, userIDFromHex } from "keyroot/identity";
+import { type UserID, userIDFromHex } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { eitherUserID, limit, page, region, strict, timestamp, userID, userIDHex, userIDOf } from "../api/fields.ts";

@@ -1,5 +1,5 @@
 import { index, pgTable, text } from "../api/database/drizzle.ts";
-import type { Region } from "keyroot/identity";
+import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../api/database/columns.ts";
 
 /** The partner that owns each user id, and the region of the user's data. This table is in the home database. */

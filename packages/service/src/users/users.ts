@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, sql } from "../api/database/drizzle.ts";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";

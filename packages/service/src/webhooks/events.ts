@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { base64ToBytes } from "keyroot/bytes";
+import { base64ToBytes } from "keyroot/internal/bytes";
 import { readSecretFile } from "@keyroot/operator/shared";
 import { ArgumentError } from "../api/base/errors.ts";
 import { deriveKey, open, seal } from "../api/database/secrets.ts";

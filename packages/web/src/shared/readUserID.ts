@@ -1,4 +1,4 @@
-import { isUserID, userIDFromHex } from "keyroot/identity";
+import { isUserID, userIDFromHex } from "keyroot/internal/identity";
 
 /** Reads a user id in zBase32 or hex. @returns the id in zBase32, or an error message */
 export function readUserID(text: string): { userID: string } | { error: string } {

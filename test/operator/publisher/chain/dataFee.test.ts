@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import { creationCodeOf, estimateCost, makePlan, MemoryJournal, RecordTable } from "@keyroot/operator/publisher";
 import type { PublishOptions } from "@keyroot/operator/publisher";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { feesOf, maxGasPriceOf } from "../../../../packages/operator/src/publisher/chain/fees.ts";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import { receiptDataFee } from "../../../../packages/operator/src/publisher/chain/receiptDataFee.ts";
 
 describe("receiptDataFee", () => {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { type Batch, type FetchFile, packBatch } from "@keyroot/operator/publisher";
-import { bytesToBase64 } from "keyroot/bytes";
-import { type KeyrootError, VerificationError } from "keyroot/errors";
-import { keyIDOf } from "keyroot/identity";
-import { makeMerkleFile } from "keyroot/merkle";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import { type KeyrootError, VerificationError } from "keyroot/internal/errors";
+import { keyIDOf } from "keyroot/internal/identity";
+import { makeMerkleFile } from "keyroot/internal/merkle";
 import { type ChainReading, proveBatch } from "../../../../packages/operator/src/publisher/confirm/proveBatch.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";

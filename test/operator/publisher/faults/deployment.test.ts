@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "keyroot/identity";
+import type { KeyRecord } from "keyroot/internal/identity";
 import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import type { PlainFile } from "../../../support/data/plainFile.ts";
 import { sampleRecords } from "../../../support/samples.ts";

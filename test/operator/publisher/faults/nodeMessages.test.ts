@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseUnits, Wallet } from "ethers";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import { OWNER_KEY } from "../../../support/chain/local.ts";
 import { closedAfterEach, failure } from "../../../support/support.ts";

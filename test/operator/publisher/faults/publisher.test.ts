@@ -3,10 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fetchFromHost, FolderJournal, FolderStore, Registry } from "@keyroot/operator/publisher";
 import type { PublishEvent, PublishOptions } from "@keyroot/operator/publisher";
-import { KeyrootError, TransportError } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
-import { fetchUserCount } from "keyroot/registry";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { KeyrootError, TransportError } from "keyroot/internal/errors";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { fetchUserCount } from "keyroot/internal/registry";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { publishWith } from "../../../../packages/operator/src/publisher/publish.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
+import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { findStrayFiles } from "../../../../packages/operator/src/audit/fileSource.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";

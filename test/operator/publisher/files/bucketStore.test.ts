@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { findStored, FolderStore, openStore } from "@keyroot/operator/publisher";
-import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
-import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
+import { makeMerkleFile, type MerkleFile } from "keyroot/internal/merkle";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
 import { itStoresFiles } from "../../../support/publisher/storeBehavior.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VerificationError } from "keyroot/errors";
-import { makeMerkleFile } from "keyroot/merkle";
+import { VerificationError } from "keyroot/internal/errors";
+import { makeMerkleFile } from "keyroot/internal/merkle";
 import type { MerkleFileStore } from "../../../../packages/operator/src/publisher/files/merkleFileStore.ts";
 import { storeFile } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Attempt, FolderJournal, type Plan } from "@keyroot/operator/publisher";
-import { VerificationError } from "keyroot/errors";
+import { VerificationError } from "keyroot/internal/errors";
 import { attemptsFor } from "../../../../packages/operator/src/publisher/journal/journal.ts";
 import { killAtLine, startProgram } from "../../../support/processes/childProcess.ts";
 import { sampleUserID, sha256 } from "../../../support/samples.ts";

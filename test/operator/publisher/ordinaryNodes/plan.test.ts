@@ -11,8 +11,8 @@ import {
   RemoteSigner,
   signingSender,
 } from "@keyroot/operator/publisher";
-import type { KeyRecord } from "keyroot/identity";
-import type { RpcCall } from "keyroot/transport";
+import type { KeyRecord } from "keyroot/internal/identity";
+import type { RpcCall } from "keyroot/internal/transport";
 import { findUnfinishedPlan } from "../../../../packages/operator/src/commands/unfinishedPlan.ts";
 import {
   serializeSigned,

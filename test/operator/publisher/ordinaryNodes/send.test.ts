@@ -1,6 +1,6 @@
 import type { PublishEvent, PublishOptions } from "@keyroot/operator/publisher";
 import { expect } from "chai";
-import { toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/internal/ethereum";
 import { changeResult, firstTimes, type RpcRule, startRpcProxy } from "../../../support/servers/rpcProxy.ts";
 import { callerOf } from "../../../support/chain/local.ts";
 import { publishing } from "../../../support/publisher/publishing.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parsePlan, type Plan, serializePlan } from "@keyroot/operator/publisher";
-import { VerificationError } from "keyroot/errors";
+import { VerificationError } from "keyroot/internal/errors";
 import { sampleUserID, sha256 } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
 

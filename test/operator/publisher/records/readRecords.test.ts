@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/internal/identity";
 import { readRecords } from "../../../../packages/operator/src/publisher/records/readRecords.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";

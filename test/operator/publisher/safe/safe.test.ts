@@ -3,10 +3,10 @@ import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { executeBySafe, FolderStore, publish, type PublishOptions, Registry } from "@keyroot/operator/publisher";
-import { ArgumentError, TransportError } from "keyroot/errors";
-import type { UserID } from "keyroot/identity";
-import { encodeGetMerkleTreeRoot } from "keyroot/registry";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { ArgumentError, TransportError } from "keyroot/internal/errors";
+import type { UserID } from "keyroot/internal/identity";
+import { encodeGetMerkleTreeRoot } from "keyroot/internal/registry";
+import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { awaitExecution } from "../../../../packages/operator/src/publisher/safe/awaitExecution.ts";
 import type { RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import {

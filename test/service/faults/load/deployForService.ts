@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rpcCaller } from "keyroot/transport";
+import { rpcCaller } from "keyroot/internal/transport";
 import { deployOn } from "../../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";

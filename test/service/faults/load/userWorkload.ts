@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import pMap from "p-map";
-import { generateKeyPair, type KeyRecord, REGIONS, type Region, type UserID, userIDFromHex } from "keyroot/identity";
+import {
+  generateKeyPair,
+  type KeyRecord,
+  REGIONS,
+  type Region,
+  type UserID,
+  userIDFromHex,
+} from "keyroot/internal/identity";
 import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Answer, post, type RequestOptions, type TestPartner } from "../../../support/service/caller.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "keyroot/identity";
-import { fetchRootAddedLogs } from "keyroot/registry";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { fetchRootAddedLogs } from "keyroot/internal/registry";
 import type { PlainFile } from "../../../support/data/plainFile.ts";
 import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../../../support/publisher/deployment.ts";
 

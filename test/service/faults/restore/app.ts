@@ -5,7 +5,7 @@ import {
   type Region,
   type UserID,
   userIDFromHex,
-} from "keyroot/identity";
+} from "keyroot/internal/identity";
 import { keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Caller, randomHex, type TestPartner } from "../../../support/service/caller.ts";
 

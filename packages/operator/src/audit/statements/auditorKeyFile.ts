@@ -10,8 +10,8 @@ import {
 } from "node:crypto";
 import { promisify } from "node:util";
 import { type AuditorKey, makeAuditorKey, parseAuditorKey } from "keyroot/auditors";
-import { KeyrootError } from "keyroot/errors";
-import { parseJson, ShapeChecker } from "keyroot/input";
+import { KeyrootError } from "keyroot/internal/errors";
+import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { ArgumentError } from "../../errors.ts";
 import { passphraseSourceOf, readPassphrase } from "../../publisher/signers/keyFile.ts";

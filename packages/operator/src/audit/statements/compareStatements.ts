@@ -7,8 +7,8 @@ import {
   signaturesOf,
   type SignedStatement,
   verifySignatures,
-} from "keyroot/auditors/protocol";
-import { KeyrootError, VerificationError } from "keyroot/errors";
+} from "keyroot/internal/auditors";
+import { KeyrootError, VerificationError } from "keyroot/internal/errors";
 import { type Finding, finding } from "../finding.ts";
 import { contradicts } from "./contradicts.ts";
 import type { StatementFolder } from "./statementFolder.ts";

@@ -1,6 +1,6 @@
-import { Quorum } from "keyroot/auditors/protocol";
-import { extractHeader, extractProof, parseLogs } from "keyroot/ethereum";
-import type { RpcCall } from "keyroot/transport";
+import { Quorum } from "keyroot/internal/auditors";
+import { extractHeader, extractProof, parseLogs } from "keyroot/internal/ethereum";
+import type { RpcCall } from "keyroot/internal/transport";
 
 /**
  * Functions that extract the parts of a response that are equal at all honest nodes, by method. Responses to other methods are

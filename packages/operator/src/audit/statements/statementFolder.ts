@@ -7,7 +7,7 @@ import {
   serializeSignedNote,
   serializeStatement,
   type SignedStatement,
-} from "keyroot/auditors/protocol";
+} from "keyroot/internal/auditors";
 import { makeFolder } from "../../disk/folder.ts";
 import { readIfExists } from "../../disk/ifExists.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";

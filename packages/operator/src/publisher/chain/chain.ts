@@ -1,4 +1,4 @@
-import { TransportError, VerificationError } from "keyroot/errors";
+import { TransportError, VerificationError } from "keyroot/internal/errors";
 import {
   fetchChainId,
   fetchGenesisHash,
@@ -8,9 +8,9 @@ import {
   parseSafeQuantity,
   toHash,
   toQuantity,
-} from "keyroot/ethereum";
-import { describeValue, isObject } from "keyroot/input";
-import type { RpcCall } from "keyroot/transport";
+} from "keyroot/internal/ethereum";
+import { describeValue, isObject } from "keyroot/internal/input";
+import type { RpcCall } from "keyroot/internal/transport";
 import { DEFAULT_RETRY, type RetryOptions } from "../../http/retry.ts";
 import type { Meaning } from "../../rpc/nodeAnswer.ts";
 import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";

@@ -1,7 +1,7 @@
 /** The fees that rollups charge for a transaction's bytes, in addition to the transaction's execution. */
 import { Interface } from "ethers/abi";
 import { Transaction } from "ethers/transaction";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/internal/errors";
 import type { Chain } from "./chain.ts";
 import { type Fees, maxGasPriceOf } from "./fees.ts";
 import { serializeUnsigned } from "./serializeTransaction.ts";

@@ -1,4 +1,4 @@
-import { toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/internal/ethereum";
 
 /**
  * The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), the fees are a single gas

@@ -1,4 +1,4 @@
-import { isLoopback } from "keyroot/transport";
+import { isLoopback } from "keyroot/internal/transport";
 
 /**
  * The chain ids of development chains: 31337 for Hardhat and Anvil, 1337 for Geth's developer mode and Ganache. A transaction

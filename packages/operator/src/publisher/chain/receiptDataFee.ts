@@ -1,4 +1,4 @@
-import { parseQuantity } from "keyroot/ethereum";
+import { parseQuantity } from "keyroot/internal/ethereum";
 
 /**
  * Returns the L1 fee and the operator fee that an OP-stack chain charged for a transaction, in wei. Returns 0 on other chains.

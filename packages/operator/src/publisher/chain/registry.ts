@@ -1,14 +1,14 @@
 import { getAddress } from "ethers/address";
-import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
-import type { UserID } from "keyroot/identity";
+import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
+import type { UserID } from "keyroot/internal/identity";
 import {
   decodeRootAddedLog,
   encodeAddMerkleTreeRoot,
   fetchBlockNumber,
   fetchOwner,
   ROOT_ADDED_TOPIC,
-} from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
+} from "keyroot/internal/registry";
+import type { RpcCall } from "keyroot/internal/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
 import { readRoots } from "../../rpc/readRoots.ts";
@@ -104,7 +104,7 @@ export class Registry {
    * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of `call`
    * @example
    * ```ts
-   * import { rpcCaller } from "keyroot/transport";
+   * import { rpcCaller } from "keyroot/internal/transport";
    *
    * const call = rpcCaller("https://rpc.example", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
    * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");

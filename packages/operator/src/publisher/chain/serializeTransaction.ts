@@ -5,7 +5,7 @@
 import { keccak256 } from "ethers/crypto";
 import { recoverAddress, type Transaction } from "ethers/transaction";
 import { getBytes, toBeArray } from "ethers/utils";
-import { encodeRlp } from "keyroot/ethereum";
+import { encodeRlp } from "keyroot/internal/ethereum";
 
 /** Returns the bytes that an account signs: 0x and lowercase hex digits. */
 export function serializeUnsigned(transaction: Transaction): string {

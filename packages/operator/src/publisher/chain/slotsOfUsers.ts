@@ -1,5 +1,5 @@
-import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/identity";
-import { USERS_SLOT } from "keyroot/registry";
+import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/internal/identity";
+import { USERS_SLOT } from "keyroot/internal/registry";
 import { keccak256Bytes } from "./keccak256.ts";
 
 const HASH_BYTES = 32;

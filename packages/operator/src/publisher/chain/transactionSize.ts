@@ -3,7 +3,7 @@
  * Sources: `txMaxSize` in https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go,
  * `DEFAULT_MAX_TX_INPUT_BYTES` in https://github.com/paradigmxyz/reth/blob/main/crates/transaction-pool/src/validate/constants.rs.
  */
-import { USER_ID_BYTES } from "keyroot/identity";
+import { USER_ID_BYTES } from "keyroot/internal/identity";
 
 /** The maximum size of a signed transaction in bytes. */
 export const MAX_TRANSACTION_BYTES = 128 * 1024;

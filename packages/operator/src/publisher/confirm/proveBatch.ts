@@ -1,9 +1,9 @@
-import { toQuantity } from "keyroot/ethereum";
-import { sha256Hex } from "keyroot/bytes";
-import { ANY_KEY, type UserID } from "keyroot/identity";
-import { parseMerkleFile } from "keyroot/merkle";
-import { ZERO_ROOT } from "keyroot/registry";
-import { type Evidence, verifyRecord, verifyRoot } from "keyroot/verifier";
+import { toQuantity } from "keyroot/internal/ethereum";
+import { sha256Hex } from "keyroot/internal/bytes";
+import { ANY_KEY, type UserID } from "keyroot/internal/identity";
+import { parseMerkleFile } from "keyroot/internal/merkle";
+import { ZERO_ROOT } from "keyroot/internal/registry";
+import { type Evidence, verifyRecord, verifyRoot } from "keyroot/internal/verifier";
 import type { UserRoot } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
@@ -27,7 +27,7 @@ export interface ProvenBatch {
   superseded: UserRoot[];
 }
 
-const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
+const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
  * Proves the keys of a batch's users with the same checks as a client's verifier. The function checks the chain id, the

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 
 /**
  * The objects to store beside each Merkle-tree file. The store computes the objects from the file, and clients verify

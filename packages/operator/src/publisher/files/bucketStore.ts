@@ -6,9 +6,9 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { hash } from "node:crypto";
-import { describeValue } from "keyroot/input";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { withTimeout } from "keyroot/transport";
+import { describeValue } from "keyroot/internal/input";
+import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { withTimeout } from "keyroot/internal/transport";
 import pMap from "p-map";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";

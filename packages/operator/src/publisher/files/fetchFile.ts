@@ -1,4 +1,4 @@
-import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/internal/transport";
 import { checkOptions } from "../../checkOptions.ts";
 import { nodeFetch } from "../../http/nodeFetch.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { KeyrootError } from "keyroot/errors";
-import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { KeyrootError } from "keyroot/internal/errors";
+import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ifExists } from "../../disk/ifExists.ts";

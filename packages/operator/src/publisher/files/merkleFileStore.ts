@@ -1,4 +1,4 @@
-import type { MerkleFile } from "keyroot/merkle";
+import type { MerkleFile } from "keyroot/internal/merkle";
 
 /** A file in a store. */
 export interface StoredFile {

@@ -1,4 +1,4 @@
-import { describeValue } from "keyroot/input";
+import { describeValue } from "keyroot/internal/input";
 import { ArgumentError } from "../../errors.ts";
 import { FolderStore } from "./folderStore.ts";
 import type { BesideFileOptions } from "./besideFile.ts";

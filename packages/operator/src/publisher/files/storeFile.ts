@@ -1,5 +1,5 @@
-import { sha256Hex } from "keyroot/bytes";
-import { type MerkleFile, parseMerkleFile } from "keyroot/merkle";
+import { sha256Hex } from "keyroot/internal/bytes";
+import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";

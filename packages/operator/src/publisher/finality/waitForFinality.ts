@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeValue, isObject } from "keyroot/input";
+import { describeValue, isObject } from "keyroot/internal/input";
 import { ArgumentError, TransportError } from "../../errors.ts";
 import { checkOptions } from "../../checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";

@@ -1,7 +1,7 @@
-import { KeyrootError } from "keyroot/errors";
-import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
-import { parseJson, ShapeChecker } from "keyroot/input";
-import { MERKLE_ROOT } from "keyroot/merkle";
+import { KeyrootError } from "keyroot/internal/errors";
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/internal/input";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";

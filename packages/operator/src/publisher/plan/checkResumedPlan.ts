@@ -3,9 +3,9 @@
  * the files and every key in the files.
  */
 import { isDeepStrictEqual } from "node:util";
-import { sha256Hex } from "keyroot/bytes";
-import { checkKeyRecord } from "keyroot/identity";
-import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { sha256Hex } from "keyroot/internal/bytes";
+import { checkKeyRecord } from "keyroot/internal/identity";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import { plural } from "../../plural.ts";
 import type { RootBatch } from "../chain/registry.ts";

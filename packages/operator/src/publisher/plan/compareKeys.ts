@@ -1,8 +1,8 @@
 /** The comparison of records with the keys that are already published for their users. */
-import { KeyrootError } from "keyroot/errors";
-import type { KeyRecord, UserID } from "keyroot/identity";
-import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { KeyrootError } from "keyroot/internal/errors";
+import type { KeyRecord, UserID } from "keyroot/internal/identity";
+import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { VerificationError } from "../../errors.ts";
 import type { UserRoot } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";

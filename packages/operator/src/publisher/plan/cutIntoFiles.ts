@@ -1,6 +1,6 @@
-import { ArgumentError } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
-import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
+import { ArgumentError } from "keyroot/internal/errors";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 
 /**
  * The default maximum number of users per file. A file of 64 users has 15 kB with Brotli, and each user costs 3.3 % more

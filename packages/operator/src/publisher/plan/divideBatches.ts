@@ -1,5 +1,5 @@
 /** Divides the batches of an unfinished plan that a changed limit of the chain has made too large. */
-import type { MerkleFile } from "keyroot/merkle";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import type { Registry } from "../chain/registry.ts";
 import { cutIntoFiles } from "./cutIntoFiles.ts";
 import { type Batch, batchOf } from "./plan.ts";

@@ -1,4 +1,3 @@
-import { checkAllBuiltins } from "keyroot/input";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
@@ -50,7 +49,6 @@ const MAX_ESTIMATES = 25;
  * ```
  */
 export async function estimateCost({ batches }: Plan, registry: Registry): Promise<CostEstimate> {
-  checkAllBuiltins();
   const { chain } = registry;
   const [firstBatch] = batches;
   if (firstBatch === undefined) throw new RangeError("The plan has no batches to estimate.");

@@ -1,4 +1,4 @@
-import type { MerkleFile } from "keyroot/merkle";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import { checkOptions } from "../../checkOptions.ts";
 import type { Registry } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";

@@ -1,5 +1,5 @@
-import type { UserID } from "keyroot/identity";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import type { UserID } from "keyroot/internal/identity";
+import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { chainKeyOf } from "../chain/localChains.ts";
 import type { RootBatch } from "../chain/registry.ts";
 

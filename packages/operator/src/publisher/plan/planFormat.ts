@@ -1,7 +1,7 @@
-import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
-import { isUserID, type UserID } from "keyroot/identity";
-import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
-import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { isUserID, type UserID } from "keyroot/internal/identity";
+import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/internal/input";
+import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
 import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
 

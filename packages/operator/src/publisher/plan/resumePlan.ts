@@ -1,6 +1,6 @@
 /** Prepares the unfinished plan of an earlier run: checks its target, files and keys, and divides batches that are too large. */
-import type { UserID } from "keyroot/identity";
-import type { MerkleFile } from "keyroot/merkle";
+import type { UserID } from "keyroot/internal/identity";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import type { Registry } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";

@@ -1,5 +1,5 @@
-import { TransportError } from "keyroot/errors";
-import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/identity";
+import { TransportError } from "keyroot/internal/errors";
+import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/internal/identity";
 import { plural } from "../../plural.ts";
 import type { Registry } from "../chain/registry.ts";
 import { maxUsersBySize } from "../chain/transactionSize.ts";

@@ -1,9 +1,9 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { KeyrootError } from "keyroot/errors";
-import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/identity";
-import { describeValue, printable } from "keyroot/input";
+import { KeyrootError } from "keyroot/internal/errors";
+import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/internal/identity";
+import { describeValue, printable } from "keyroot/internal/input";
 import { unreadableInput } from "../../disk/fileErrors.ts";
 import { ArgumentError } from "../../errors.ts";
 import { RecordTable } from "./recordTable.ts";

@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import {
   checkKeyRecord,
   KEY_ID_BYTES,
@@ -6,8 +6,7 @@ import {
   PUBLIC_KEY_BYTES,
   toKeyRecord,
   type UserID,
-} from "keyroot/identity";
-import { checkAllBuiltins } from "keyroot/input";
+} from "keyroot/internal/identity";
 
 /** A second record for a user. */
 export interface Duplicate {
@@ -41,7 +40,6 @@ export class RecordTable implements Iterable<KeyRecord> {
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
-    checkAllBuiltins();
     this.#chunks = chunks;
     this.#rows = rows;
     this.#order = order;

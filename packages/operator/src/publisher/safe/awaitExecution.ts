@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransportError } from "keyroot/errors";
-import type { UserID } from "keyroot/identity";
+import { TransportError } from "keyroot/internal/errors";
+import type { UserID } from "keyroot/internal/identity";
 import type { RootBatch, UserRoot } from "../chain/registry.ts";
 
 export interface AwaitExecutionOptions {

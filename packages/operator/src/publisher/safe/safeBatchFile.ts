@@ -1,7 +1,7 @@
 import { getAddress } from "ethers/address";
-import { ArgumentError } from "keyroot/errors";
-import { userIDToHex } from "keyroot/identity";
-import { describeValue, isObject } from "keyroot/input";
+import { ArgumentError } from "keyroot/internal/errors";
+import { userIDToHex } from "keyroot/internal/identity";
+import { describeValue, isObject } from "keyroot/internal/input";
 import { plural } from "../../plural.ts";
 import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";

@@ -1,4 +1,4 @@
-import { toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/internal/ethereum";
 import { ArgumentError } from "../../errors.ts";
 import type { Registry } from "../chain/registry.ts";
 import type { SendTransaction } from "./signer.ts";

@@ -1,5 +1,5 @@
 import { keccak256, type SigningKey } from "ethers/crypto";
-import { isObject } from "keyroot/input";
+import { isObject } from "keyroot/internal/input";
 import { ArgumentError } from "../../errors.ts";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { serializeSigned, serializeUnsigned } from "../chain/serializeTransaction.ts";

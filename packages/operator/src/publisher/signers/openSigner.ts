@@ -1,5 +1,5 @@
 import { isAddress } from "ethers/address";
-import { checkSourceUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { checkSourceUrl, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { ArgumentError } from "../../errors.ts";
 import { openKeyFile, passphraseSourceOf } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
@@ -39,7 +39,7 @@ export async function openSigner(
   if (address === undefined || !isAddress(address)) {
     throw invalid("KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.");
   }
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
   checkSourceUrl("KEYROOT_SIGNER_URL", url, allowHttp);
   return new RemoteSigner(rpcCaller(url, { maxBytes, timeoutMs, allowHttp }), address);
 }

@@ -1,9 +1,9 @@
 import { getAddress } from "ethers/address";
 import { keccak256 } from "ethers/crypto";
 import { Transaction } from "ethers/transaction";
-import { toQuantity } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
-import type { RpcCall } from "keyroot/transport";
+import { toQuantity } from "keyroot/internal/ethereum";
+import { isObject } from "keyroot/internal/input";
+import type { RpcCall } from "keyroot/internal/transport";
 import { TransportError } from "../../errors.ts";
 import { senderOf, serializeSigned, serializeUnsigned } from "../chain/serializeTransaction.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";

@@ -1,6 +1,6 @@
 import { getAddress } from "ethers/address";
 import { Transaction } from "ethers/transaction";
-import type { RpcCall } from "keyroot/transport";
+import type { RpcCall } from "keyroot/internal/transport";
 import { ArgumentError, TransportError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatEther } from "ethers/utils";
-import { toQuantity } from "keyroot/ethereum";
+import { toQuantity } from "keyroot/internal/ethereum";
 import type { TransportError } from "../../errors.ts";
 import { feesOf, feesToHex, maxGasPriceOf } from "../chain/fees.ts";
 import type { AddRootCall, Registry, RootBatch } from "../chain/registry.ts";

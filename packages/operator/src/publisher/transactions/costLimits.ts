@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "keyroot/internal/errors";
 import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseSafeQuantity, toQuantity } from "keyroot/ethereum";
+import { parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import type { Chain, Receipt } from "../chain/chain.ts";
 import { DataFees, worstDataFeeOf } from "../chain/dataFee.ts";

@@ -1,9 +1,9 @@
 /** The search for the owner's transaction with a given nonce. The owner's signature proves the result. */
 import { keccak256 } from "ethers/crypto";
 import { Transaction, type TransactionLike } from "ethers/transaction";
-import { TransportError } from "keyroot/errors";
-import { toQuantity } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
+import { TransportError } from "keyroot/internal/errors";
+import { toQuantity } from "keyroot/internal/ethereum";
+import { isObject } from "keyroot/internal/input";
 import type { Registry } from "../chain/registry.ts";
 import { senderOf, serializeSigned } from "../chain/serializeTransaction.ts";
 

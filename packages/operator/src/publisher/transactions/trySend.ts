@@ -1,4 +1,4 @@
-import { isHash } from "keyroot/ethereum";
+import { isHash } from "keyroot/internal/ethereum";
 import { TransportError } from "../../errors.ts";
 import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";

@@ -1,4 +1,4 @@
-import { parseSafeQuantity, toQuantity } from "keyroot/ethereum";
+import { parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
 import { TransportError } from "../../errors.ts";
 import type { Chain } from "../chain/chain.ts";
 

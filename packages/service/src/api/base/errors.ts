@@ -1,5 +1,6 @@
+import * as client from "@keyroot/client/internal";
 import type { OperatorErrorCode } from "@keyroot/operator/shared";
-import * as library from "keyroot/errors";
+import * as library from "keyroot/internal/errors";
 
 /** The error codes that this package adds. docs/errors.md explains all codes. */
 export const SERVICE_ERROR_CODES = [
@@ -18,13 +19,13 @@ export const SERVICE_ERROR_CODES = [
   "PUBLISHER_SILENT",
 ] as const;
 
-/** An error code of this package, the operator package or the library. */
-export type ServiceErrorCode = OperatorErrorCode | (typeof SERVICE_ERROR_CODES)[number];
+/** An error code of this package, the clients, the operator package or the library. */
+export type ServiceErrorCode = client.ClientErrorCode | OperatorErrorCode | (typeof SERVICE_ERROR_CODES)[number];
 
 // The library's error classes with types that also accept this package's codes.
 export const ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export type ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export const TransportError = library.TransportError<ServiceErrorCode>;
 export type TransportError = library.TransportError<ServiceErrorCode>;
-export const ServiceError = library.ServiceError<ServiceErrorCode>;
-export type ServiceError = library.ServiceError<ServiceErrorCode>;
+export const ServiceError = client.ServiceError<ServiceErrorCode>;
+export type ServiceError = client.ServiceError<ServiceErrorCode>;

@@ -1,4 +1,4 @@
-import type { Region, UserID } from "keyroot/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 /**
  * The caller that an access token identifies. `tokenID` is the id of the refresh token from which the access token was

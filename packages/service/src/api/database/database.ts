@@ -1,5 +1,5 @@
 import { loadPGliteDriver, max, type PgDatabase, type PgQueryResultHKT, sql } from "./drizzle.ts";
-import { REGIONS, type Region } from "keyroot/identity";
+import { REGIONS, type Region } from "keyroot/internal/identity";
 import { Cleanup } from "../base/cleanup.ts";
 import { ArgumentError } from "../base/errors.ts";
 import { appliedMigrations, applyMigrations, KNOWN } from "./applyMigrations.ts";

@@ -1,4 +1,4 @@
-import { userIDToHex } from "keyroot/identity";
+import { userIDToHex } from "keyroot/internal/identity";
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";

@@ -1,4 +1,4 @@
-import { randomUserID, userIDToHex } from "keyroot/identity";
+import { randomUserID, userIDToHex } from "keyroot/internal/identity";
 import { useState } from "preact/hooks";
 import { TextField, useText } from "../../shared/form.tsx";
 import { REGION_NAMES } from "../../shared/format.ts";

@@ -1,4 +1,4 @@
-import { userIDToHex } from "keyroot/identity";
+import { userIDToHex } from "keyroot/internal/identity";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { regionName } from "../../shared/format.ts";

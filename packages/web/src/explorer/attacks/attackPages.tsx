@@ -41,7 +41,7 @@ export function AttackPage({ name }: { name: string }) {
   const attack = config.attacks?.find((candidate) => candidate.name === name);
   const options = {
     // The attacker is the only endpoint in this verification.
-    ...optionsFor({ ...defaultChoice(), anchor: "endpoint" }),
+    ...optionsFor({ ...defaultChoice(), source: "one-endpoint" }),
     // The registry is the explorer's own, so an error about the chain or contract cannot be a configuration error.
     verifiedBefore: true,
     ...(attack && { rpc: attack.rpc, merkleUrl: attack.merkleUrl, expectedPublicKey: attack.expectedPublicKey }),

@@ -1,4 +1,4 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { useEffect, useState } from "preact/hooks";
 import { Field, Form, TextField, useText } from "../../shared/form.tsx";
 import { formatBytes, shorten } from "../../shared/format.ts";
@@ -25,11 +25,11 @@ export function BundlePage({ dropped }: BundlePageProps) {
   const [fileError, setFileError] = useState<string>();
   const hash = useText();
   const [outcome, setOutcome] = useState<{ hash: string | undefined; result: Outcome }>();
-  const options = { ...optionsFor({ ...defaultChoice(), anchor: "endpoint" }), storageProof: true };
+  const options = optionsFor({ ...defaultChoice(), source: "one-endpoint" });
 
   const verify = async (bytes: Uint8Array, pinned: string | undefined) => {
-    const { chainId, contract, codeHash, usersSlot } = options;
-    const query = { chainId, contract, codeHash, usersSlot };
+    const { chainId, contract, codeHash } = options;
+    const query = { chainId, contract, codeHash };
     try {
       const result = await callWorker("evidence", "verifyBundle", { bytes, query, pinned });
       setOutcome({ hash: pinned, result });
@@ -116,7 +116,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
           verification={{
             source: { bundle: file.name },
             userID: result.userID ?? "",
-            options: { ...options, pinned: outcome.hash },
+            options: { ...options, trust: { name: "pinned-block", hash: outcome.hash ?? "0x…" } },
             progress: [],
             outcome: result,
             defect: undefined,

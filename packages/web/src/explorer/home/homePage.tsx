@@ -1,4 +1,4 @@
-import { isMerkleRoot } from "keyroot/merkle";
+import { isMerkleRoot } from "keyroot/internal/merkle";
 import { shorten } from "../../shared/format.ts";
 import { SearchForm } from "../../shared/searchForm.tsx";
 import { Term } from "../../shared/term.tsx";

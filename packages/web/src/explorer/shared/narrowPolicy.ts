@@ -8,8 +8,8 @@ import { config, endpoints } from "./config.ts";
 export function narrowPolicy(): void {
   if (config.visitorEndpoints !== true) return;
   const attacks = config.attacks?.flatMap(({ rpc, merkleUrl }) => [rpc, merkleUrl]) ?? [];
-  const { merkleUrl, beacon, auditors } = config;
-  const folders = [merkleUrl, ...(beacon?.urls ?? []), ...(auditors?.urls ?? [])];
+  const { merkleUrl, lightClient, auditors } = config;
+  const folders = [merkleUrl, ...(lightClient?.urls ?? []), ...(auditors?.urls ?? [])];
   const origins = [...endpoints(), ...folders, ...attacks].map((url) => new URL(url).origin);
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";

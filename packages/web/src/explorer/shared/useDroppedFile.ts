@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from "keyroot/transport";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { useState } from "preact/hooks";
 import { go } from "../../shared/router.ts";
 import { useWindowEvent } from "../../shared/useWindowEvent.ts";

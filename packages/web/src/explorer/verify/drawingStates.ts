@@ -1,4 +1,4 @@
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import { hostOf } from "../shared/config.ts";
 import type { Failure, Options, TreePath } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
@@ -40,7 +40,7 @@ export function drawingProps(
           file: { caption: "file", text: hostOf(options.merkleUrl) },
         }
       : {
-          endpoint: { caption: "block", text: options.pinned ?? "…" },
+          endpoint: { caption: "block", text: options.trust.name === "pinned-block" ? options.trust.hash : "…" },
           file: { caption: "bundle", text: source.bundle },
         }),
     states: {

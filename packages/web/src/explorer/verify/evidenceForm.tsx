@@ -1,4 +1,4 @@
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { useState } from "preact/hooks";
 import { Form, Select, TextField, useText } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";
@@ -19,33 +19,33 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
     setError(undefined);
   };
   const submit = () => {
-    const pinned = draft.pinned.trim().toLowerCase();
-    if (draft.anchor === "pinned" && !LOWERCASE_HASH.test(pinned)) {
+    const hash = draft.hash.trim().toLowerCase();
+    if (draft.source === "pinned-block" && !LOWERCASE_HASH.test(hash)) {
       setError("A block hash is 0x and 64 hex digits.");
       return;
     }
-    setChoice({ ...draft, pinned });
+    setChoice({ ...draft, hash });
   };
-  const source = sourceNamed(draft.anchor);
+  const source = sourceNamed(draft.source);
   return (
     <>
       <Form onSubmit={submit}>
         <Select
           label="Source of the block"
           hint={source.hint(all)}
-          value={draft.anchor}
-          set={(anchor) => {
-            change({ anchor: anchor as EvidenceChoice["anchor"] });
+          value={draft.source}
+          set={(source) => {
+            change({ source: source as EvidenceChoice["source"] });
           }}
           options={SOURCES.filter(({ isPossible }) => isPossible(all.length)).map(({ name, label }) => [name, label])}
         />
-        {draft.anchor === "quorum" ? (
+        {draft.source === "endpoints" ? (
           <Select
             label="How many must agree"
             hint={all.map(hostOf).join(", ")}
-            value={String(draft.quorum)}
-            set={(quorum) => {
-              change({ quorum: Number(quorum) });
+            value={String(draft.required)}
+            set={(required) => {
+              change({ required: Number(required) });
             }}
             options={all.slice(1).map((_, i) => [String(i + 2), `${i + 2} of ${all.length}`])}
           />
@@ -59,7 +59,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
             options={all.map((url) => [url, hostOf(url)])}
           />
         )}
-        {draft.anchor === "pinned" && (
+        {draft.source === "pinned-block" && (
           <TextField
             label="Block hash"
             hint={
@@ -69,23 +69,12 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
             }
             error={error}
             placeholder="0x…"
-            value={draft.pinned}
-            onInput={(pinned) => {
-              change({ pinned });
+            value={draft.hash}
+            onInput={(hash) => {
+              change({ hash });
             }}
           />
         )}
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={draft.storageProof || source.needsProof}
-            disabled={source.needsProof}
-            onChange={({ currentTarget }) => {
-              change({ storageProof: currentTarget.checked });
-            }}
-          />
-          <span>Require a storage proof</span>
-        </label>
         <button type="submit" class="button button-primary">
           Verify with this evidence
         </button>

@@ -1,4 +1,4 @@
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import { Icon, type IconName } from "../../shared/icon.tsx";
 import { stepText } from "./stepTexts.tsx";
 import { STEPS, type StepState, type Verification } from "./useVerification.ts";

@@ -1,5 +1,5 @@
 import type { Evidence } from "keyroot";
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import type { ComponentChildren } from "preact";
 import { formatCount, plural, shorten } from "../../shared/format.ts";
 import { Time } from "../../shared/time.tsx";
@@ -94,7 +94,7 @@ export function stepText(step: VerificationStep, context: Context): StepText {
       return {
         ...texts,
         checked: anchorChecked(context, evidence),
-        relies: (source === "network" ? sourceOf(context.options) : sourceNamed("pinned")).relies(
+        relies: (source === "network" ? sourceOf(context.options) : sourceNamed("pinned-block")).relies(
           context.options,
           evidence,
         ),
@@ -114,7 +114,7 @@ export function stepText(step: VerificationStep, context: Context): StepText {
 
 function anchorChecked({ source, options, progress }: Context, evidence: Evidence | undefined): ComponentChildren {
   const requests = progress.filter(({ kind }) => kind === "request").length;
-  const { block, agreeing } = evidence ?? {};
+  const { block, details: { agreeing } = {} } = evidence ?? {};
   if (block === undefined) {
     if (source !== "network") return "The block’s header in the bundle has the hash that you entered.";
     return requests === 0
@@ -144,12 +144,13 @@ function rootText({ options, outcome }: Context, evidence: Evidence | undefined)
       The contract <code>{shorten(options.contract)}</code> has the root <code>{shorten(root)}</code> for this user.
     </>
   );
-  const isProven = evidence?.storageProof ?? options.storageProof === true;
+  const { name } = options.trust;
+  const isProven = evidence?.storageProof ?? !(name === "one-endpoint" || name === "endpoints");
   if (!isProven)
     return {
       checked,
       relies:
-        options.quorum === undefined
+        name === "one-endpoint"
           ? `one endpoint’s unproven answer, from ${hostsOf(options)}.`
           : `the same answer of enough endpoints: ${hostsOf(options)}.`,
     };

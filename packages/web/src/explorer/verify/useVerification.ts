@@ -1,4 +1,4 @@
-import type { VerificationStep } from "keyroot/errors";
+import type { VerificationStep } from "keyroot/internal/errors";
 import { useEffect, useState } from "preact/hooks";
 import { callWorker } from "../worker/callWorker.ts";
 import type { Failure, Options, Progress, VerificationOutcome } from "../worker/messages.ts";

@@ -43,7 +43,7 @@ export function VerificationVerdict({
     <Verdict tone="good" title={compared} isTall>
       <p>
         Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
-        <b>This rests on</b> {sourceNamed(evidence.anchor).restsOn(evidence, options)}
+        <b>This rests on</b> {sourceNamed(evidence.source).restsOn(evidence, options)}
         {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
       </p>
     </Verdict>
@@ -98,7 +98,7 @@ function Absent({ evidence, options }: { evidence: Evidence | undefined; options
         {evidence && (
           <>
             {" "}
-            <b>This rests on</b> {sourceNamed(evidence.anchor).restsOn(evidence, options)}
+            <b>This rests on</b> {sourceNamed(evidence.source).restsOn(evidence, options)}
           </>
         )}
       </p>

@@ -1,4 +1,4 @@
-import type { Options } from "../worker/messages.ts";
+import type { Options, TrustChoice } from "../worker/messages.ts";
 
 const DAY_MS = 86_400_000;
 /** The file to which the command writes the auditors' keys. The keys are from the page's configuration. */
@@ -6,35 +6,23 @@ const KEYS_FILE = "auditors.txt";
 
 /** Returns a command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
-  const {
-    rpc,
-    contract,
-    chainId,
-    merkleUrl,
-    quorum,
-    pinned,
-    beacon,
-    auditors,
-    codeHash,
-    usersSlot,
-    expectedPublicKey,
-  } = options;
+  const { rpc, contract, chainId, merkleUrl, trust, codeHash, expectedPublicKey } = options;
+  const lightClient = trust.name === "light-client" ? trust.settings : undefined;
+  const auditors = trust.name === "auditors" ? trust.settings : undefined;
   const named: [string, string | number | undefined][] = [
     ["--rpc", typeof rpc === "string" ? rpc : rpc.join(",")],
     ["--contract", contract],
     ["--chain-id", String(chainId)],
     ["--merkle-url", merkleUrl],
-    ["--quorum", quorum],
-    ["--pinned", pinned],
-    ["--beacon", beacon?.urls.join(",")],
-    ["--checkpoint", beacon?.checkpoint],
-    ["--beacon-network", beacon?.network as string | undefined],
-    ["--max-checkpoint-age", beacon?.maxCheckpointAgeMs && beacon.maxCheckpointAgeMs / DAY_MS],
+    ["--trust", trustWord(trust)],
+    ["--beacon", lightClient?.urls.join(",")],
+    ["--checkpoint", lightClient?.checkpoint],
+    ["--beacon-network", lightClient?.network as string | undefined],
+    ["--max-checkpoint-age", lightClient?.maxCheckpointAgeMs && lightClient.maxCheckpointAgeMs / DAY_MS],
     ["--auditors", auditors && KEYS_FILE],
-    ["--statement-urls", auditors?.urls.join(",")],
+    ["--statement-urls", auditors?.urls?.join(",")],
     ["--threshold", auditors?.threshold],
     ["--code-hash", codeHash],
-    ["--users-slot", usersSlot === 2 ? undefined : usersSlot],
     ["--expected-public-key", expectedPublicKey],
   ];
   const set = named
@@ -43,20 +31,25 @@ export function verifyCommand(userID: string, options: Options): string {
   const words = [
     `npx -p @keyroot/operator keyroot verify ${userID}`,
     ...set,
-    ...(options.storageProof === true ? ["--storage-proof"] : []),
     ...(options.allowHttp === true ? ["--allow-http"] : []),
   ];
   const command = words.join(" \\\n  ");
   return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
-export function bundleCommand(name: string, { contract, chainId, pinned = "0x…" }: Options): string {
+export function bundleCommand(name: string, { contract, chainId, trust }: Options): string {
   return [
     `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,
-    `--pinned ${pinned}`,
+    `--trust ${trustWord(trust)}`,
     `--contract ${contract}`,
     `--chain-id ${chainId}`,
   ].join(" \\\n  ");
+}
+
+/** Returns the value of `--trust` for a choice. */
+function trustWord(trust: TrustChoice): string {
+  if (trust.name === "endpoints") return `endpoints:${trust.required}`;
+  return trust.name === "pinned-block" ? `pinned-block:${trust.hash}` : trust.name;
 }
 
 /** Quotes a word for a POSIX shell. */

@@ -1,14 +1,15 @@
 import { makeBundle as makeBundleOf, parseBundle, verifyBundle as verifyBundleOf } from "keyroot/bundle";
-import { ANY_KEY } from "keyroot";
+import { ANY_KEY, oneEndpoint, pinnedBlock } from "keyroot";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
 
 /** Makes a user's bundle at the block that the options select. */
 export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, signal) => {
-  const { chainId, contract, codeHash, usersSlot, merkleUrl, pinned, allowHttp } = options;
+  const { chainId, contract, codeHash, merkleUrl, allowHttp } = options;
+  const trust = options.trust.name === "pinned-block" ? pinnedBlock(options.trust.hash) : oneEndpoint();
   const rpc = typeof options.rpc === "string" ? options.rpc : (options.rpc[0] ?? "");
   try {
-    const place = { rpc, chainId, contract, codeHash, usersSlot, merkleUrl, pinned, allowHttp };
+    const place = { rpc, chainId, contract, codeHash, merkleUrl, trust, allowHttp };
     const { bundle } = await makeBundleOf(userID, { ...place, signal });
     return { bundle };
   } catch (error) {
@@ -29,11 +30,10 @@ export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinn
   const { userID } = record;
   const path = { nodes: pathOfProof(proof), index: undefined, leafCount: undefined, record };
   try {
-    const { root, evidence, uniqueness } = await verifyBundleOf(
-      bytes,
-      { ...query, userID, expectedPublicKey: ANY_KEY },
-      { pinned },
-    );
+    // Without a hash, the verification fails with the hash of the bundle's block.
+    const trust = pinned === undefined ? oneEndpoint() : pinnedBlock(pinned);
+    const trusted = { ...query, userID, expectedPublicKey: ANY_KEY, trust };
+    const { root, evidence, uniqueness } = await verifyBundleOf(bytes, trusted);
     return { userID, verified: { record, root, blockNumber: undefined, evidence, uniqueness, path, proof } };
   } catch (error) {
     const failure = toFailure(error);

@@ -1,30 +1,27 @@
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
-import type { Evidence, KeyRecord, MerkleProof, VerifyOptions } from "keyroot";
+import type { Evidence, KeyRecord, VerifierOptions } from "keyroot";
+import type { MerkleProof } from "keyroot/merkle";
 import type { Bundle } from "keyroot/bundle";
-import type { Advice, VerificationStep } from "keyroot/errors";
+import type { Advice, VerificationStep } from "keyroot/internal/errors";
 import type { KeyHolder } from "keyroot/safety-code";
 
 /** The messages between the page and the page's workers. All values can be cloned. */
 
-/** The options of a verification. The options contain no functions, so messages can contain them. */
-export type Options = Pick<
-  VerifyOptions,
-  | "chainId"
-  | "contract"
-  | "merkleUrl"
-  | "codeHash"
-  | "quorum"
-  | "pinned"
-  | "storageProof"
-  | "block"
-  | "usersSlot"
-  | "allowHttp"
-  | "verifiedBefore"
-> & {
+/** What a verification trusts for the block, with the names that evidence uses. */
+export type TrustChoice =
+  | { name: "one-endpoint" }
+  | { name: "endpoints"; required: number }
+  | { name: "pinned-block"; hash: string }
+  | { name: "light-client"; settings: NonNullable<ExplorerConfig["lightClient"]> }
+  | { name: "auditors"; settings: NonNullable<ExplorerConfig["auditors"]> };
+
+/** The options of a verification. They contain no functions, so messages can contain them. */
+export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl" | "codeHash" | "allowHttp"> & {
   rpc: string | string[];
+  trust: TrustChoice;
   /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
-} & Pick<ExplorerConfig, "auditors" | "beacon">;
+};
 
 /** The progress of a verification. `at` is the time in ms since 1970. */
 export type Progress =
@@ -95,7 +92,7 @@ interface VerifyArguments {
 
 interface BundleArguments {
   bytes: Uint8Array;
-  query: Pick<Options, "chainId" | "contract" | "codeHash" | "usersSlot">;
+  query: Pick<Options, "chainId" | "contract" | "codeHash">;
   pinned: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { rootOfFileName } from "keyroot/merkle";
+import { rootOfFileName } from "keyroot/internal/merkle";
 import type { Progress } from "./messages.ts";
 
 /** A `fetch` function that reports the verifier's requests and keeps the received file. */

@@ -1,6 +1,6 @@
-import { parseMerkleFile } from "keyroot";
-import { checkMerkleRoot } from "keyroot/merkle";
-import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
+import { parseMerkleFile } from "keyroot/merkle";
+import { checkMerkleRoot } from "keyroot/internal/merkle";
+import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/internal/transport";
 import type { Batch } from "./messages.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 

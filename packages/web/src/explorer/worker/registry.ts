@@ -1,7 +1,7 @@
 /** The worker that reads the registry for the start page. */
-import { fetchBlock, fetchCodeHash } from "keyroot/ethereum";
-import { fetchOwner, fetchRootAddedLogs, fetchUserCount } from "keyroot/registry";
-import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { fetchBlock, fetchCodeHash } from "keyroot/internal/ethereum";
+import { fetchOwner, fetchRootAddedLogs, fetchUserCount } from "keyroot/internal/registry";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import type { RegistryFacts, RootAdded } from "./messages.ts";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
@@ -15,7 +15,7 @@ const RECENT = 10;
 
 /** Reads the registry at the newest block of the first endpoint. All other endpoints are read at the same block. */
 const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, allowHttp }, _, signal) => {
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
   const calls = rpc.map((url) => rpcCaller(url, { maxBytes, timeoutMs, signal, allowHttp }));
   try {
     const [first, ...others] = calls as [(typeof calls)[number], ...typeof calls];

@@ -1,5 +1,5 @@
 /** The worker for safety codes. */
-import { VerificationError } from "keyroot/errors";
+import { VerificationError } from "keyroot/internal/errors";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 

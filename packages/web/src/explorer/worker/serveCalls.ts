@@ -1,4 +1,4 @@
-import { KeyrootError, VerificationError } from "keyroot/errors";
+import { KeyrootError, VerificationError } from "keyroot/internal/errors";
 import type { CallName, Failure, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
 
 /** Handles a call from the page. `report` sends progress. `signal` aborts if the page cancels the call. */

@@ -1,5 +1,6 @@
-import { type MerkleProof, MerkleTree, parseKeyRecord, type Sibling } from "keyroot";
-import { hashChildren, hashLeaf } from "keyroot/merkle";
+import { parseKeyRecord } from "keyroot/records";
+import { type MerkleProof, MerkleTree, type Sibling } from "keyroot/merkle";
+import { hashChildren, hashLeaf } from "keyroot/internal/merkle";
 import type { Failure, PathNode, TreePath } from "./messages.ts";
 
 export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {

@@ -1,22 +1,29 @@
-import { ANY_KEY, verifyPublicKey } from "keyroot";
-import type { VerificationOutcome } from "./messages.ts";
+import { ANY_KEY, createVerifier, type Trust } from "keyroot";
+import type { TrustChoice, VerificationOutcome } from "./messages.ts";
 import { observeFetch } from "./observeFetch.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathInFile, pathInRejectedFile } from "./treePath.ts";
+import { simpleTrust } from "./trust.ts";
 
-/** Verifies a user's key with `verifyPublicKey`, as apps do, and then prepares the drawing. */
-export const verify: Handler<"verify"> = async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
-  const observed = observeFetch(report);
-  try {
-    const { expectedPublicKey = ANY_KEY } = options;
-    const verified = await verifyPublicKey(userID, { ...options, expectedPublicKey, fetch: observed.fetch, signal });
-    const { record, root, blockNumber, evidence } = verified;
-    const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID);
-    return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
-  } catch (error) {
-    const failure = toFailure(error);
-    const bytes = observed.file();
-    const path = bytes && pathInRejectedFile(bytes, userID, failure);
-    return { failure, path, root: observed.root() };
-  }
-};
+/** Makes the handler that verifies a user's key with a verifier, as apps do, and then prepares the drawing. */
+export function verifyWith(trustOf: (choice: TrustChoice) => Trust): Handler<"verify"> {
+  return async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
+    const observed = observeFetch(report);
+    try {
+      const { expectedPublicKey = ANY_KEY, trust, ...registry } = options;
+      const verifier = createVerifier({ ...registry, trust: trustOf(trust), fetch: observed.fetch });
+      const verified = await verifier.verify(userID, { expectedPublicKey, signal });
+      const { record, root, blockNumber, evidence } = verified;
+      const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID);
+      return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
+    } catch (error) {
+      const failure = toFailure(error);
+      const bytes = observed.file();
+      const path = bytes && pathInRejectedFile(bytes, userID, failure);
+      return { failure, path, root: observed.root() };
+    }
+  };
+}
+
+/** Verifies a user's key with a source that needs no additional code. */
+export const verify = verifyWith(simpleTrust);

@@ -1,4 +1,5 @@
-import { type KeyRecord, makeMerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot";
+import { type KeyRecord } from "keyroot";
+import { makeMerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 
 /** The characters of a user id (zBase32). */
 const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";

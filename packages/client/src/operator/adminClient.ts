@@ -1,0 +1,324 @@
+import { checkSubject, discardedKey } from "../shared/answers.ts";
+import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../shared/auditLog.ts";
+import { operationCaller } from "../shared/callOperation.ts";
+import { OperationClient } from "../shared/operationClient.ts";
+import {
+  type AuditEntry,
+  type CreatedPartner,
+  type CreatedServerToken,
+  type PartnerSummary,
+  type PublishedBatch,
+  type RevokedServerToken,
+  type ServerToken,
+  type StaffInvitation,
+} from "../shared/operations.ts";
+import {
+  type CallOptions,
+  checkBizID,
+  checkCallOptions,
+  checkConnection,
+  type CheckedConnection,
+  checkIdempotencyKey,
+  CONNECTION,
+  type ConnectionOptions,
+  keyOf,
+} from "../shared/options.ts";
+import { type PageOptions, iteratePages } from "../shared/pages.ts";
+import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
+import { ArgumentError } from "../errors.ts";
+import { checkInteger, checkNames, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "keyroot/internal/input";
+import {
+  createdPartner,
+  createdServerToken,
+  invitation,
+  nothing,
+  partnerPage,
+  partnerSummary,
+  publishedBatches,
+  revokedServerToken,
+  serverTokenPage,
+} from "./answers.ts";
+
+/** Options of an `AdminClient`: the service to call, and the service's admin token. */
+export interface AdminClientOptions extends ConnectionOptions {
+  /** The service's admin token (`KEYROOT_ADMIN_TOKEN`). */
+  adminToken: string;
+}
+
+/** Options of `AdminClient.createPartner`. */
+export interface CreatePartnerOptions extends CallOptions {
+  /**
+   * An Idempotency-Key of 32 to 128 visible ASCII characters. The same key with the same name returns the same partner.
+   * Default: a new random key per call. All retries of one call use the same key.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** Options of `AdminClient.createServerToken`. */
+export interface CreateServerTokenOptions extends CallOptions {
+  /** A human-friendly name for the token, at most 200 characters. Default: none. */
+  name?: string | undefined;
+  /**
+   * An Idempotency-Key of 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns
+   * the same token. Default: a new random key per call. All retries of one call use the same key.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** Options of `AdminClient.invite`. */
+export interface InviteOptions extends CallOptions {
+  /** The person's role: `administrator` (default) or `reader`. */
+  role?: "administrator" | "reader" | undefined;
+}
+
+/** Options of `AdminClient.listPartners`. */
+export interface ListPartnersOptions extends PageOptions {
+  /**
+   * Text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`. Default:
+   * all partners.
+   */
+  search?: string | undefined;
+}
+
+/** Options of `AdminClient.listAuditLog`. */
+export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
+  /**
+   * Lists only changes to the partner with this `biz_id` and to the partner's users. Default: changes to all partners.
+   */
+  bizID?: string | undefined;
+}
+
+/** Options of `AdminClient.publishRegistered`. */
+export interface PublishRegisteredOptions extends CallOptions {
+  /** Maximum time to wait, in ms. Default: 600,000. The service responds after the transactions are confirmed. */
+  timeoutMs?: number | undefined;
+}
+
+const ROLES: readonly unknown[] = ["administrator", "reader"];
+
+/**
+ * The operator's client for the service. The client creates, lists and suspends partners. It creates, lists and revokes
+ * partners' server tokens. It invites and removes partners' staff, discards pending keys, and publishes registered
+ * keys.
+ *
+ * Every operation throws one of these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the service
+ *   does not respond or its response is malformed
+ * - TransportError ABORTED, if the caller aborts the call
+ * - ArgumentError ARGUMENT_INVALID, if an argument or an option is invalid
+ *
+ * @example
+ * const admin = new AdminClient({ serviceUrl: "https://keys.example", adminToken: process.env.KEYROOT_ADMIN_TOKEN });
+ * const { biz_id } = await admin.createPartner("Acme");
+ * const { token } = await admin.createServerToken(biz_id);
+ * const batches = await admin.publishRegistered();
+ */
+export class AdminClient {
+  readonly #operations: OperationClient;
+  /** Returns a client without retries. Each of its calls ends within `timeoutMs`. */
+  readonly #once: (timeoutMs: number) => OperationClient;
+
+  /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
+  constructor(options: AdminClientOptions) {
+    refuseBrowsers("AdminClient uses the service's admin token. Run it in Node on the operator's machine.");
+    checkObject("The client's options", options, "an object with serviceUrl and adminToken");
+    checkNames("The client's options", options, [...CONNECTION, "adminToken"]);
+    const connection = checkConnection(options);
+    const accessToken = checkAdminToken(options.adminToken);
+    const operationsOver = (checked: CheckedConnection) => {
+      const call = operationCaller(checked);
+      return new OperationClient((path, body, options) => call(path, body, { ...options, accessToken }));
+    };
+    this.#operations = operationsOver(connection);
+    this.#once = (timeoutMs) => operationsOver({ ...connection, retries: 0, timeoutMs });
+  }
+
+  /**
+   * Creates a partner.
+   * @param name a human-friendly name, at most 200 characters
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+   */
+  async createPartner(name: string, options: CreatePartnerOptions = {}): Promise<CreatedPartner> {
+    const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
+    const body = { name: checkText("The name argument", name) };
+    const key = checkIdempotencyKey(idempotencyKey);
+    return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
+  }
+
+  /** Returns a partner with counts, such as the number of the partner's users. */
+  getPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("/v1/admin/partners/get", bizID, {}, options);
+  }
+
+  /** Iterates over partners with their counts, in the order of creation. */
+  listPartners(options: ListPartnersOptions = {}): AsyncGenerator<PartnerSummary, void, undefined> {
+    const fields = () => ({
+      after: optional(checkBizID, "The after option", options.after),
+      ...(options.search !== undefined && { search: checkText("The search option", options.search) }),
+    });
+    return iteratePages(
+      this.#operations,
+      "/v1/admin/partners/list",
+      { fields, names: ["search"], read: partnerPage },
+      options,
+    );
+  }
+
+  /**
+   * Suspends a partner. The service then rejects all tokens of the partner and of the partner's users. Published keys
+   * remain verifiable.
+   */
+  suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
+  }
+
+  /** Ends a partner's suspension. */
+  resumePartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("/v1/admin/partners/resume", bizID, {}, options);
+  }
+
+  /**
+   * Limits the number of users that a partner may create.
+   * @param userLimit the maximum number of users. Null for no limit
+   */
+  setUserLimit(bizID: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
+    if (userLimit !== null) checkInteger("The userLimit argument", userLimit, 0, 2 ** 31 - 1);
+    const fields = userLimit === null ? {} : { user_limit: userLimit };
+    return this.#callPartner("/v1/admin/partners/setUserLimit", bizID, fields, options);
+  }
+
+  /** Iterates over the metadata of a partner's server tokens, in the order of creation. */
+  listServerTokens(bizID: string, options: PageOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
+    const fields = () => ({
+      biz_id: checkBizID("The bizID argument", bizID),
+      after: optional<unknown>(checkText, "The after option", options.after) as string | undefined,
+    });
+    return iteratePages(this.#operations, "/v1/admin/serverTokens/list", { fields, read: serverTokenPage }, options);
+  }
+
+  /** Iterates over the audit log, the newest entries first. */
+  listAuditLog(options: ListWholeAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    const fields = () => ({
+      ...auditFilterOf(options),
+      biz_id: optional<unknown>(checkBizID, "The bizID option", options.bizID),
+    });
+    const list = { fields, names: [...AUDIT_FILTER, "bizID"], read: readAuditPage, mayBeEmpty: true };
+    return iteratePages(this.#operations, "/v1/admin/audit/list", list, options);
+  }
+
+  /**
+   * Immediately revokes a partner's server token, and the access tokens that were made from the server token. Repeating
+   * the call has no effect.
+   */
+  async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
+    const body = { token_id: checkText("The tokenID argument", tokenID) };
+    const path = "/v1/admin/serverTokens/revoke";
+    const token = await this.#operations.call(path, body, revokedServerToken, options);
+    checkSubject("token", tokenID, token.token_id);
+    return token;
+  }
+
+  /**
+   * Creates a server token of a partner. The service returns the token only once.
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+   */
+  async createServerToken(bizID: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
+    const { name, signal, idempotencyKey } = checkCallOptions(options, "name", "idempotencyKey");
+    const body = {
+      biz_id: checkBizID("The bizID argument", bizID),
+      ...(name !== undefined && { name: checkText("The name option", name) }),
+    };
+    const key = checkIdempotencyKey(idempotencyKey);
+    return this.#operations.call("/v1/admin/serverTokens/create", body, createdServerToken, { signal }, key);
+  }
+
+  /**
+   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. For an existing person, the new
+   * link replaces the earlier link, and the person's passkeys and sessions are deleted.
+   * @param name the name of the person, at most 200 characters
+   */
+  async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
+    const body = { ...checkInvitation(name, options), biz_id: checkBizID("The bizID argument", bizID) };
+    return this.#operations.call("/v1/admin/staff/invite", body, invitation, { signal: options.signal });
+  }
+
+  /**
+   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If no such person
+   * exists, the service rejects the call with PERSON_UNKNOWN. The service also rejects a repeated call after the person
+   * was removed.
+   * @param name the name of the person, at most 200 characters
+   */
+  async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
+    const body = { biz_id: checkBizID("The bizID argument", bizID), name: checkText("The name argument", name) };
+    await this.#operations.call("/v1/admin/staff/remove", body, nothing, options);
+  }
+
+  /**
+   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. If
+   * a person with this name exists, this call has the same effects as `invite`.
+   * @param name the name of the person, at most 200 characters
+   */
+  async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
+    const body = checkInvitation(name, options);
+    return this.#operations.call("/v1/admin/operators/invite", body, invitation, { signal: options.signal });
+  }
+
+  /**
+   * Discards the `pending` public key of a partner's user, even if the partner is suspended. The user can then register
+   * another key. Repeating the call has no effect. Once the key is being published, the service rejects the call with
+   * PUBLIC_KEY_SUBMITTED.
+   * @param userID 32 characters of zBase32, or 40 hex digits
+   * @param keyID the id of the key, as listed in the audit log
+   * @throws ArgumentError USER_ID_INVALID
+   */
+  async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    const { id, body } = keyOf(userID, keyID);
+    const ofPartner = { biz_id: checkBizID("The bizID argument", bizID), ...body };
+    const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, discardedKey, options);
+    checkSubject("user", id, key.user_id);
+    checkSubject("public key", keyID, key.key_id);
+  }
+
+  /**
+   * Publishes all registered keys that are not published yet. The client sends the request only once. If the response
+   * is lost, the service still finishes publishing. Later calls do not report the batches of the lost response.
+   */
+  async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
+    const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
+    checkInteger("The timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS);
+    const operations = this.#once(timeoutMs);
+    return (await operations.call("/v1/admin/publishRegistered", {}, publishedBatches, { signal })).batches;
+  }
+
+  async #callPartner(
+    path: `/v1/admin/partners/${"get" | "suspend" | "resume" | "setUserLimit"}`,
+    bizID: string,
+    fields: object,
+    options: CallOptions,
+  ): Promise<PartnerSummary> {
+    const body = { biz_id: checkBizID("The bizID argument", bizID), ...fields };
+    const partner = await this.#operations.call(path, body, partnerSummary, options);
+    checkSubject("partner", bizID, partner.biz_id);
+    return partner;
+  }
+}
+
+/**
+ * Checks the arguments of an invitation, and returns the fields of the request.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+function checkInvitation(name: string, options: InviteOptions) {
+  const { role } = checkCallOptions(options, "role");
+  if (role !== undefined && !ROLES.includes(role))
+    throw new ArgumentError("ARGUMENT_INVALID", "The role option must be administrator or reader.");
+  return { name: checkText("The name argument", name), ...(role !== undefined && { role }) };
+}
+
+/** Checks and returns a bearer token (RFC 6750, section 2.1). The error message does not contain the token. */
+function checkAdminToken(token: unknown): string {
+  if (typeof token === "string" && /^[\w.~+/-]{1,500}=*$/.test(token)) return token;
+  const message =
+    "The adminToken option must be the service's admin token. It contains only letters, digits and - . _ ~ + /.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}

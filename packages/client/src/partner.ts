@@ -1,0 +1,47 @@
+/**
+ * The entry `keyroot/partner` with the client for a partner's back end. The client runs only in Node, because the
+ * client's token never expires.
+ */
+export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
+export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
+export type { ListAuditLogOptions } from "./shared/auditLog.ts";
+export type {
+  AuditEntry,
+  ConflictingKey,
+  CreatedUser,
+  DeactivatedUser,
+  ErasedUser,
+  EventPage,
+  KeyEvent,
+  KeyOfUser,
+  KeyProgress,
+  NewWebhookEndpoint,
+  PartnerEvent,
+  PartnerUser,
+  RefreshToken,
+  RotatedSecret,
+  ServerToken,
+  ShadowUser,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "./shared/operations.ts";
+export type { CallOptions } from "./shared/options.ts";
+export type { Region } from "keyroot/internal/identity";
+export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
+export {
+  type CreateTokenOptions,
+  type ListEventsOptions,
+  type ListOptions,
+  type ListTokensOptions,
+  PartnerClient,
+  type PartnerClientOptions,
+} from "./partner/partnerClient.ts";
+export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./partner/provision.ts";
+export type {
+  ListDeliveriesOptions,
+  NewEndpointOptions,
+  NewSecretOptions,
+  PartnerWebhooks,
+  UpdateEndpointOptions,
+} from "./partner/webhooks.ts";

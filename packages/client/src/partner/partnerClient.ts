@@ -1,0 +1,346 @@
+import { about, discardedKey, refreshToken, serverToken, userPublicKey } from "../shared/answers.ts";
+import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../shared/auditLog.ts";
+import { OperationClient } from "../shared/operationClient.ts";
+import type {
+  AuditEntry,
+  CreatedUser,
+  DeactivatedUser,
+  ErasedUser,
+  EventPage,
+  KeyOfUser,
+  PartnerUser,
+  RefreshToken,
+  ServerToken,
+} from "../shared/operations.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  checkIdempotencyKey,
+  checkClientOptions,
+  checkRefreshToken,
+  type ClientOptions,
+  keyOf,
+  toUserID,
+} from "../shared/options.ts";
+import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
+import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
+import { sessionOf } from "../shared/serviceSession.ts";
+import type { Region } from "keyroot/internal/identity";
+import { userIDToHex } from "keyroot/internal/identity";
+import { checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";
+import {
+  createdToken,
+  createdUser,
+  createdUsers,
+  type CreateUsersResult,
+  deactivatedUser,
+  erasedUser,
+  eventPage,
+  keyOfUser,
+  partnerUser,
+  toResults,
+  userPage,
+  type UserToCreate,
+} from "./answers.ts";
+import {
+  MAX_LIST,
+  provision,
+  type ProvisionOptions,
+  type ProvisionOutcome,
+  type UserToProvision,
+} from "./provision.ts";
+import { PartnerWebhooks } from "./webhooks.ts";
+
+/** The options of `PartnerClient`. */
+export interface PartnerClientOptions extends ClientOptions {
+  /**
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). This token never expires, so keep
+   * the token only on servers.
+   */
+  serverToken: string;
+}
+
+/** The options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
+export interface ListTokensOptions extends PageOptions {
+  /** The `token_id` of a token. The list begins after this token. Default: the list begins with the first token. */
+  after?: string | undefined;
+}
+
+/** The options of `PartnerClient.listUsers`. */
+export interface ListOptions extends PageOptions {
+  /**
+   * The id of a user: 32 characters of zBase32, or 40 hex digits. The list begins after this user. Default: the list
+   * begins with the first user.
+   */
+  after?: string | undefined;
+}
+
+/** The options of `PartnerClient.listEvents`. */
+export interface ListEventsOptions extends CallOptions {
+  /** The `cursor` of an earlier page. Default: the list begins with the oldest stored event. */
+  after?: string | undefined;
+  /** Maximum number of events, from 1 to 1,000. Default: 100. */
+  limit?: number | undefined;
+}
+
+/** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
+export interface CreateTokenOptions extends CallOptions {
+  /**
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same tokens. Default: a random key for each call. All retries of the call share this key.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+const userTokenPage = page("tokens", refreshToken);
+const serverTokenPage = page("tokens", serverToken);
+
+/**
+ * The client for a partner's back end:
+ * - creates shadow users
+ * - creates, lists and revokes refresh tokens
+ * - discards and approves users' public keys
+ * - manages webhooks
+ *
+ * The client exchanges its server token for access tokens when necessary. The client repeats a request after a network
+ * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
+ * safe. User ids are 32 characters of zBase32, or 40 hex digits in upper or lower case.
+ *
+ * Every operation throws these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
+ *   receives no valid response
+ * - TransportError ABORTED, if the signal aborts the call
+ * - ArgumentError USER_ID_INVALID and ARGUMENT_INVALID
+ *
+ * @example
+ * const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
+ * const { user_id } = await partner.createUser(userIDHex, "eu-west-1");
+ * const refreshToken = await partner.createUserRefreshToken(user_id, "phone");
+ */
+export class PartnerClient {
+  /** The operations for the partner's webhook endpoints. */
+  readonly webhooks: PartnerWebhooks;
+  readonly #operations: OperationClient;
+
+  /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
+  constructor(options: PartnerClientOptions) {
+    refuseBrowsers(
+      "keyroot/partner has a token that never expires, so it must not run in browsers. Run it in Node on a server. Use keyroot/user in apps.",
+    );
+    const checked = checkClientOptions(options, "serverToken");
+    const serverToken = checkRefreshToken("serverToken", options.serverToken, "krs_");
+    this.#operations = new OperationClient(sessionOf(checked, serverToken));
+    this.webhooks = new PartnerWebhooks(this.#operations);
+  }
+
+  /**
+   * Creates a shadow user. Returns the existing user if the partner has already created this user in this region. The
+   * service rejects the request with USER_ID_TAKEN if the user has another region or another partner.
+   */
+  async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
+    const { id, body } = userOf(userID);
+    checkText("The region argument", region);
+    const check = about({ user_id: id, region }, createdUser);
+    return this.#operations.call("/v1/authdBizSrv/users/create", { ...body, region }, check, options);
+  }
+
+  /**
+   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. Each user
+   * counts as one request for the rate limit. Use `provision` for longer lists.
+   * @returns the result for each user, in the order of the list
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user in the list is malformed. In this case, the
+   * service creates no user.
+   * @example
+   * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
+   */
+  async createUsers(users: readonly UserToCreate[], options: CreateTokenOptions = {}): Promise<CreateUsersResult[]> {
+    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
+    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
+    if (!Array.isArray(users) || users.length < 1 || users.length > MAX_LIST)
+      throw invalidArgument("The list of users", `an array of 1 to ${MAX_LIST} users`, users);
+    const wanted = users.map((user: UserToCreate) => {
+      const { userID, region, context } = checkObject("A user of the list", user);
+      const id = toUserID(userID);
+      checkText("A user's region", region);
+      return { id, region, context: optional<string>(checkText, "A user's context", context) };
+    });
+    const body = { users: wanted.map(({ id, ...rest }) => ({ user_id_hex: userIDToHex(id), ...rest })) };
+    const check = createdUsers(wanted.length);
+    const path = "/v1/authdBizSrv/users/createMany";
+    return toResults(await this.#operations.call(path, body, check, { signal }, idempotencyKey), wanted);
+  }
+
+  /**
+   * Creates a refresh token for a user's app. Store the token, because other operations do not return this token.
+   * @param context the device or purpose of the token, at most 200 characters
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+   */
+  async createUserRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
+    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
+    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The context argument", context) };
+    const path = "/v1/authdBizSrv/users/createRefreshToken";
+    return (await this.#operations.call(path, body, createdToken, { signal }, idempotencyKey)).token;
+  }
+
+  /** Returns a user of the partner. */
+  async getUser(userID: string, options: CallOptions = {}): Promise<PartnerUser> {
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, partnerUser), options);
+  }
+
+  /**
+   * Deactivates a user. All the user's tokens become invalid permanently. The public key remains published. Repeating
+   * the call has no effect.
+   */
+  async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
+    const { id, body } = userOf(userID);
+    const check = about({ user_id: id }, deactivatedUser);
+    return this.#operations.call("/v1/authdBizSrv/users/deactivate", body, check, options);
+  }
+
+  /**
+   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. A public key that is
+   * on the chain or about to be published cannot be deleted. Repeating the call has no effect.
+   */
+  async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
+  }
+
+  /** Iterates over all users of the partner. Requests each page only when the caller needs the page's first user. */
+  listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
+    const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
+    return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
+  }
+
+  /**
+   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked tokens. A
+   * description does not contain the token itself. Requests each page only when the caller needs the page's first
+   * token.
+   */
+  listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
+    const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: tokenIDAfter(options) });
+    const list = { fields, read: userTokenPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
+  }
+
+  /**
+   * Immediately revokes a user's refresh token and all access tokens from this refresh token. Repeating the call has no
+   * effect.
+   */
+  async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The tokenID argument", tokenID) };
+    const check = about({ token_id: tokenID }, refreshToken);
+    return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
+  }
+
+  /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
+  async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, about({ user_id: id }, keyOfUser), options);
+  }
+
+  /**
+   * Discards a user's `pending` public key, for example if someone else registered this key. The user can then register
+   * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if the
+   * service has already submitted the key to the chain.
+   * @param keyID the id of the key, from `publicKeyOf`
+   */
+  async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    const { id, body } = keyOf(userID, keyID);
+    const check = about({ user_id: id, key_id: keyID }, discardedKey);
+    await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, check, options);
+  }
+
+  /**
+   * Approves a user's pending public key after the service received a different key for the user. If
+   * `KEYROOT_HOLD_ON_CONFLICT` is set, the service publishes such a key only after this call. Repeating the call has no
+   * effect.
+   * @param keyID the id of the key, from `publicKeyOf`
+   */
+  async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    const { id, body } = keyOf(userID, keyID);
+    const check = about({ user_id: id, key_id: keyID }, userPublicKey);
+    await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, check, options);
+  }
+
+  /**
+   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked tokens. A
+   * description does not contain the token itself. Requests each page only when the caller needs the page's first
+   * token.
+   */
+  listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
+    const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/serverTokens/list", list, options);
+  }
+
+  /**
+   * Immediately revokes a server token and all access tokens from this server token. A client can revoke its own token.
+   * If the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   */
+  async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
+    const body = { token_id: checkText("The tokenID argument", tokenID) };
+    const check = about({ token_id: tokenID }, serverToken);
+    return this.#operations.call("/v1/authdBizSrv/serverTokens/revoke", body, check, options);
+  }
+
+  /**
+   * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
+   * this cursor as `after` to the next call. With this order, you receive every event. After the CURSOR_UNKNOWN error,
+   * start again without `after`, and ignore events that you have already processed.
+   * @example
+   * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
+   * for (const { id, type, data } of events) await process(id, type, data);
+   * await storeCursor(cursor);
+   */
+  async listEvents(options: ListEventsOptions = {}): Promise<EventPage> {
+    const { after, limit = 100, signal } = checkCallOptions(options, "after", "limit");
+    checkInteger("The limit option", limit, 1, 1000);
+    const body = { limit, ...(after !== undefined && { after: checkText("The after option", after) }) };
+    return this.#operations.call("/v1/authdBizSrv/events/list", body, eventPage(limit), { signal });
+  }
+
+  /**
+   * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
+   * or its users. Requests each page only when the caller needs the page's first entry.
+   */
+  listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/audit/list", list, options);
+  }
+
+  /**
+   * Creates users with one refresh token each. Yields each user's outcome as soon as the outcome is available, in any
+   * order. The list can have any length, because the client reads the list gradually. The client sends many users per
+   * request, as `createUsers` does. Work stops when the caller stops iterating.
+   *
+   * If the service rejects a user, the outcome has an `error` field. A failure that affects all later users ends the
+   * run. To continue the run, provision the whole list again with the same `runId`. Start within 24 hours after the
+   * start of the first run. Each user then receives the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
+   * 502, 503 or 504; and any error of the list
+   * @example
+   * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
+   *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);
+   *   else console.error(outcome.user.userID, outcome.error.code);
+   * }
+   */
+  provision<User extends UserToProvision>(
+    users: Iterable<User> | AsyncIterable<User>,
+    options: ProvisionOptions,
+  ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
+    return provision(this, users, options);
+  }
+}
+
+/** Makes the request body for an operation on a user. @throws ArgumentError USER_ID_INVALID */
+function userOf(userID: string) {
+  const id = toUserID(userID);
+  return { id, body: { user_id_hex: userIDToHex(id) } };
+}
+
+function tokenIDAfter({ after }: ListTokensOptions): string | undefined {
+  return optional<string>(checkText, "The after option", after);
+}

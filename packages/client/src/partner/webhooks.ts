@@ -1,0 +1,186 @@
+import { checkInteger, checkText, invalidArgument, optional } from "keyroot/internal/input";
+import { about } from "../shared/answers.ts";
+import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../shared/options.ts";
+import type { OperationClient } from "../shared/operationClient.ts";
+import type {
+  NewWebhookEndpoint,
+  RotatedSecret,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "../shared/operations.ts";
+import { iteratePages, type PageOptions } from "../shared/pages.ts";
+import {
+  DELIVERY_STATES,
+  deliveryPage,
+  endpoint,
+  endpointID,
+  endpoints,
+  newEndpoint,
+  queued,
+  rotatedSecret,
+  webhookTest,
+} from "./answers.ts";
+
+/** The options of operations that create a webhook secret. */
+export interface NewSecretOptions extends CallOptions {
+  /**
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same secret. Default: a random key for each call. All retries of the call share this key.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** The options of `PartnerWebhooks.create`. */
+export interface NewEndpointOptions extends NewSecretOptions {
+  /** The event types to receive, such as `key.published`. Default: all types. */
+  types?: readonly string[] | undefined;
+}
+
+/** The options of `PartnerWebhooks.update`. */
+export interface UpdateEndpointOptions extends CallOptions {
+  /** The new URL of the endpoint. Default: unchanged. */
+  url?: string | undefined;
+  /** The event types to receive. An empty list selects all types. Default: unchanged. */
+  types?: readonly string[] | undefined;
+}
+
+/** The options of `PartnerWebhooks.listDeliveries`. */
+export interface ListDeliveriesOptions extends PageOptions {
+  /** The state of the deliveries to list. Default: deliveries in all states. */
+  state?: WebhookDelivery["state"] | undefined;
+  /**
+   * The `event_id` of a delivery. The list begins after this delivery. Default: the list begins with the newest
+   * delivery.
+   */
+  after?: string | undefined;
+}
+
+/**
+ * The operations for the partner's webhook endpoints. `PartnerClient` has these operations in the `webhooks` field. The
+ * operations throw the same errors as the other operations of `PartnerClient`.
+ * @example
+ * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
+ * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
+ */
+export class PartnerWebhooks {
+  readonly #operations: OperationClient;
+
+  constructor(operations: OperationClient) {
+    this.#operations = operations;
+  }
+
+  /**
+   * Adds a webhook endpoint. Store the endpoint's secret, because other operations do not return this secret.
+   * @param url https, on a public host
+   */
+  async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
+    const { signal, types, idempotencyKey } = checkCallOptions(options, "types", "idempotencyKey");
+    const body = { url: checkText("The url argument", url), ...(types !== undefined && { types: checkTypes(types) }) };
+    const key = checkIdempotencyKey(idempotencyKey);
+    return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newEndpoint, { signal }, key);
+  }
+
+  /** Returns the partner's webhook endpoints in the order of creation. */
+  async list(options: CallOptions = {}): Promise<WebhookEndpoint[]> {
+    return (await this.#operations.call("/v1/authdBizSrv/webhooks/list", {}, endpoints, options)).endpoints;
+  }
+
+  /** Changes the URL or the event types of a webhook endpoint. Repeating the call has no effect. */
+  async update(endpointID: string, options: UpdateEndpointOptions = {}): Promise<WebhookEndpoint> {
+    const { signal, url, types } = checkCallOptions(options, "url", "types");
+    const fields = {
+      ...(url !== undefined && { url: checkText("The url option", url) }),
+      ...(types !== undefined && { types: checkTypes(types) }),
+    };
+    return this.#change("/v1/authdBizSrv/webhooks/update", endpointID, fields, { signal });
+  }
+
+  /** Pauses the deliveries to a webhook endpoint. Repeating the call has no effect. */
+  async pause(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.#change("/v1/authdBizSrv/webhooks/pause", endpointID, {}, options);
+  }
+
+  /** Resumes the deliveries to a webhook endpoint. Repeating the call has no effect. */
+  async resume(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
+  }
+
+  /** Deletes a webhook endpoint and the endpoint's deliveries. Repeating the call has no effect. */
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    const check = about({ endpoint_id: id }, endpointID);
+    await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);
+  }
+
+  /**
+   * Replaces the secret of a webhook endpoint. For 24 hours, the service also signs deliveries with the earlier
+   * secrets. In this time, change the secret in the receiver.
+   */
+  async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
+    const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
+    const key = checkIdempotencyKey(idempotencyKey);
+    const path = "/v1/authdBizSrv/webhooks/rotateSecret";
+    const check = about({ endpoint_id: endpointID }, rotatedSecret);
+    return this.#operations.call(path, bodyFor(endpointID), check, { signal }, key);
+  }
+
+  /** Sends an event of the type `webhook.test` to a webhook endpoint, and returns the endpoint's response. */
+  async test(endpointID: string, options: CallOptions = {}): Promise<WebhookTest> {
+    return this.#operations.call("/v1/authdBizSrv/webhooks/test", bodyFor(endpointID), webhookTest, options);
+  }
+
+  /** Iterates over the deliveries to a webhook endpoint, the newest delivery first. */
+  listDeliveries(
+    endpointID: string,
+    options: ListDeliveriesOptions = {},
+  ): AsyncGenerator<WebhookDelivery, void, undefined> {
+    const fields = () => ({
+      ...bodyFor(endpointID),
+      ...(options.state !== undefined && { state: checkState(options.state) }),
+      after: optional<string>(checkText, "The after option", options.after),
+    });
+    const list = { fields, names: ["state"], read: deliveryPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/webhooks/listDeliveries", list, options);
+  }
+
+  /** Delivers an event to a webhook endpoint again. The new delivery has the same event id. */
+  async redeliver(endpointID: string, eventID: string, options: CallOptions = {}): Promise<void> {
+    const body = { ...bodyFor(endpointID), event_id: checkText("The eventID argument", eventID) };
+    await this.#operations.call("/v1/authdBizSrv/webhooks/redeliver", body, queued, options);
+  }
+
+  /**
+   * Repeats all failed deliveries to a webhook endpoint.
+   * @param since a time in ms since 1970. The service does not repeat earlier deliveries.
+   * @returns the number of repeated deliveries
+   */
+  async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {
+    const body = { ...bodyFor(endpointID), since: checkInteger("The since argument", since, 0) };
+    return (await this.#operations.call("/v1/authdBizSrv/webhooks/redeliverFailed", body, queued, options)).queued;
+  }
+
+  async #change(
+    path: `/v1/authdBizSrv/webhooks/${"update" | "pause" | "resume"}`,
+    endpointID: string,
+    fields: object,
+    options: CallOptions,
+  ): Promise<WebhookEndpoint> {
+    const body = { ...bodyFor(endpointID), ...fields };
+    return this.#operations.call(path, body, about({ endpoint_id: endpointID }, endpoint), options);
+  }
+}
+
+function bodyFor(endpointID: string): { endpoint_id: string } {
+  return { endpoint_id: checkText("The endpointID argument", endpointID) };
+}
+
+function checkTypes(types: unknown): string[] {
+  if (!Array.isArray(types)) throw invalidArgument("The types option", "a list of event types", types);
+  return types.map((type) => checkText("An event type", type));
+}
+
+function checkState(state: unknown): WebhookDelivery["state"] {
+  const [found] = DELIVERY_STATES.filter((known) => known === state);
+  if (found !== undefined) return found;
+  throw invalidArgument("The state option", DELIVERY_STATES.join(" or "), state);
+}

@@ -1,0 +1,93 @@
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { decodeUtf8 } from "keyroot/internal/engine";
+import { TransportError } from "../errors.ts";
+import { isObject } from "keyroot/internal/input";
+import { rejectOnAbort } from "keyroot/internal/transport";
+
+/**
+ * The client replaces an access token this many ms before the token expires. The client replaces a short-lived token
+ * after 90% of the token's lifetime.
+ */
+const MARGIN_MS = 60_000;
+
+/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group contains the payload. */
+const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
+const MAX_CHARACTERS = 8192;
+
+/**
+ * A client's access token. The client replaces the token shortly before the token expires. Concurrent callers share one
+ * exchange of the refresh token.
+ */
+export class AccessToken {
+  readonly #exchange: () => Promise<string>;
+  readonly #now: () => number;
+  #current: { jwt: string; replaceAt: number } | undefined;
+  #exchanging: Promise<string> | undefined;
+
+  /**
+   * @param exchange exchanges the refresh token for an access token in JWT form
+   * @param now returns the current time in ms since 1970
+   */
+  constructor(exchange: () => Promise<string>, now: () => number) {
+    this.#exchange = exchange;
+    this.#now = now;
+  }
+
+  /**
+   * Returns a valid access token.
+   * @param signal ends only this caller's wait. The exchange continues for other callers.
+   * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and the errors of the exchange
+   */
+  async get(signal?: AbortSignal): Promise<string> {
+    if (this.#current !== undefined && this.#now() < this.#current.replaceAt) return this.#current.jwt;
+    this.#exchanging ??= this.#renew().finally(() => {
+      this.#exchanging = undefined;
+    });
+    // This handler prevents an unhandled rejection after all callers have aborted. Each waiting caller still receives
+    // the error.
+    this.#exchanging.catch(() => undefined);
+    return rejectOnAbort(this.#exchanging, signal);
+  }
+
+  /** Returns an access token that differs from the rejected token. @throws the errors of `get` */
+  async replace(refused: string, signal?: AbortSignal): Promise<string> {
+    if (this.#current?.jwt === refused) this.#current = undefined;
+    return this.get(signal);
+  }
+
+  async #renew(): Promise<string> {
+    const requestedAt = this.#now();
+    const jwt = await this.#exchange();
+    const lifetime = lifetimeOf(jwt);
+    this.#current = { jwt, replaceAt: requestedAt + lifetime - Math.min(MARGIN_MS, lifetime / 10) };
+    return jwt;
+  }
+}
+
+/**
+ * Returns the lifetime of a new access token in ms: the `exp` claim minus the `iat` claim. The local clock may differ
+ * from the service's clock, so the function does not read the local clock. Only the service can verify the token's
+ * signature.
+ * @throws TransportError SERVICE_ANSWER_INVALID
+ */
+function lifetimeOf(jwt: string): number {
+  const claims = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
+  const { iat, exp } = claims;
+  if (typeof iat === "number" && typeof exp === "number" && exp > iat) return (exp - iat) * 1000;
+  const message =
+    "The service's access token must be a JWT with the numbers iat and exp, and exp must be greater than iat.";
+  throw new TransportError("SERVICE_ANSWER_INVALID", message);
+}
+
+function parseClaims(payload = ""): Record<string, unknown> {
+  try {
+    // The payload is base64url without padding (RFC 7515, section 2).
+    const base64 = payload.replace(/-/g, "+").replace(/_/g, "/");
+    const bytes = base64ToBytes(base64.padEnd(4 * Math.ceil(base64.length / 4), "="));
+    const claims: unknown = JSON.parse(decodeUtf8(bytes));
+    return isObject(claims) ? claims : {};
+  } catch {
+    // The parser's error may contain the token. `lifetimeOf` throws an error without the token.
+    return {};
+  }
+}

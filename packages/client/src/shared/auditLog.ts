@@ -1,0 +1,74 @@
+import { userIDToHex } from "keyroot/internal/identity";
+import { checkInteger, checkText, optional } from "keyroot/internal/input";
+import { count, cursor, dictionary, nullable, object, text, userID, uuid } from "./answers.ts";
+import type { AuditEntry } from "./operations.ts";
+import { toUserID } from "./options.ts";
+import { page, type PageOptions } from "./pages.ts";
+
+/** A filter for entries of the audit log. The default is all entries. */
+export interface ListAuditLogOptions extends PageOptions {
+  /** The kind of change, such as `refreshToken.revoked`. */
+  action?: string | undefined;
+  /**
+   * The kind of person or program that made the change: `service`, `operator`, `person`, `partner` or `user`. A
+   * `person` belongs to the partner's staff, and `partner` is the partner's server.
+   */
+  actorKind?: string | undefined;
+  /** The id of the person, the user (zBase32) or the server's refresh token that made the change. */
+  actorID?: string | undefined;
+  /** The id of the user whose data changed: 32 characters of zBase32, or 40 hex digits. */
+  userID?: string | undefined;
+  /** The earliest time of a change, in ms since 1970. */
+  since?: number | undefined;
+  /** The end of the time range, in ms since 1970. The list contains only earlier changes. */
+  until?: number | undefined;
+}
+
+/** The names of the audit log's filter options. */
+export const AUDIT_FILTER: readonly (keyof ListAuditLogOptions)[] = [
+  ...(["action", "actorKind", "actorID", "userID", "since", "until"] as const),
+];
+
+/** Converts the filter options to fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
+export function auditFilterOf(options: ListAuditLogOptions) {
+  const { action, actorKind, actorID, userID, since, until, after } = options;
+  const text = (name: string, value: unknown) => optional<unknown>(checkText, `The ${name} option`, value);
+  const time = (name: string, value: unknown) => optional<unknown>(checkTime, `The ${name} option`, value);
+  return {
+    action: text("action", action),
+    actor_kind: text("actorKind", actorKind),
+    actor_id: text("actorID", actorID),
+    user_id_hex: userID === undefined ? undefined : userIDToHex(toUserID(userID)),
+    since: time("since", since),
+    until: time("until", until),
+    after: text("after", after) as string | undefined,
+  };
+}
+
+const nullableText = nullable(text());
+
+export const data = dictionary<string | number | boolean | null>((where, value) =>
+  typeof value === "number" || typeof value === "boolean" ? value : nullableText(where, value),
+);
+
+const auditEntry = object<AuditEntry>({
+  id: uuid,
+  at: count,
+  action: text(),
+  actor: object<AuditEntry["actor"]>({
+    ...{ kind: text(), id: nullableText },
+    ...{ name: nullableText, token_id: nullableText },
+  }),
+  biz_id: nullableText,
+  user_id: nullable(userID),
+  data,
+  request_id: nullableText,
+  address: nullableText,
+});
+
+/** Checks a page of the audit log. @throws TransportError SERVICE_ANSWER_INVALID */
+export const readAuditPage = page("entries", auditEntry, cursor);
+
+function checkTime(what: string, value: unknown): number {
+  return checkInteger(what, value, 0, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,80 @@
+import { decodeUtf8 } from "keyroot/internal/engine";
+import { TransportError } from "../errors.ts";
+import { parseBoundedJson } from "keyroot/internal/input";
+import { fetchBytes, type HttpAnswer } from "keyroot/internal/transport";
+import { parseUrl } from "keyroot/internal/engine";
+import type { OperationPath } from "./operations.ts";
+import type { CallOptions, CheckedConnection } from "./options.ts";
+import { readProblem } from "./problem.ts";
+import { sendWithRetry } from "./retry.ts";
+
+/** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
+const MAX_BYTES = 2 ** 22;
+const MAX_DEPTH = 16;
+/** The number of documents for the limit on JSON members. A page has up to 1,000 objects of up to 16 members. */
+const DOCUMENTS = 16;
+
+export interface OperationOptions extends CallOptions {
+  accessToken?: string;
+  /** The key that identifies repeated requests. The service executes requests with the same key only once. */
+  idempotencyKey?: string;
+}
+
+/**
+ * Calls an operation of the service. Returns the response's JSON without checking the JSON. Repeats the request after a
+ * transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
+ * @param path the path of the operation, which is appended to `serviceUrl`
+ * @throws ServiceError if the service rejects the request; TransportError SERVICE_ANSWER_INVALID, and the errors of
+ * `fetchBytes`
+ */
+export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;
+
+/** Makes a function that calls operations of a service. */
+export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
+  const { host } = parseUrl(serviceUrl);
+  return async (path, body, { accessToken, idempotencyKey, signal }) => {
+    const init: RequestInit = {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        ...(accessToken !== undefined && { Authorization: `Bearer ${accessToken}` }),
+        ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+      },
+      body: JSON.stringify(body),
+      cache: "no-store",
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    };
+    const send = async () => {
+      const answer = await fetchBytes(serviceUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
+      return readAnswer(host, path, answer);
+    };
+    return sendWithRetry(send, { retries, signal });
+  };
+}
+
+function readAnswer(host: string, path: string, { status, headers, bytes }: HttpAnswer): unknown {
+  if (status < 200 || status > 599) {
+    const message = `${host} returned the invalid HTTP status ${status} for ${path}.`;
+    throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
+  }
+  const answer = parseAnswer(bytes);
+  if (status >= 400) throw readProblem(host, path, { status, headers, answer });
+  if (answer !== undefined) return answer;
+  throw new TransportError(
+    "SERVICE_ANSWER_INVALID",
+    `${host} returned no JSON for ${path}, or JSON with too many values.`,
+  );
+}
+
+/**
+ * Parses JSON. Returns undefined for text that is not JSON. The parser's error is dropped, because the error may
+ * contain a token.
+ */
+function parseAnswer(bytes: Uint8Array): unknown {
+  try {
+    return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);
+  } catch {
+    return undefined;
+  }
+}

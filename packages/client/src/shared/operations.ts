@@ -1,0 +1,530 @@
+// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
+import type { Region, UserID } from "keyroot/internal/identity";
+
+/** A shadow user (docs/specification.md, "Shadow user"). */
+export interface ShadowUser {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The name of the user's storage bucket: <prefix>-<stage>-<region>-<user_id>. */
+  bucket: string;
+  /** The region of the user's data: us-west-2 (Oregon) or eu-west-1 (Ireland). */
+  region: Region;
+  /** The name of the deployment stage. */
+  stage: string;
+  /** A random value for this user, as 32 hex digits. */
+  salt: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+}
+
+/** The progress of a key to the chain. */
+export interface KeyProgress {
+  /** The end of a pending key's hold period. The service publishes the key at this time or later. Null while the key waits for the partner's decision about a conflicting key. */
+  hold_ends_at?: number | null | undefined;
+  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
+  root?: string | undefined;
+  /** The hash of the transaction that published the root. */
+  transaction?: string | undefined;
+}
+
+/** A new shadow user, or the one that an earlier call created. */
+export interface CreatedUser extends ShadowUser {
+  status: 201;
+}
+
+/** A shadow user with the time of its deactivation. */
+export interface PartnerUser extends ShadowUser {
+  /** The time of the user's deactivation. Null while the user is active. */
+  deactivated: number | null;
+}
+
+/** A user whose tokens are rejected. */
+export interface DeactivatedUser {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  deactivated: number;
+}
+
+/** A user whose data was deleted. */
+export interface ErasedUser {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  erased: number;
+  /** `remains` if the public key is on the chain or is being published. Otherwise `deleted`. */
+  key: "deleted" | "remains";
+}
+
+/** A conflicting key. */
+export interface ConflictingKey {
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  public_key: string;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  /** The time at which the key was offered or withdrawn. */
+  at: number;
+  /** true if the key was registered and later withdrawn. false if the service rejected the key. */
+  withdrawn: boolean;
+}
+
+/** A user's own record. It has a key unless its state is `unregistered`. */
+export interface UserRecord extends ShadowUser, KeyProgress {
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  public_key?: string | undefined;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id?: string | undefined;
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  possession?: "proven" | "unproven" | undefined;
+  state: "unregistered" | "pending" | "submitted" | "published";
+  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  conflicting_keys: ConflictingKey[];
+}
+
+/** A user's public key as the service states it, unverified. */
+export interface UserPublicKey extends KeyProgress {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  public_key: string;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  possession: "proven" | "unproven";
+  state: "pending" | "submitted" | "published";
+}
+
+/** A change of a user's key before its publication. */
+export interface KeyEvent {
+  type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  at: number;
+  /** For `registered`: true if an earlier key was withdrawn or discarded. */
+  after_withdrawal: boolean;
+}
+
+/** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
+export interface KeyOfUser extends KeyProgress {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  public_key?: string | undefined;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id?: string | undefined;
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  possession?: "proven" | "unproven" | undefined;
+  state: "unregistered" | "pending" | "submitted" | "published";
+  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  conflicting_keys: ConflictingKey[];
+  /** The history of the user's keys: at most 100 events, newest first. */
+  events: KeyEvent[];
+}
+
+/** A user refresh token without its value. */
+export interface RefreshToken {
+  /** The id of a refresh token. It is not a secret. */
+  token_id: string;
+  /** The device or purpose of a user's refresh token, at most 200 characters. */
+  context: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+  /** The time of the token's revocation. Null while the token is active. */
+  revoked: number | null;
+  /** The start of the hour in which the token was last used. The service stores it some seconds after the use. Null before the first use. */
+  last_used: number | null;
+}
+
+/** A server token without its value. */
+export interface ServerToken {
+  /** The id of a refresh token. It is not a secret. */
+  token_id: string;
+  name: string | null;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+  /** The time of the token's revocation. Null while the token is active. */
+  revoked: number | null;
+  /** The start of the hour in which the token was last used. The service stores it some seconds after the use. Null before the first use. */
+  last_used: number | null;
+}
+
+/** A revoked server token and its partner. */
+export interface RevokedServerToken extends ServerToken {
+  /** The id of the partner. */
+  biz_id: string;
+}
+
+/** A new server token. */
+export interface CreatedServerToken {
+  /** The id of a refresh token. It is not a secret. */
+  token_id: string;
+  /** The value of the server token. The service returns it only once. */
+  token: string;
+  name: string | null;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+}
+
+/** A change of the partner or one of its users. */
+export interface PartnerEvent {
+  /** The kind of change, one of. */
+  type: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  at: number;
+  /** The id of the event. It is the same each time the event is listed. */
+  id: string;
+  /** Ids and values of the change, such as `user_id` and `key_id`. */
+  data: Record<string, string | number | boolean | null>;
+}
+
+/** The events after a cursor, the oldest first. */
+export interface EventPage {
+  events: PartnerEvent[];
+  /** The cursor after these events. Send it as `after` to get later events. */
+  cursor: string;
+}
+
+/** An endpoint that receives events. */
+export interface WebhookEndpoint {
+  /** The id of a webhook endpoint. */
+  endpoint_id: string;
+  url: string;
+  /** The event types that the endpoint receives. An empty list means all types. */
+  types: string[];
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+  /** The start of the pause. Null while the endpoint is active. */
+  paused: number | null;
+}
+
+/** A new endpoint with its secret. */
+export interface NewWebhookEndpoint extends WebhookEndpoint {
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
+  secret: string;
+}
+
+/** The new secret of an endpoint. */
+export interface RotatedSecret {
+  /** The id of a webhook endpoint. */
+  endpoint_id: string;
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
+  secret: string;
+  /** The time until which the service also signs deliveries with the earlier secrets. */
+  previous_until: number | null;
+}
+
+/** An endpoint's response to a test. */
+export interface WebhookTest {
+  /** The id of an event. It is the same in every delivery of the event. */
+  event_id: string;
+  /** true if the endpoint returned a 2xx status. */
+  delivered: boolean;
+  /** The HTTP status of the last response. Null if there is none. */
+  status: number | null;
+  /** The reason for the last failure. Null if there is none. */
+  error: string | null;
+  /** The time in milliseconds until the response. */
+  duration: number;
+}
+
+/** A delivery of an event. */
+export interface WebhookDelivery {
+  /** The id of an event. It is the same in every delivery of the event. */
+  event_id: string;
+  type: string;
+  /** The state of the delivery. The service repeats a `failed` delivery only on request. */
+  state: "pending" | "delivered" | "failed";
+  /** The number of attempts so far. */
+  attempts: number;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+  /** The end of the last attempt. Null before the first attempt. */
+  last_attempt: number | null;
+  /** The time of the next attempt of a pending delivery. Null for other deliveries. */
+  next_attempt: number | null;
+  /** The HTTP status of the last response. Null if there is none. */
+  status: number | null;
+  /** The reason for the last failure. Null if there is none. */
+  error: string | null;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntry {
+  /** The id of the entry. */
+  id: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  at: number;
+  /** The kind of change, one of. */
+  action: string;
+  actor: {
+    /** The kind of author, one of: service, operator, person, partner, user. */
+    kind: string;
+    /** The id of the server token, the user or the person. Null if there is none. */
+    id: string | null;
+    /** The name of a person. Null if there is none. */
+    name: string | null;
+    /** The id of the refresh token or server token from which the access token came. Null if there is none. */
+    token_id: string | null;
+  };
+  /** The partner that the change concerns. Null if there is none. */
+  biz_id: string | null;
+  /** The user that the change concerns. Null if there is none. */
+  user_id: string | null;
+  /** Additional ids and values of the change, without secrets. */
+  data: Record<string, string | number | boolean | null>;
+  /** The id of the request in the service's log. Null if there is none. */
+  request_id: string | null;
+  /** The IP address of the caller. Null if there is none. */
+  address: string | null;
+}
+
+/** A new partner. */
+export interface CreatedPartner {
+  /** The id of the partner. */
+  biz_id: string;
+  /** A human-friendly name, at most 200 characters. */
+  name: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
+}
+
+/** A partner with its numbers. */
+export interface PartnerSummary extends CreatedPartner {
+  /** The time of the partner's suspension. Null if the partner is not suspended. */
+  suspended: number | null;
+  /** The maximum number of the partner's users. Null for no limit. */
+  user_limit: number | null;
+  /** The number of the partner's users. */
+  users: number;
+  /** The number of registered public keys that are not on the chain. */
+  pending_keys: number;
+  /** The number of public keys on the chain. */
+  published_keys: number;
+  /** The number of the partner's active server tokens. */
+  server_tokens: number;
+}
+
+/** A published batch. */
+export interface PublishedBatch {
+  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
+  root: string;
+  /** The number of users who now have this root. */
+  users: number;
+  /** The hash of the transaction that published the root. */
+  transaction: string;
+  /** The number of the transaction's block. */
+  block: number;
+}
+
+/** An invitation to the dashboard. */
+export interface StaffInvitation {
+  /** The id of the person. */
+  person_id: string;
+  /** A human-friendly name, at most 200 characters. */
+  name: string;
+  /** The person's role in the dashboard. An administrator can change everything. A reader can change nothing. */
+  role: "administrator" | "reader";
+  /** The link for the person. It works once. The service returns it only once. */
+  url: string;
+  /** The time at which the link expires, in milliseconds since 1970-01-01, UTC. */
+  expires: number;
+}
+
+/** The types of the request body and the response of each operation, by the operation's path. */
+interface Operations {
+  "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
+  "/v1/authdBizSrv/users/createMany": {
+    body: {
+      users: {
+        user_id?: UserID | undefined;
+        user_id_hex?: string | undefined;
+        region: Region;
+        context?: string | undefined;
+      }[];
+    };
+    answer: {
+      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
+    };
+  };
+  "/v1/authdBizSrv/users/createRefreshToken": {
+    body: { user_id_hex: string; context: string };
+    answer: { token: string };
+  };
+  "/v1/authdBizSrv/users/listRefreshTokens": {
+    body: {
+      user_id?: UserID | undefined;
+      user_id_hex?: string | undefined;
+      since?: number | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    };
+    answer: { tokens: RefreshToken[]; next: string | null };
+  };
+  "/v1/authdBizSrv/users/revokeRefreshToken": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; token_id: string };
+    answer: RefreshToken;
+  };
+  "/v1/authdBizSrv/serverTokens/list": {
+    body: { since?: number | undefined; limit?: number | undefined; after?: string | undefined };
+    answer: { tokens: ServerToken[]; next: string | null };
+  };
+  "/v1/authdBizSrv/serverTokens/revoke": { body: { token_id: string }; answer: ServerToken };
+  "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
+  "/v1/authdBizSrv/users/get": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: PartnerUser;
+  };
+  "/v1/authdBizSrv/users/list": {
+    body: { limit?: number | undefined; after?: UserID | undefined };
+    answer: { users: PartnerUser[]; next: UserID | null };
+  };
+  "/v1/authdBizSrv/users/deactivate": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: DeactivatedUser;
+  };
+  "/v1/authdBizSrv/users/erase": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: ErasedUser;
+  };
+  "/v1/authdUser/publicKey/challenge": {
+    body: { public_key: string; key_id: string };
+    answer: {
+      user_id: UserID;
+      state: "unregistered" | "pending" | "submitted" | "published";
+      challenge?: string | undefined;
+      ephemeral_key?: string | undefined;
+      expires?: number | undefined;
+      service?: string | undefined;
+      chain_id?: number | null | undefined;
+      contract?: string | null | undefined;
+    };
+  };
+  "/v1/authdUser/publicKey/register": {
+    body: { public_key: string; key_id: string; challenge?: string | undefined; response?: string | undefined };
+    answer: UserPublicKey & ShadowUser & { conflicting_keys: ConflictingKey[] };
+  };
+  "/v1/authdUser/publicKey/withdraw": {
+    body: { key_id: string };
+    answer: { user_id: UserID; key_id: string; state: "unregistered" };
+  };
+  "/v1/authdUser/record/get": { body: Record<string, never>; answer: UserRecord };
+  "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserPublicKey };
+  "/v1/authdBizSrv/publicKeys/get": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: KeyOfUser;
+  };
+  "/v1/authdBizSrv/publicKeys/discard": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
+    answer: { user_id: UserID; key_id: string; state: "unregistered" };
+  };
+  "/v1/authdBizSrv/publicKeys/approve": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
+    answer: UserPublicKey;
+  };
+  "/v1/authdBizSrv/events/list": {
+    body: { limit?: number | undefined; after?: string | undefined };
+    answer: EventPage;
+  };
+  "/v1/authdBizSrv/webhooks/create": {
+    body: { url: string; types?: string[] | undefined };
+    answer: NewWebhookEndpoint;
+  };
+  "/v1/authdBizSrv/webhooks/list": {
+    body: Record<string, never>;
+    answer: { enabled: boolean; endpoints: WebhookEndpoint[] };
+  };
+  "/v1/authdBizSrv/webhooks/update": {
+    body: { endpoint_id: string; url?: string | undefined; types?: string[] | undefined };
+    answer: WebhookEndpoint;
+  };
+  "/v1/authdBizSrv/webhooks/pause": { body: { endpoint_id: string }; answer: WebhookEndpoint };
+  "/v1/authdBizSrv/webhooks/resume": { body: { endpoint_id: string }; answer: WebhookEndpoint };
+  "/v1/authdBizSrv/webhooks/delete": { body: { endpoint_id: string }; answer: { endpoint_id: string } };
+  "/v1/authdBizSrv/webhooks/rotateSecret": { body: { endpoint_id: string }; answer: RotatedSecret };
+  "/v1/authdBizSrv/webhooks/test": { body: { endpoint_id: string }; answer: WebhookTest };
+  "/v1/authdBizSrv/webhooks/listDeliveries": {
+    body: {
+      endpoint_id: string;
+      state?: "pending" | "delivered" | "failed" | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    };
+    answer: { deliveries: WebhookDelivery[]; next: string | null };
+  };
+  "/v1/authdBizSrv/webhooks/redeliver": { body: { endpoint_id: string; event_id: string }; answer: { queued: number } };
+  "/v1/authdBizSrv/webhooks/redeliverFailed": {
+    body: { endpoint_id: string; since: number };
+    answer: { queued: number };
+  };
+  "/v1/authdBizSrv/audit/list": {
+    body: {
+      action?: string | undefined;
+      actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
+      actor_id?: string | undefined;
+      user_id?: UserID | undefined;
+      user_id_hex?: string | undefined;
+      since?: number | undefined;
+      until?: number | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    };
+    answer: { entries: AuditEntry[]; next: string | null };
+  };
+  "/v1/admin/serverTokens/create": { body: { biz_id: string; name?: string | undefined }; answer: CreatedServerToken };
+  "/v1/admin/serverTokens/list": {
+    body: { biz_id: string; since?: number | undefined; limit?: number | undefined; after?: string | undefined };
+    answer: { tokens: ServerToken[]; next: string | null };
+  };
+  "/v1/admin/serverTokens/revoke": { body: { token_id: string }; answer: RevokedServerToken };
+  "/v1/admin/publicKeys/discard": {
+    body: { biz_id: string; user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
+    answer: { user_id: UserID; key_id: string; state: "unregistered" };
+  };
+  "/v1/admin/audit/list": {
+    body: {
+      biz_id?: string | undefined;
+      action?: string | undefined;
+      actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
+      actor_id?: string | undefined;
+      user_id?: UserID | undefined;
+      user_id_hex?: string | undefined;
+      since?: number | undefined;
+      until?: number | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    };
+    answer: { entries: AuditEntry[]; next: string | null };
+  };
+  "/v1/admin/partners/create": { body: { name: string }; answer: CreatedPartner };
+  "/v1/admin/partners/get": { body: { biz_id: string }; answer: PartnerSummary };
+  "/v1/admin/partners/list": {
+    body: { search?: string | undefined; limit?: number | undefined; after?: string | undefined };
+    answer: { partners: PartnerSummary[]; next: string | null };
+  };
+  "/v1/admin/partners/suspend": { body: { biz_id: string }; answer: PartnerSummary };
+  "/v1/admin/partners/resume": { body: { biz_id: string }; answer: PartnerSummary };
+  "/v1/admin/partners/setUserLimit": {
+    body: { biz_id: string; user_limit?: number | undefined };
+    answer: PartnerSummary;
+  };
+  "/v1/admin/publishRegistered": { body: Record<string, never>; answer: { batches: PublishedBatch[] } };
+  "/v1/admin/staff/invite": {
+    body: { biz_id: string; name: string; role?: "administrator" | "reader" | undefined };
+    answer: StaffInvitation;
+  };
+  "/v1/admin/staff/remove": { body: { biz_id: string; name: string }; answer: Record<string, never> };
+  "/v1/admin/operators/invite": {
+    body: { name: string; role?: "administrator" | "reader" | undefined };
+    answer: StaffInvitation;
+  };
+}
+
+/** The path of an operation. */
+export type OperationPath = keyof Operations;
+
+/** The body of an operation's request. */
+export type BodyOf<Path extends OperationPath> = Operations[Path]["body"];
+
+/** The response of an operation. */
+export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];

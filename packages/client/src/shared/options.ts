@@ -1,0 +1,152 @@
+import { bytesToHex } from "keyroot/internal/bytes";
+import { randomBytes } from "keyroot/internal/bytes";
+import { ArgumentError } from "../errors.ts";
+import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "keyroot/internal/identity";
+import { describeValue } from "keyroot/internal/input";
+import {
+  checkNames,
+  checkFunction,
+  checkInteger,
+  checkObject,
+  checkSignal,
+  checkText,
+  MAX_TIMEOUT_MS,
+  optional,
+} from "keyroot/internal/input";
+import { parseUrl } from "keyroot/internal/engine";
+import { checkUrl } from "keyroot/internal/transport";
+
+/** The URL of the service, and the limits of each call. */
+export interface ConnectionOptions {
+  /** The service's base URL, which must be https, or http on this machine. */
+  serviceUrl: string;
+  /** Maximum time for one attempt in ms, from the request to the last byte of the response. Default: 10,000. */
+  timeoutMs?: number | undefined;
+  /** Maximum number of retries after a failed attempt, from 0 to 100. Default: 4. */
+  retries?: number | undefined;
+  /** A function that replaces the global `fetch`. The function must support `signal` and `redirect: "manual"`. */
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** The URL of the service, the partner, and the limits of each call. */
+export interface ClientOptions extends ConnectionOptions {
+  /** The partner's business identifier (docs/specification.md, "Business identifier"). */
+  bizID: string;
+  /** Returns the current time in ms since 1970. Default: `Date.now`. */
+  now?: (() => number) | undefined;
+}
+
+/** The options of every operation. */
+export interface CallOptions {
+  /** A signal that aborts the call. The call then throws TransportError ABORTED. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The checked values of `ConnectionOptions`, including defaults. */
+export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" | "fetch"> {
+  timeoutMs: number;
+  retries: number;
+}
+
+export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizID"> {
+  now: () => number;
+}
+
+/** The names of the options that every client has. */
+export const CONNECTION: (keyof ConnectionOptions)[] = ["serviceUrl", "timeoutMs", "retries", "fetch"];
+
+/**
+ * Checks the options of a client, and adds the defaults.
+ * @param names the names of additional options
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkClientOptions<T extends ClientOptions>(
+  options: T,
+  ...names: (keyof T & string)[]
+): CheckedOptions {
+  checkObject("The client's options", options, "an object with serviceUrl, bizID and a refresh token");
+  const { bizID, now = Date.now } = checkNames("The client's options", options, [
+    ...CONNECTION,
+    "bizID",
+    "now",
+    ...names,
+  ]);
+  return {
+    ...checkConnection(options),
+    bizID: checkBizID("The bizID option", bizID),
+    now: checkFunction("The now option", now),
+  };
+}
+
+/** Checks the connection options of a client, and adds the defaults. @throws ArgumentError ARGUMENT_INVALID */
+export function checkConnection(options: ConnectionOptions): CheckedConnection {
+  const { serviceUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
+  return {
+    serviceUrl: checkBaseUrl(serviceUrl),
+    timeoutMs: checkInteger("The timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS),
+    retries: checkInteger("The retries option", retries, 0, 100),
+    fetch: optional(checkFunction, "The fetch option", fetch),
+  };
+}
+
+/** Checks a partner's id. @throws ArgumentError ARGUMENT_INVALID */
+export function checkBizID(what: string, bizID: unknown): string {
+  return checkText(what, bizID, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
+}
+
+/** Parses a user id of 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
+export function toUserID(text: string): UserID {
+  const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
+  return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
+}
+
+/** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+export function keyOf(userID: string, keyID: string) {
+  const id = toUserID(userID);
+  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The keyID argument", keyID) } };
+}
+
+/**
+ * Checks an idempotency key, and returns the key. Makes a random key if the caller passes no key.
+ * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+ */
+export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
+  if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return key;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
+  throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
+}
+
+/**
+ * Checks an operation's options, and returns these options.
+ * @param names the names of all options except `signal`
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
+  checkNames("The operation's options", checkObject("The operation's options", options), ["signal", ...names]);
+  optional(checkSignal, "The signal option", options.signal);
+  return options;
+}
+
+/**
+ * Checks a refresh token, and returns the token. The error does not contain the token.
+ * @param prefix the first characters of every token of this kind
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {
+  if (typeof token === "string" && token.startsWith(prefix) && /^[\x21-\x7e]{5,500}$/.test(token)) return token;
+  const owner = prefix === "krs_" ? "a server's" : "a user's";
+  const message = `The ${option} option must be ${owner} refresh token, which begins with ${prefix}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/**
+ * Checks the service's base URL, and returns this URL without slashes at the end. Rejects http, except on this machine,
+ * because the client sends tokens to this URL.
+ */
+function checkBaseUrl(serviceUrl: unknown): string {
+  const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "The client sends tokens to this URL."));
+  if (/[?#]./.test(href)) {
+    throw new ArgumentError("ARGUMENT_INVALID", "The serviceUrl option must be a URL without a query and a fragment.");
+  }
+  return href.replace(/\/+$/, "");
+}

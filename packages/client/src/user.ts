@@ -1,0 +1,10 @@
+/** The entry `keyroot/user` with the client for a user's app. The client runs in browsers and in Node. */
+export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
+export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
+export type { ConflictingKey, KeyProgress, ShadowUser, UserPublicKey, UserRecord } from "./shared/operations.ts";
+export type { CallOptions } from "./shared/options.ts";
+export type { KeyPair } from "keyroot/internal/identity";
+export type { PossessionStatement } from "keyroot/internal/identity";
+export type { Region } from "keyroot/internal/identity";
+export type { ExternalKey, PossessionOptions } from "./user/possessionOptions.ts";
+export { UserClient, type UserClientOptions } from "./user/userClient.ts";

@@ -1,0 +1,165 @@
+import {
+  about,
+  conflictingKeys,
+  count,
+  discardedKey,
+  KEY_FIELDS,
+  KEY_OR_NONE_FIELDS,
+  nullable,
+  object,
+  optional,
+  text,
+  USER_FIELDS,
+  userID,
+  userPublicKey,
+  withValidKey,
+} from "../shared/answers.ts";
+import { OperationClient } from "../shared/operationClient.ts";
+import type { AnswerOf, UserPublicKey, UserRecord } from "../shared/operations.ts";
+import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
+import { sessionOf } from "../shared/serviceSession.ts";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import type { KeyPair } from "keyroot/internal/identity";
+import { keyIDOf } from "keyroot/internal/identity";
+import { parseUserID, type UserID } from "keyroot/internal/identity";
+import { checkFunction, checkObject, checkText } from "keyroot/internal/input";
+import {
+  checkKey,
+  type CheckedPossession,
+  checkPossession,
+  type ExternalKey,
+  POSSESSION,
+  type PossessionOptions,
+} from "./possessionOptions.ts";
+
+/** The options of `UserClient`. */
+export interface UserClientOptions extends ClientOptions, PossessionOptions {
+  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates this token. */
+  refreshToken: string;
+}
+
+const userRecord = withValidKey(
+  object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys }),
+);
+const registeredKey = withValidKey(
+  object<AnswerOf<"/v1/authdUser/publicKey/register">>({
+    ...{ ...USER_FIELDS, ...KEY_FIELDS, conflicting_keys: conflictingKeys },
+  }),
+);
+const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
+  ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
+  ...{ challenge: optional(text()), ephemeral_key: optional(text()), expires: optional(count) },
+  ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
+});
+
+/** A verifier of keys, such as the result of `createVerifier` of `keyroot`. */
+interface KeyVerifier<Verified> {
+  verify: (
+    userID: UserID,
+    options: { expectedPublicKey: string; signal?: AbortSignal | undefined },
+  ) => Promise<Verified>;
+}
+
+/**
+ * The client for a user's app. The client registers the user's public key, returns the key's state, and returns the
+ * verified keys of other users.
+ *
+ * The client exchanges its refresh token for access tokens when necessary. The client repeats a request after a network
+ * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
+ * safe.
+ *
+ * Every operation throws these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
+ *   receives no valid response
+ * - TransportError ABORTED, if the signal aborts the call
+ * - ArgumentError ARGUMENT_INVALID
+ *
+ * @example
+ * const user = new UserClient({ serviceUrl: "https://keys.example", bizID, refreshToken, chainId, contract });
+ * const { state } = await user.register({ publicKey, privateKey });
+ * const { publicKey: contactsKey } = await user.publicKeyOf(contactID, verifier);
+ */
+export class UserClient {
+  readonly #operations: OperationClient;
+  readonly #possession: CheckedPossession;
+
+  /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
+  constructor(options: UserClientOptions) {
+    const checked = checkClientOptions(options, "refreshToken", ...POSSESSION);
+    this.#possession = checkPossession(options, checked);
+    const refreshToken = checkRefreshToken("refreshToken", options.refreshToken, "kru_");
+    this.#operations = new OperationClient(sessionOf(checked, refreshToken));
+  }
+
+  /**
+   * Registers the user's public key, and proves that the app has the private key. The client does not send the private
+   * key. A user has only one key. Repeating the call with the same key has no effect. The service rejects a different
+   * key with PUBLIC_KEY_REGISTERED.
+   * @param key the key pair, or the public key and a function that responds to the service's challenge
+   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the challenge has a different
+   * service, chain or contract than the options
+   */
+  async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
+    const publicKey = checkKey(key);
+    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey)) };
+    const path = "/v1/authdUser/publicKey/challenge";
+    const challenge = await this.#operations.call(path, fields, keyChallenge, options);
+    const { answerChallenge } = await import("./answerChallenge.ts");
+    const answer = await answerChallenge(challenge, key, this.#possession);
+    const body = { ...fields, ...answer };
+    const check = about({ user_id: this.#possession.userID, public_key: fields.public_key }, registeredKey);
+    return this.#operations.call("/v1/authdUser/publicKey/register", body, check, options);
+  }
+
+  /**
+   * Withdraws the user's own key while this key is `pending`, for example if someone else registered the key. The user
+   * can then register a different key. Repeating the call has no effect. The service rejects the request with
+   * PUBLIC_KEY_SUBMITTED if the service has already submitted the key to the chain.
+   * @param keyID the id of the registered key, from the record
+   */
+  async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
+    const body = { key_id: checkText("The keyID argument", keyID) };
+    const check = about({ key_id: keyID }, discardedKey);
+    await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
+  }
+
+  /** Returns the user's own record. */
+  async record(options: CallOptions = {}): Promise<UserRecord> {
+    return this.#operations.call("/v1/authdUser/record/get", {}, userRecord, options);
+  }
+
+  /**
+   * Requests the public key of another user of the same partner from the service, and verifies the key against the
+   * chain. Returns the key only if the service's key equals the published key. Do not use a key after an error.
+   * @param userID 32 characters of zBase32
+   * @param verifier the result of `createVerifier` of `keyroot`
+   * @returns the result of `verifier.verify`
+   * @throws ArgumentError USER_ID_INVALID; and the errors of `verifier.verify`, such as VerificationError KEY_MISMATCH
+   */
+  async publicKeyOf<Verified>(
+    userID: UserID,
+    verifier: KeyVerifier<Verified>,
+    options: CallOptions = {},
+  ): Promise<Verified> {
+    checkFunction(
+      "verifier.verify",
+      checkObject("The verifier argument", verifier, "a result of createVerifier").verify,
+    );
+    const { signal } = options;
+    const { public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options);
+    return verifier.verify(userID, { expectedPublicKey, signal });
+  }
+
+  /**
+   * Returns the public key of another user of the same partner. The service reports the key without proof. To get a
+   * verified key, use `publicKeyOf`.
+   * @param userID 32 characters of zBase32
+   * @throws ArgumentError USER_ID_INVALID
+   */
+  async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
+    const user_id = parseUserID(userID);
+    const check = about({ user_id }, userPublicKey);
+    return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);
+  }
+}

@@ -1,0 +1,34 @@
+export { deriveUserID } from "../identity/deriveUserID.ts";
+export { ANY_KEY, type ExpectedKey } from "../identity/compareKey.ts";
+export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
+export { makeKeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+export { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
+export { toKeyRecord } from "../identity/toKeyRecord.ts";
+export { checkNewPublicKey, generateKeyPair, type KeyPair } from "../identity/newPublicKey.ts";
+export {
+  type ChallengeRequest,
+  makeChallenge,
+  NONCE_BYTES,
+  type PossessionStatement,
+  possessionTranscript,
+  provePossession,
+  RESPONSE_BYTES,
+  responseOf,
+  serviceNameOf,
+} from "../identity/possession.ts";
+export { KEY_ID_BYTES, PUBLIC_KEY_BYTES, checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
+export { REGIONS, type Region, isRegion } from "../identity/region.ts";
+export {
+  USER_ID_BYTES,
+  type UserID,
+  isUserID,
+  packUserIDs,
+  parseUserID,
+  randomUserID,
+  userIDFromBytes,
+  userIDFromHex,
+  userIDToBytes,
+  userIDToHex,
+} from "../identity/userID.ts";
+export { USER_ID } from "../identity/userID.ts";
+export { checkKeyPair } from "../identity/possession.ts";

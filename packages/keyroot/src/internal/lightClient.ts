@@ -1,0 +1,39 @@
+/**
+ * The entry `keyroot/light-client/protocol` with parts of the light client. Programs use these parts to follow or simulate a
+ * beacon chain.
+ */
+export { publicKeysFrom, sign } from "../trust/lightClient/bls.ts";
+export { follow, type Following, type HttpOptions } from "../trust/lightClient/follow.ts";
+export {
+  type Bootstrap,
+  COMMITTEE,
+  COMMITTEE_SIZE,
+  type Committee,
+  type Fork,
+  type ForkName,
+  FORKS,
+  type Layouts,
+  type LightClientHeader,
+  PAYLOAD_INDEX,
+  rootOf,
+  toNumber,
+  type Update,
+} from "../trust/lightClient/forks.ts";
+export {
+  applyUpdate,
+  forkAt,
+  type LightClientState,
+  periodOf,
+  signingRootOf,
+  slotAt,
+  startAt,
+  timeOf,
+} from "../trust/lightClient/rules.ts";
+export {
+  BEACON_NETWORKS,
+  type BeaconNetwork,
+  type BeaconNetworkName,
+  parseNetwork,
+  TEST_NETWORK,
+} from "../trust/lightClient/networks.ts";
+export { hashPair, type SszType } from "../trust/lightClient/ssz.ts";

@@ -1,0 +1,13 @@
+export { ZERO_ROOT, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+export { decodeUserCount } from "../registry/answers.ts";
+export {
+  type BlockRange,
+  ROOT_ADDED_TOPIC,
+  type RootAddedLog,
+  decodeRootAddedLog,
+  fetchRootAddedLogs,
+} from "../registry/events.ts";
+export { readMerkleTreeRoots } from "../registry/readMerkleTreeRoots.ts";
+export { fetchBlockNumber, fetchOwner, fetchUserCount } from "../registry/reads.ts";
+export { slotOfBlockNumber, slotOfUser } from "../registry/slotOfUser.ts";
+export { USER_COUNT_SLOT, USERS_SLOT, usersSlotOf } from "../registry/slots.ts";

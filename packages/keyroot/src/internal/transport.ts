@@ -1,0 +1,11 @@
+export { fetchBytes } from "../transport/fetchBytes.ts";
+export { withTimeout } from "../transport/timeout.ts";
+export { DEFAULT_LIMITS, RPC_LIMITS } from "../transport/limits.ts";
+export { checkDifferentHosts } from "../transport/differentHosts.ts";
+export { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
+export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "../transport/jsonRpc.ts";
+export { checkSourceUrl, checkUrl, isLoopback } from "../transport/url.ts";
+export { type HttpAnswer } from "../transport/fetchBytes.ts";
+export { retryAfterOf } from "../transport/retryAfter.ts";
+export { abortedError } from "../transport/timeout.ts";
+export { rejectOnAbort } from "../transport/timeout.ts";

@@ -1,0 +1,5 @@
+export type { BlockSource } from "../trust/blockSource.ts";
+export { openTrust } from "../trust/trust.ts";
+export { type Evidence } from "../evidence.ts";
+export type { VerifierOptions } from "../verifier/options.ts";
+export { verifyChainId, verifyFile, verifyRecord, verifyRoot } from "../verifier/verdict.ts";

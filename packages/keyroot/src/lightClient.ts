@@ -1,0 +1,46 @@
+/**
+ * The entry `keyroot/light-client`, with the choice `lightClient` for the `trust` option of a verifier, and proofs of
+ * blocks. The light client's code is loaded at the first verification.
+ */
+import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
+import type { BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
+import { checkNames, checkObject } from "./input/options.ts";
+import { DEFAULT_LIMITS } from "./transport/limits.ts";
+import { parseCheckpoint, parseConfig } from "./trust/lightClient/lightClient.ts";
+
+export type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
+export type { LightClientOptions, BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
+export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./trust/lightClient/networks.ts";
+
+export { lightClient } from "./trust/lightClient/lightClient.ts";
+
+/**
+ * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint.
+ * `verifyBlockProof` verifies the proof offline and returns the block's hash, which `pinnedBlock` trusts.
+ * @throws the VerificationError and TransportError codes of a verification with `lightClient`; ArgumentError
+ * ARGUMENT_INVALID
+ */
+export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
+  const { chainId, allowHttp, signal, ...settings } = checkObject("The options", options);
+  const config = parseConfig(settings, { chainId, allowHttp });
+  const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal };
+  return (await import("./trust/lightClient/blockProof.ts")).makeBlockProof(config, http);
+}
+
+/**
+ * Verifies a block proof offline. The proof may come from any source.
+ * @param source the received bytes, or the parsed JSON
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
+ * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const { blockHash } = await verifyBlockProof(proofBytes, { chainId: 1, checkpoint });
+ * const query = { userID, chainId: 1, contract, expectedPublicKey, trust: pinnedBlock(blockHash) };
+ * const { publicKey } = await verifyBundle(bundleBytes, query);
+ */
+export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
+  const { chainId, now = Date.now } = checkObject("The options", trusted);
+  checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
+  const config = parseCheckpoint(trusted, chainId);
+  return (await import("./trust/lightClient/blockProof.ts")).verifyBlockProof(source, config, now);
+}

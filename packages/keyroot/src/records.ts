@@ -1,0 +1,15 @@
+/** The entry `keyroot/records`, with user ids, public keys and key records. */
+export { deriveUserID } from "./identity/deriveUserID.ts";
+export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
+export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
+export { generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
+export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
+export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
+export {
+  parseUserID,
+  randomUserID,
+  USER_ID_BYTES,
+  type UserID,
+  userIDFromBytes,
+  userIDToBytes,
+} from "./identity/userID.ts";

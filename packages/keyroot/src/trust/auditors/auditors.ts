@@ -1,0 +1,100 @@
+import { encodeUtf8 } from "../../engine/utf8.ts";
+import { VerificationError } from "../../errors.ts";
+import { checkObject, invalidArgument } from "../../input/options.ts";
+import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
+import { checkSourceUrl } from "../../transport/url.ts";
+import type { BlockRequest, CheckRoot, FoundBlock } from "../blockSource.ts";
+import { makeTrust, type Trust } from "../trust.ts";
+import { findStatement, type FoundStatement } from "./findStatement.ts";
+import { type AuditorOptions, parseAuditorOptions, verifyStatement } from "./verifyStatement.ts";
+
+/** The settings of `auditors`. */
+export interface AuditorsOptions extends AuditorOptions {
+  /**
+   * The URLs of folders with statements. You do not have to trust the folders' hosts. Additional hosts improve
+   * availability. Only the verification of a bundle needs no URL.
+   */
+  urls?: readonly string[] | undefined;
+}
+
+const MAX_URLS = 16;
+/** The contract's return value for a user without a root. */
+const ZERO_WORD = `0x${"0".repeat(64)}`;
+
+/**
+ * Trusts that fewer than `threshold` of these auditors sign a false block together. The block is the one of the newest
+ * statement that enough of them signed, and the contract's answer needs a storage proof under it.
+ * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
+ * @example
+ * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
+ */
+export function auditors(options: AuditorsOptions): Trust {
+  const { urls = [], ...trusted } = checkObject("The options of auditors", options);
+  const policy = parseAuditorOptions(trusted);
+  const given = checkUrls(urls);
+  return makeTrust("auditors", (place) => {
+    const folders = given.map((url) => checkSourceUrl("urls", url, place.allowHttp));
+    if (folders.length === 0 && !place.offline)
+      throw invalidArgument("The urls option of auditors", "a list of at least one URL", urls);
+    // All users of a contact list share one statement. The map's key is the `http` object that these users share.
+    const searches = new WeakMap<object, Promise<FoundStatement>>();
+    const search = ({ http, now }: BlockRequest) => {
+      const started = searches.get(http) ?? findStatement({ folders, place, policy }, http, now);
+      searches.set(http, started);
+      return started;
+    };
+    return {
+      name: "auditors",
+      storageProof: true,
+      tag: "finalized",
+      findBlock: async (request) => blockOf(await search(request), request.calls),
+      findInBundle: ({ statement: file }) => {
+        if (file === undefined) throw unanchored();
+        return blockOf({ ...verifyStatement(encodeUtf8(file), place, trusted), file }, []);
+      },
+      accepts: ({ details: { auditors: signers = [] } = {} }) =>
+        policy.keys.filter(({ text }) => signers.includes(text)).length >= policy.threshold,
+    };
+  });
+}
+
+function checkUrls(urls: unknown): readonly unknown[] {
+  if (Array.isArray(urls) && urls.length <= MAX_URLS) return [...(urls as unknown[])];
+  throw invalidArgument("The urls option of auditors", `an array of at most ${MAX_URLS} URLs`, urls);
+}
+
+function blockOf(statement: FoundStatement, calls: BlockRequest["calls"]): FoundBlock {
+  const { block, auditors, file } = statement;
+  const { hash, number } = block;
+  return {
+    hash,
+    number,
+    endpoints: [],
+    details: { auditors },
+    statement: file,
+    checkRoot: checkRootIn(statement, calls),
+  };
+}
+
+function unanchored(): VerificationError {
+  const message =
+    "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or trust the block's hash with pinnedBlock.";
+  return new VerificationError("anchor", "UNANCHORED", message);
+}
+
+/**
+ * Checks a user's root against the statement. Adds the damage that the auditors found in the root to the evidence. A
+ * user without a root at the statement's block must still have no root: if the user now has one, the next statement
+ * must confirm it.
+ */
+function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
+  return async ({ userID, contract }, root, evidence) => {
+    const [damaged] = damagedRoots.filter((one) => `0x${one.root}` === root);
+    if (damaged !== undefined) evidence.damage = damaged.codes;
+    if (root !== ZERO_WORD || call === undefined) return;
+    const answer = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, "latest"]);
+    if (answer === ZERO_WORD) return;
+    const message = `The user ${userID} may have a root that is newer than block ${block.number}. This is the newest block that enough auditors signed. Wait for the auditors' next statement.`;
+    throw new VerificationError("root", "STATEMENT_TOO_OLD", message, { actual: answer, evidence });
+  };
+}

@@ -1,0 +1,130 @@
+import { type KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { recoverable } from "../../transport/timeout.ts";
+import { fetchStatement, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
+import { serializeSignedNote, signaturesOf } from "./signedNote.ts";
+import { parseSignedStatement, type SignedStatement } from "./statement.ts";
+import {
+  acceptStatement,
+  type AuditorPolicy,
+  checkPlace,
+  type StatementPlace,
+  type VerifiedStatement,
+  verifySignatures,
+} from "./verifyStatement.ts";
+
+/** The parameters of a search for a statement: the folders, the contract and the trusted auditors. */
+export interface StatementQuery {
+  folders: readonly string[];
+  place: StatementPlace;
+  policy: AuditorPolicy;
+}
+
+/** A statement that enough auditors signed. The signatures may come from several folders. */
+export interface FoundStatement extends VerifiedStatement {
+  /** The statement's file with the signatures of all known auditors. */
+  file: string;
+}
+
+/**
+ * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
+ * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
+ * auditors may have signed only an older statement.
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED; TransportError
+ * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
+ */
+export async function findStatement(
+  query: StatementQuery,
+  http: StatementLimits,
+  now: () => number,
+): Promise<FoundStatement> {
+  const { folders, policy } = query;
+  const known = new KnownStatements(query, limitsOfRound(http));
+  const newest = await Promise.all(folders.map((folder) => known.read(folder, "latest")));
+  const heights = [...new Set(newest.filter((number) => number !== undefined))].sort((a, b) => b - a);
+  let refusal: KeyrootError | undefined;
+  for (const height of heights) {
+    if (height === heights[1]) {
+      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
+      const readOthers = (older: number) =>
+        folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
+      await Promise.all(heights.slice(1).flatMap(readOthers));
+    }
+    const accepted: FoundStatement[] = [];
+    for (const { statement, ...note } of known.ofBlock(height)) {
+      try {
+        const file = serializeSignedNote(note);
+        accepted.push({ ...acceptStatement(statement, verifySignatures(note, policy.keys), policy, now()), file });
+      } catch (error) {
+        const failure = recoverable(error);
+        refusal ??= failure;
+      }
+    }
+    const [first, ...others] = accepted;
+    if (first === undefined) continue;
+    const [other] = others.filter(({ block }) => block.hash !== first.block.hash);
+    if (other === undefined) return first;
+    throw conflict(first, other);
+  }
+  throw notReached(refusal, known.errors, policy);
+}
+
+/** The different statements found so far, and the errors for false or missing statements. */
+class KnownStatements {
+  readonly errors: KeyrootError[] = [];
+  private readonly byText = new Map<string, SignedStatement>();
+  private readonly query: StatementQuery;
+  private readonly limits: StatementLimits;
+
+  constructor(query: StatementQuery, limits: StatementLimits) {
+    this.query = query;
+    this.limits = limits;
+  }
+
+  ofBlock(number: number): SignedStatement[] {
+    return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
+  }
+
+  /**
+   * Reads a statement from a folder, and adds its signatures to those of the same text. @returns the statement's block
+   * number, or undefined if the statement has no valid signature
+   */
+  async read(folder: string, name: string): Promise<number | undefined> {
+    const { place, policy } = this.query;
+    try {
+      const signed = parseSignedStatement(await fetchStatement(folder, name, this.limits));
+      checkPlace(signed.statement, place);
+      // Reject a file with a false signature before adding its signatures to others.
+      if (verifySignatures(signed, policy.keys).length === 0) return undefined;
+      const earlier = this.byText.get(signed.text)?.signatures ?? [];
+      const signatures = signaturesOf(policy.keys, [...earlier, ...signed.signatures]);
+      this.byText.set(signed.text, { ...signed, signatures });
+      return signed.statement.block.number;
+    } catch (error) {
+      this.errors.push(recoverable(error));
+      return undefined;
+    }
+  }
+}
+
+function conflict(expected: VerifiedStatement, actual: VerifiedStatement): VerificationError {
+  const message = `Enough auditors signed statements about two different blocks with the number ${expected.block.number}. At least one of the statements is false. Inform the auditors.`;
+  return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
+}
+
+/**
+ * Makes the error for the newest statement. The error's message includes the reasons why other statements are missing.
+ */
+function notReached(
+  refusal: KeyrootError | undefined,
+  errors: readonly KeyrootError[],
+  { keys, threshold }: AuditorPolicy,
+): KeyrootError {
+  const first = refusal?.message ?? `No folder contains a statement that one of the ${keys.length} auditors signed.`;
+  const message = [first, ...new Set(errors.map(({ message }) => message))].join(" ");
+  const details = { expected: threshold, actual: errors.map(({ code }) => code) };
+  for (const code of ["STATEMENT_TOO_OLD", "FUTURE_BLOCK"] as const)
+    if (refusal?.code === code) return new VerificationError("anchor", code, message, details);
+  return errors.length > 0 && errors.every((error) => error instanceof TransportError)
+    ? new TransportError("AUDITORS_NOT_REACHED", message, details)
+    : new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, details);
+}

@@ -1,0 +1,32 @@
+import { checkInteger } from "../input/options.ts";
+import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
+import { makeTrust, type Trust } from "./trust.ts";
+
+/** The settings of `endpoints`. */
+export interface EndpointsOptions extends BlockOptions {
+  /**
+   * The number of endpoints in `rpc` that must agree on a block and on the contract's answer at this block. Require more
+   * than half of them. If the number is smaller, two groups with different answers can both be large enough.
+   */
+  required: number;
+}
+
+/**
+ * Trusts that fewer than `required` of the endpoints in `rpc` give the same false answer. The endpoints must be on
+ * different hosts.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const trust = endpoints({ required: 2 });
+ */
+export function endpoints(options: EndpointsOptions): Trust {
+  const block = parseBlockOptions("endpoints", options, ["required"]);
+  const required = checkInteger("The required option of endpoints", options.required, 1);
+  return makeTrust("endpoints", () => ({
+    ...block,
+    name: "endpoints",
+    required,
+    storageProof: false,
+    findBlock: async (request) => (await import("./agreedBlock.ts")).findAgreedBlock(request),
+    accepts: (_, agreeing) => agreeing >= required,
+  }));
+}

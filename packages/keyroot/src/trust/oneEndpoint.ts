@@ -1,0 +1,33 @@
+import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
+import type { BlockRequest, FoundBlock } from "./blockSource.ts";
+import { makeTrust, type Trust } from "./trust.ts";
+
+/**
+ * Trusts the endpoint in `rpc`: its answers about the chain are not proven. Choose an endpoint with a different operator
+ * than the key's server and the file host.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const trust = oneEndpoint({ block: "finalized" });
+ */
+export function oneEndpoint(options: BlockOptions = {}): Trust {
+  const block = parseBlockOptions("oneEndpoint", options);
+  const accepts = (_: unknown, agreeing: number) => agreeing > 0;
+  return makeTrust("one-endpoint", () => ({
+    ...block,
+    name: "one-endpoint",
+    storageProof: false,
+    findBlock: findReportedBlock,
+    accepts,
+  }));
+}
+
+/**
+ * Finds the block that a single endpoint reports.
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the RPC call
+ */
+export async function findReportedBlock({ calls: [call], tag }: BlockRequest): Promise<FoundBlock> {
+  if (call === undefined) throw new RangeError("There is no endpoint to call.");
+  const { fetchBlock } = await import("../ethereum/blocks.ts");
+  const header = await fetchBlock(call, tag);
+  return { hash: header.hash, header, endpoints: [0] };
+}

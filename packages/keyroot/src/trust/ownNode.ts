@@ -1,0 +1,22 @@
+import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
+import { findReportedBlock } from "./oneEndpoint.ts";
+import { makeTrust, type Trust } from "./trust.ts";
+
+/**
+ * Trusts the endpoint in `rpc` for the block, because it is the app's own node, or a light client such as Helios or
+ * Colibri that verifies blocks itself. The library cannot check this. The contract's answer needs a storage proof.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const trust = ownNode();
+ */
+export function ownNode(options: BlockOptions = {}): Trust {
+  const block = parseBlockOptions("ownNode", options);
+  const accepts = (_: unknown, agreeing: number) => agreeing > 0;
+  return makeTrust("own-node", () => ({
+    ...block,
+    name: "own-node",
+    storageProof: true,
+    findBlock: findReportedBlock,
+    accepts,
+  }));
+}

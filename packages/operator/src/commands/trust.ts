@@ -1,0 +1,229 @@
+/** The option `--trust` and its settings: what a command trusts for the block at which it reads the chain. */
+import { endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
+import type { AuditorsOptions } from "keyroot/auditors";
+import { ArgumentError } from "keyroot/internal/errors";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import { describeValue } from "keyroot/internal/input";
+import type { LightClientOptions } from "keyroot/light-client";
+import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import type { RpcCall } from "keyroot/internal/transport";
+import { type BlockSource, type Evidence, openTrust } from "keyroot/internal/verifier";
+import { Quorum } from "keyroot/internal/auditors";
+import { quorumCall } from "../audit/statements/quorumCall.ts";
+import { repeatingCaller } from "../rpc/repeatReads.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
+import { optionName } from "./defineCommand.ts";
+import { readLines } from "./inputFiles.ts";
+
+/** The arguments of `--trust` and its settings. A command may have only some of them. */
+export interface TrustArguments {
+  trust?: string | undefined;
+  rpc?: string | undefined;
+  block?: BlockSource["tag"] | undefined;
+  /** The block to read if `block` is undefined. Default: `latest`. */
+  defaultBlock?: BlockSource["tag"] | undefined;
+  maxAge?: number | undefined;
+  beacon?: string | undefined;
+  checkpoint?: string | undefined;
+  beaconNetwork?: "mainnet" | "sepolia" | "hoodi" | "gnosis" | "test" | undefined;
+  maxCheckpointAge?: number | undefined;
+  auditors?: string | undefined;
+  threshold?: number | undefined;
+  statementUrls?: string | undefined;
+}
+
+type Setting = Exclude<keyof TrustArguments, "trust" | "rpc" | "defaultBlock">;
+
+/** A choice of `--trust`. */
+interface Choice {
+  /** The settings that the choice uses. Every other setting is refused. */
+  settings: readonly Setting[];
+  /** The name of the value after the colon, such as `N` in `endpoints:N`. */
+  value?: string;
+  make: (args: TrustArguments, value: string) => Trust | Promise<Trust>;
+}
+
+const BLOCK = ["block", "maxAge"] as const;
+const LIGHT_CLIENT = ["beacon", "checkpoint", "beaconNetwork", "maxCheckpointAge"] as const;
+
+const AUDITORS = ["auditors", "threshold", "statementUrls"] as const;
+
+/** All choices. The keys are the names that `Evidence` uses. To add a source, add one row. */
+const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
+  "one-endpoint": { settings: BLOCK, make: (args) => oneEndpoint(blockOf(args)) },
+  endpoints: {
+    settings: BLOCK,
+    value: "N",
+    make: (args, value) => endpoints({ ...blockOf(args), required: countOf(value) }),
+  },
+  "own-node": { settings: BLOCK, make: (args) => ownNode(blockOf(args)) },
+  "pinned-block": { settings: [], value: "HASH", make: (_, value) => pinnedBlock(hashOf(value)) },
+  "light-client": {
+    settings: [...LIGHT_CLIENT, "maxAge"],
+    make: async (args) => {
+      const { lightClient } = await import("keyroot/light-client");
+      return lightClient({ ...lightClientOf(args), maxAgeMs: msOf(args.maxAge) });
+    },
+  },
+  auditors: {
+    settings: [...AUDITORS, "maxAge"],
+    make: async (args) => {
+      // The curve Ed25519 is loaded only for auditors.
+      const { auditors } = await import("keyroot/auditors");
+      return auditors({ ...(await auditorsOf(args)), maxAgeMs: msOf(args.maxAge) });
+    },
+  },
+};
+
+const DAY_MS = 86_400_000;
+const DEFAULT_CHOICE = "one-endpoint";
+const FORMS = Object.entries(CHOICES).map(([name, { value }]) => (value === undefined ? name : `${name}:${value}`));
+
+/**
+ * Returns the choice of `--trust`. Refuses settings that belong to another choice.
+ * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID, FILE_UNREADABLE
+ */
+export async function trustOf(args: TrustArguments): Promise<Trust> {
+  const given = args.trust ?? DEFAULT_CHOICE;
+  const [name = "", ...rest] = given.split(":");
+  const choice = new Map<string, Choice>(Object.entries(CHOICES)).get(name);
+  if (choice === undefined || (choice.value === undefined) !== (rest.length === 0))
+    throw invalid(`--trust must be ${FORMS.slice(0, -1).join(", ")} or ${FORMS.at(-1)}, not ${describeValue(given)}.`);
+  refuseOtherSettings(args, name, choice.settings);
+  return choice.make(args, rest.join(":"));
+}
+
+/**
+ * Refuses settings that have no effect, because a reader could rely on them.
+ * @param name the name of the choice, for the error message
+ * @param used the settings that the choice uses
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function refuseOtherSettings(args: TrustArguments, name: string, used: readonly Setting[]): void {
+  const others = new Set(Object.values(CHOICES).flatMap(({ settings }) => settings));
+  for (const setting of used) others.delete(setting);
+  for (const setting of others) {
+    if (args[setting] === undefined) continue;
+    const owners = Object.entries(CHOICES).flatMap(([owner, { settings }]) =>
+      settings.includes(setting) ? owner : [],
+    );
+    throw invalid(
+      `${optionName(setting)} has no effect with --trust ${name}. It is a setting of --trust ${owners.join(", ")}.`,
+    );
+  }
+}
+
+/** A chain that a command reads with the trust that its user chose. */
+export interface TrustedChain {
+  source: BlockSource;
+  /** Sends a call to the endpoint, or to all endpoints of `endpoints`, of which enough must give the same answer. */
+  call: RpcCall;
+  /** Finds the newest block of the source. Each call searches again. */
+  findBlock: () => Promise<TrustedBlock>;
+}
+
+/** A block of a trusted source. */
+export interface TrustedBlock {
+  /** The block hash: 0x and 64 lowercase hex digits. */
+  blockHash: string;
+  source: Evidence["source"];
+  details?: Evidence["details"];
+}
+
+/** Opens the chain of a command with the choice of `--trust`. @throws ArgumentError as `trustOf` */
+export async function openTrustedChain(args: TrustArguments, chainAndFiles: ChainAndFiles): Promise<TrustedChain> {
+  const { chainId, contract, allowHttp } = chainAndFiles;
+  const source = openTrust(await trustOf(args), { chainId, contract, allowHttp });
+  const { name, required, tag } = source;
+  const calls = required === undefined ? [chainAndFiles.call] : callsOf(args, required, chainAndFiles);
+  return {
+    source,
+    call: required === undefined ? chainAndFiles.call : quorumCall(calls, required),
+    findBlock: async () => {
+      const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
+      // Use new objects for each call, because a source keeps one block per request.
+      const quorum = required === undefined ? undefined : new Quorum(calls, required);
+      const { hash, details } = await source.findBlock({ calls: [...calls], quorum, tag, http, now: Date.now });
+      return { blockHash: hash, source: name, ...(details && { details }) };
+    },
+  };
+}
+
+/** Returns the functions that call the endpoints of `--trust endpoints:N`. @throws ArgumentError ARGUMENT_INVALID */
+function callsOf({ rpc }: TrustArguments, required: number, { allowHttp, retry }: ChainAndFiles): RpcCall[] {
+  const urls = endpointsOf(rpc);
+  if (urls.length < required)
+    throw invalid(
+      `--trust endpoints:${required} needs at least ${required} endpoints, separated by commas in --rpc, but there ${urls.length === 1 ? "is 1" : `are ${urls.length}`}.`,
+    );
+  checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, allowHttp)));
+  return urls.map((url) => repeatingCaller(rpcCaller(url, { ...RPC_LIMITS, allowHttp }), retry));
+}
+
+/** Returns the URLs in `--rpc`. */
+export function endpointsOf(rpc: string | undefined): string[] {
+  return rpc?.split(",") ?? [];
+}
+
+/** Returns the settings of `light-client`. @throws ArgumentError ARGUMENT_INVALID */
+export function lightClientOf(args: TrustArguments): LightClientOptions {
+  if (args.beacon === undefined) throw invalid("The light client needs an endpoint. Set --beacon URL.");
+  return { urls: args.beacon.split(","), ...checkpointOf(args) };
+}
+
+/** Returns the trusted checkpoint, with its network and maximum age. @throws ArgumentError ARGUMENT_INVALID */
+export function checkpointOf({
+  checkpoint,
+  beaconNetwork,
+  maxCheckpointAge,
+}: TrustArguments): Pick<LightClientOptions, "checkpoint" | "network" | "maxCheckpointAgeMs"> {
+  if (checkpoint === undefined || !LOWERCASE_HASH.test(checkpoint)) {
+    const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
+    throw invalid(
+      checkpoint === undefined
+        ? `The checkpoint is missing. Set --checkpoint to ${form}.`
+        : `--checkpoint must be ${form}, not ${describeValue(checkpoint)}.`,
+    );
+  }
+  return {
+    checkpoint,
+    // The test network is the default for the test chain, and is not used with other chains.
+    network: beaconNetwork === "test" ? undefined : beaconNetwork,
+    maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
+  };
+}
+
+/** Returns the settings of `auditors`. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+export async function auditorsOf(args: TrustArguments, needsUrls = true): Promise<AuditorsOptions> {
+  const { auditors: file, threshold, statementUrls } = args;
+  if (file === undefined || threshold === undefined || (needsUrls && statementUrls === undefined)) {
+    const folders = needsUrls ? " and --statement-urls URLS" : "";
+    throw invalid(`The auditors' settings are needed together. Set --auditors FILE, --threshold N${folders}.`);
+  }
+  return { keys: await readLines(file), threshold, ...(needsUrls && { urls: statementUrls?.split(",") ?? [] }) };
+}
+
+function blockOf({ defaultBlock, block = defaultBlock, maxAge }: TrustArguments): {
+  block?: BlockSource["tag"];
+  maxAgeMs?: number | undefined;
+} {
+  return { ...(block !== undefined && { block }), maxAgeMs: msOf(maxAge) };
+}
+
+function msOf(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+function countOf(value: string): number {
+  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
+  throw invalid(`--trust endpoints:N needs a number of endpoints, such as endpoints:2, not ${describeValue(value)}.`);
+}
+
+function hashOf(value: string): string {
+  if (LOWERCASE_HASH.test(value)) return value;
+  throw invalid(`--trust pinned-block:HASH needs 0x and 64 lowercase hex digits, not ${describeValue(value)}.`);
+}
+
+function invalid(message: string): ArgumentError {
+  return new ArgumentError("ARGUMENT_INVALID", message);
+}

@@ -1,0 +1,3 @@
+import type { Trust } from "keyroot";
+
+export function trustOf(trust: readonly [string, ...unknown[]]): Trust;
