@@ -37,7 +37,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
  * raise nor lower this block number.
  * @param heads the newest block number of each endpoint that responded
  */
-export function quorumHead(heads: readonly number[], quorum: number): number | undefined {
+function quorumHead(heads: readonly number[], quorum: number): number | undefined {
   return [...heads].sort((a, b) => b - a)[quorum - 1];
 }
 
