@@ -8,7 +8,6 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { openStore } from "../../../packages/operator/src/publisher/files/openStore.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import type { Registry } from "prom-client";
 import { observePublisher } from "../../../packages/service/src/serve/publisherMetrics.ts";
 import { listDifferences, PublisherState } from "../../../packages/service/src/publishing/publisherState.ts";
 import { PublishRequests } from "../../../packages/service/src/publishing/publishRequests.ts";
@@ -65,7 +64,7 @@ describeOnBoth("the service's publisher", (startChain) => {
   /** The metrics that the service returns, in another process. */
   const metricsOf = async (open: Databases) => {
     const state = new PublisherState(open, fresh, false);
-    const addMetrics = (register: Registry) => {
+    const addMetrics = (register: Parameters<typeof observePublisher>[0]) => {
       observePublisher(register, state);
     };
     return (await makeMonitoring({ databases: open, rateLimit: 0, addMetrics }).app.inject("/metrics")).body;
