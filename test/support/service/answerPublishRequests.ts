@@ -6,7 +6,7 @@ import { updateRequests } from "../../../packages/service/src/publishing/publish
 import type { ServiceContext } from "../../../packages/service/src/serve/context.ts";
 
 /** The registry of services in tests without a chain. */
-export const TEST_REGISTRY = { contract: `0x${"5fbd".repeat(10)}`, chainId: 11_155_111 };
+const TEST_REGISTRY = { contract: `0x${"5fbd".repeat(10)}`, chainId: 11_155_111 };
 
 /** Publishes without a chain. */
 export type TestPublish = (author: Author) => Promise<PublishedBatch[]>;

@@ -34,7 +34,7 @@ export interface TokenAuthenticator {
 }
 
 /** Reads the sessions of the dashboard. The subject `staff` implements it. */
-export interface SessionReader {
+interface SessionReader {
   /** @returns undefined if the session has ended or the person was removed */
   get(cookie: string, now: number): Promise<Session | undefined>;
   /** Uses a recent verification of the session's person. @returns false if there is none */

@@ -22,7 +22,7 @@ export const bytes32 = (description: string) =>
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
     .meta({ description });
 export const challenge = bytes32("The challenge: 32 random bytes in base64.");
-export const possession = z.enum(["proven", "unproven"]).meta({
+const possession = z.enum(["proven", "unproven"]).meta({
   description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
 });
 export const anyState = z.enum(["unregistered", ...keyState.options]);
