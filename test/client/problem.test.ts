@@ -94,7 +94,7 @@ describe("readProblem", () => {
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
     // Operations about people belong to the client in staff/operations.ts.
     const forSessions = paths.filter((path) =>
-      /^(?:staff\/(?:cookie|passkey.*|sessions|signInOperations)|app\/authenticate)\.ts$/.test(path),
+      /^(?:staff\/(?:passkey.*|sessions|signInOperations)|api\/(?:authenticate|sessionCookie))\.ts$/.test(path),
     );
     const codesIn = (files: readonly string[]) => {
       const sources = files.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");

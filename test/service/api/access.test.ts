@@ -37,7 +37,7 @@ describe("the table of operations", () => {
 });
 
 describe("a dashboard session", () => {
-  const service = serviceOnPostgres();
+  const service = serviceOnPostgres({ publish: () => Promise.resolve([]) });
   let tenant: Tenant;
   const people = {} as Record<string, TestPerson>;
   const KINDS: Readonly<Record<string, { staff: string; role: string; passkey?: boolean }>> = {

@@ -103,7 +103,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       const published = { ...record, possession: "proven", holdEndsAt: 1, state: "published", root, transaction };
       expect(await stateOf(record, i)).to.deep.equal(published);
     }
-    const names = (root = "") => [`${root}.json`, `${root}.json.br`];
+    const names = (root = "") => [`${root}.json`];
     expect(await readdir(filesOf("us-west-2"))).to.deep.equal(names(batches[0]?.root));
     expect(await readdir(filesOf("eu-west-1"))).to.deep.equal(names(batches[1]?.root));
     expect(await publisherOver(databases).publish()).to.deep.equal([]);

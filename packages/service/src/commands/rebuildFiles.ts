@@ -7,12 +7,12 @@ export const rebuildFiles = command(
     options: { json },
   },
   async () => {
-    const [{ readPublisherConfig }, { checkMigrations, openDatabases }, { rebuildFiles: rebuild }, { openFiles }] =
+    const [{ readPublisherConfig }, { checkMigrations, openDatabases }, { rebuildFiles: rebuild }, { openStore }] =
       await Promise.all([
         import("../config/readConfig.ts"),
         import("../api/database/database.ts"),
         import("../publisher/rebuildFiles.ts"),
-        import("../publisher/openFiles.ts"),
+        import("@keyroot/operator/publisher"),
       ]);
     const { listed } = await import("./listed.ts");
     const { EXIT } = await import("@keyroot/operator/commands");
@@ -21,8 +21,8 @@ export const rebuildFiles = command(
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
     const result = await rebuild(databases, {
-      "us-west-2": await openFiles(chain.files["us-west-2"]),
-      "eu-west-1": await openFiles(chain.files["eu-west-1"]),
+      "us-west-2": await openStore(chain.files["us-west-2"]),
+      "eu-west-1": await openStore(chain.files["eu-west-1"]),
     });
     const { files, missing, damaged, lost } = result;
     if (lost.length > 0) process.exitCode = EXIT.false;

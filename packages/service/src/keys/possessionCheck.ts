@@ -48,7 +48,7 @@ export class PossessionCheck {
     const publicKey = base64ToBytes(record.pubKey);
     const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
     const challenge = { service, registry, nonce, expires: now() + CHALLENGE_MS };
-    const { ephemeralKey, response } = await workers.run(bizID, { statement: { ...challenge, userID, publicKey } });
+    const { ephemeralKey, response } = await workers.run(bizID, { ...challenge, userID, publicKey });
     await challenges.add(region, {
       userID,
       nonce: bytesToBase64(nonce),

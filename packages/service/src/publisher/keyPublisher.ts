@@ -28,7 +28,6 @@ import { releaseSuspended } from "./releaseSuspended.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
 import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
-import { openFiles } from "./openFiles.ts";
 import { RootCheck } from "./rootCheck.ts";
 import { usersByRoot } from "./usersByRoot.ts";
 
@@ -190,7 +189,7 @@ export class KeyPublisher {
     const events: PublishEvent[] = [];
     const { published, differing } = await publish(records, {
       ...{ registry, chainId, limits, send, journal },
-      store: await openFiles(files[region]),
+      store: await openStore(files[region]),
       finality: { confirmations },
       onEvent: (event) => events.push(event),
     });

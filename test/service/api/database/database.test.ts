@@ -24,7 +24,7 @@ import { freshDatabaseUrl, serviceVariables } from "../../../support/service/sup
 import { ENDLESS_MS } from "../../../support/endless.ts";
 import { testAll } from "../../../support/testSize.ts";
 
-const project = join(import.meta.dirname, "../../..");
+const project = join(import.meta.dirname, "../../../..");
 const DATABASE = "packages/service/src/api/database";
 
 /** Returns the statements of a migration that could break the previous version. */
@@ -271,7 +271,7 @@ describe("the service's databases", () => {
     it("is locked by one process until it ends or is killed", async () => {
       const options = { url: undefined, folder: pglite };
       const program = `
-        import { openDatabases } from ${JSON.stringify(new URL(`../../../${DATABASE}/database.ts`, import.meta.url).href)};
+        import { openDatabases } from ${JSON.stringify(new URL(`../../../../${DATABASE}/database.ts`, import.meta.url).href)};
         const databases = await openDatabases({ folder: process.argv[1] });
         console.log("open");
         setInterval(() => databases, 1000);`;
