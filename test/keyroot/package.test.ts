@@ -189,7 +189,11 @@ export { verifyMerkleProof } from "keyroot/merkle";
     it("adds at most 35 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
-      const { chunks, chunksWith, initial } = await bundle(`export { lightClient } from "keyroot/light-client";${verifier}`, {}, app);
+      const { chunks, chunksWith, initial } = await bundle(
+        `export { lightClient } from "keyroot/light-client";${verifier}`,
+        {},
+        app,
+      );
       const loaded = chunksWith("dist/lightClient");
       expect(loaded).to.not.be.empty;
       expect(initial).to.not.include.members(loaded);

@@ -122,7 +122,12 @@ describeWithProgram("keyroot", (keyroot) => {
       ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--trust", "pinned-block:latest"]],
       ["neither an endpoint nor a running stack", 2, "ARGUMENT_INVALID", () => [userID]],
       ["a missing user id", 2, "ARGUMENT_INVALID", () => target],
-      ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--trust", `pinned-block:0x${"12".repeat(32)}`]],
+      [
+        "an unknown block",
+        3,
+        "RPC_ANSWER_INVALID",
+        () => [userID, ...target, "--trust", `pinned-block:0x${"12".repeat(32)}`],
+      ],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
       it(`exits with code ${exit} and writes nothing for ${what}`, async () => {
@@ -207,7 +212,7 @@ describeWithProgram("keyroot", (keyroot) => {
       }
       const elsewhere = ["--contract", `0x${"12".repeat(20)}`, ...trusted.slice(2)];
       expect(await verify(bundlePath, ...elsewhere)).to.include({ code: 1, error: "CONTRACT_MISMATCH" });
-      const otherBlock = [...trusted.slice(0, 3), `0x${"12".repeat(32)}`];
+      const otherBlock = [...trusted.slice(0, 3), `pinned-block:0x${"12".repeat(32)}`];
       expect(await verify(bundlePath, ...otherBlock)).to.include({ code: 1, error: "HEADER_MISMATCH" });
     });
 

@@ -99,13 +99,17 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
 
     it("exits with code 2 for a second source of the block", async () => {
       for (const trust of ["own-node", "endpoints:1", "one-endpoint"])
-        expect(await run("verify", mine.userID, ...place(), "--chain-id", "31337", "--trust", trust, ...trusted)).to.include({
+        expect(
+          await run("verify", mine.userID, ...place(), "--chain-id", "31337", "--trust", trust, ...trusted),
+        ).to.include({
           ...{ code: 2, error: "ARGUMENT_INVALID" },
         });
     });
 
     it("exits with code 2 for a checkpoint without an endpoint", async () => {
-      expect(await run("verify", mine.userID, ...place(), "--trust", "light-client", "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
+      expect(
+        await run("verify", mine.userID, ...place(), "--trust", "light-client", "--checkpoint", beacon.checkpoint),
+      ).to.include({ code: 2 });
     });
   });
 
@@ -173,7 +177,17 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
 
     it("writes a bundle that verify accepts without a network", async () => {
       const chain = ["--chain-id", "31337"];
-      const made = await run("bundle", mine.userID, ...place(), ...chain, "--trust", "light-client", ...trusted, "--files", folder.path);
+      const made = await run(
+        "bundle",
+        mine.userID,
+        ...place(),
+        ...chain,
+        "--trust",
+        "light-client",
+        ...trusted,
+        "--files",
+        folder.path,
+      );
       expect(made.code).to.equal(0);
       const { bundle, blockProof } = made.json as unknown as Record<string, { path: string }>;
       const contract = ["--contract", stack.contract, ...chain, "--trust", "light-client"];
@@ -199,11 +213,21 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       await writeFile(keys, `${String(made.json["key"])}\n`);
       await call("hardhat_mine", ["0x7"]);
       const { json: status } = await run("status", "--rpc", stack.rpcUrl, "--contract", stack.contract);
-      const audit = ["audit", ...place(), "--chain-id", "31337", "--trust", "light-client", ...trusted, "--code-hash", String(status["codeHash"])];
+      const audit = [
+        "audit",
+        ...place(),
+        "--chain-id",
+        "31337",
+        "--trust",
+        "light-client",
+        ...trusted,
+        "--code-hash",
+        String(status["codeHash"]),
+      ];
       const statements = join(folder.path, "statements");
       const sign = ["--sign", keyFile, "--statements", statements, "--interval", "3", "--fresh"];
       const signed = await keyroot.json([...audit, ...sign], { env });
-      expect(signed.json).to.have.nested.property("evidence.source", "light-client");
+      expect(signed.json, signed.message).to.have.nested.property("evidence.source", "light-client");
       expect(signed.json).to.have.nested.property("signed.source", "light client");
       const { number } = (signed.json["evidence"] as { block: { number: number } }).block;
       expect(number % 3).to.equal(0);
@@ -211,7 +235,18 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(number).to.be.within(head - 2, head);
 
       const host = closing(await serveFolder(statements));
-      const auditors = ["--chain-id", "31337", "--trust", "auditors", "--auditors", keys, "--threshold", "1", "--statement-urls", host.url];
+      const auditors = [
+        "--chain-id",
+        "31337",
+        "--trust",
+        "auditors",
+        "--auditors",
+        keys,
+        "--threshold",
+        "1",
+        "--statement-urls",
+        host.url,
+      ];
       const verified = await run("verify", mine.userID, ...place(), ...auditors);
       expect(verified.json).to.have.nested.property("evidence.source", "auditors");
       expect(verified.code).to.equal(0);
