@@ -62,7 +62,7 @@ export interface SourcePlace {
 }
 
 /** The part of a bundle from which a source may take the block's hash. */
-export interface BundledBlock {
+interface BundledBlock {
   /** The file of the auditors' statement. */
   statement?: string | undefined;
 }
