@@ -8,7 +8,7 @@
  * | sample-users, build-file, check-file, estimate, publish              | packages/operator/src/commands/commandDefinitions.ts | packages/operator/src/commands |
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership | the same                                             | the same                       |
  * | verify, light-client, bundle, explorer, audit, watch                 | the same                                             | the same                       |
- * | make-auditor-key, sign-auditor-list                                  | the same                                             | the same                       |
+ * | make-auditor-key                                                     | the same                                             | the same                       |
  * | serve, publisher, migrate, reconcile, rebuild-files, stack           | packages/service/src/commands, one file each         | the same file                  |
  * | make-signing-key, create-partner, list-partners, limit-users, invite | the same                                             | the same                       |
  * | suspend-partner, resume-partner, list-audit-log, publish-registered  | the same                                             | the same                       |

@@ -2,7 +2,7 @@
 export { deriveUserID } from "./identity/deriveUserID.ts";
 export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
 export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
-export { generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
+export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
 export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
 export {

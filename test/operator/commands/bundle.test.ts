@@ -212,7 +212,7 @@ describeWithProgram("keyroot", (keyroot) => {
       }
       const elsewhere = ["--contract", `0x${"12".repeat(20)}`, ...trusted.slice(2)];
       expect(await verify(bundlePath, ...elsewhere)).to.include({ code: 1, error: "CONTRACT_MISMATCH" });
-      const otherBlock = [...trusted.slice(0, 3), `0x${"12".repeat(32)}`];
+      const otherBlock = [...trusted.slice(0, 3), `pinned-block:0x${"12".repeat(32)}`];
       expect(await verify(bundlePath, ...otherBlock)).to.include({ code: 1, error: "HEADER_MISMATCH" });
     });
 

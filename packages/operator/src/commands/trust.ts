@@ -132,8 +132,9 @@ export interface TrustedBlock {
 
 /** Opens the chain of a command with the choice of `--trust`. @throws ArgumentError as `trustOf` */
 export async function openTrustedChain(args: TrustArguments, chainAndFiles: ChainAndFiles): Promise<TrustedChain> {
-  const { chainId, contract, allowHttp } = chainAndFiles;
-  const source = openTrust(await trustOf(args), { chainId, contract, allowHttp });
+  const { allowHttp } = chainAndFiles;
+  // Not every source needs `--chain-id`, so the source reads it itself.
+  const source = openTrust(await trustOf(args), chainAndFiles);
   const { name, required, tag } = source;
   const calls = required === undefined ? [chainAndFiles.call] : callsOf(args, required, chainAndFiles);
   return {

@@ -17,7 +17,7 @@ const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as R
 /**
  * The Hardhat plugin. The plugin adds the task `npx hardhat keyroot <command>`, which uses the project's networks and
  * keystore. If `@keyroot/service` is installed, the plugin also adds the commands of the partner service and of the
- * local stack. The plugin also adds `connection.keyroot.simulateBeacon()`. Use it to test apps with the `beacon` option.
+ * local stack. The plugin also adds `connection.keyroot.simulateBeacon()`. Use it to test apps with `lightClient`.
  * @example
  * import keyroot from "@keyroot/operator/hardhat";
  * export default defineConfig({ plugins: [keyroot] });

@@ -41,3 +41,4 @@ export {
   type TransactionRequest,
 } from "./signers/signer.ts";
 export { type RetryOptions } from "../http/retry.ts";
+export { type RpcCall, rpcCaller } from "keyroot/internal/transport";

@@ -32,15 +32,6 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
   };
 }
 
-/**
- * Returns the highest block number that enough endpoints have reached. A minority of dishonest endpoints can neither
- * raise nor lower this block number.
- * @param heads the newest block number of each endpoint that responded
- */
-function quorumHead(heads: readonly number[], quorum: number): number | undefined {
-  return [...heads].sort((a, b) => b - a)[quorum - 1];
-}
-
 function blockParts(block: unknown): unknown {
   return { ...extractHeader(block), hash: (block as { hash?: unknown }).hash };
 }
