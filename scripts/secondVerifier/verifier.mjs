@@ -373,7 +373,7 @@ function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) 
   if (hash !== pinned) reject("anchor", "HEADER_MISMATCH");
   if (Number(bundle.chainId) !== trusted.chainId) reject("root", "CHAIN_ID_MISMATCH");
   if (contract !== trusted.contract.toLowerCase()) reject("root", "CONTRACT_MISMATCH");
-  if (Number(bundle.usersSlot) !== (trusted.usersSlot ?? 2)) reject("root", "CONTRACT_MISMATCH");
+  if (Number(bundle.usersSlot) !== usersSlotOf(trusted)) reject("root", "CONTRACT_MISMATCH");
   if (codeHash !== (trusted.codeHash ?? codeHash)) reject("root", "CODE_HASH_MISMATCH");
 
   const account = lookUp(stateRoot, contract, bundle.accountProof);
@@ -391,6 +391,11 @@ function idOf(userID) {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");
   return BigInt(`0b${bits}`).toString(16).padStart(40, "0");
+}
+
+/** The predecessor PubKeyTrust on mainnet has its mapping in slot 1. */
+function usersSlotOf({ chainId, contract }) {
+  return chainId === 1 && contract.toLowerCase() === "0x997715d0eb47a50d7521ed0d2d023624a4333f9a" ? 1 : 2;
 }
 
 function slotOf(userID, usersSlot) {

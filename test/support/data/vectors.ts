@@ -36,7 +36,6 @@ interface Query {
   contract?: string;
   pinned?: string;
   codeHash?: string;
-  usersSlot?: number;
   expectedPublicKey?: string;
 }
 

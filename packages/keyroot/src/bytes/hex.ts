@@ -3,7 +3,8 @@ import { builtinModule } from "./builtinModule.ts";
 const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
 
 /** The two hex digits of each byte. */
-const DIGITS = Array.from({ length: 256 }, (_, byte) => (256 + byte).toString(16).slice(1));
+const DIGITS: string[] = [];
+for (let byte = 0; byte < 256; byte++) DIGITS.push((256 + byte).toString(16).slice(1));
 
 /** Encodes bytes as lowercase hex in plain JavaScript. */
 export const portableBytesToHex = (bytes: Uint8Array): string => {

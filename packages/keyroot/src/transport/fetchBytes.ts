@@ -59,10 +59,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
     if (isRefused) {
-      throw new TransportError(
-        "REDIRECT_REFUSED",
-        `${host} returned a redirect. Redirects are not followed: use the final address. A host may also redirect if a file is missing.`,
-      );
+      throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
     }
     // For an error page, the status is enough. The page's body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();

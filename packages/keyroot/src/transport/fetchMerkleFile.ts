@@ -30,9 +30,7 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
   }
   if (status !== 200) {
-    // Object stores report a missing file as forbidden if the reader may not list the bucket.
-    const hint = status === 403 ? " The file may be missing: check the store's rights, such as s3:ListBucket." : "";
-    const message = `${host} returned the HTTP status ${status}.${hint}`;
+    const message = `${host} returned the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status, status, retryAfter: retryAfterOf(headers) });
   }
   const fault = FAULTS[bytes[0] ?? 0];

@@ -88,6 +88,12 @@ export interface BlockSource {
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;
   /**
+   * Checks whether the endpoints are independent of each other, for a source with `required`: URLs, or functions that send
+   * requests.
+   * @throws ArgumentError ARGUMENT_INVALID
+   */
+  checkEndpoints?: (endpoints: readonly unknown[]) => void;
+  /**
    * True if the contract's answer must be proven under the block's state root. A proof under a header that the answering
    * endpoint chose itself would be worth no more than its answer.
    */

@@ -1,4 +1,5 @@
 import { checkInteger } from "../input/options.ts";
+import { checkDifferentHosts } from "../transport/differentHosts.ts";
 import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
 import { makeTrust, type Trust } from "./trust.ts";
 
@@ -26,6 +27,7 @@ export function endpoints(options: EndpointsOptions): Trust {
     name: "endpoints",
     required,
     storageProof: false,
+    checkEndpoints: checkDifferentHosts,
     findBlock: async (request) => (await import("./agreedBlock.ts")).findAgreedBlock(request),
     accepts: (_, agreeing) => agreeing >= required,
   }));

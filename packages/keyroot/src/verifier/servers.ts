@@ -1,6 +1,5 @@
 import { checkBoolean, checkFunction, checkSignal, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
-import { checkDifferentHosts } from "../transport/differentHosts.ts";
 import { checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import type { FetchOptions } from "../transport/fetchBytes.ts";
@@ -46,7 +45,7 @@ interface CallSettings extends Pick<KeyOptions, "signal"> {
 
 export function parseServers(
   options: Pick<VerifierOptions, "rpc" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
-  { required }: Pick<BlockSource, "required">,
+  { required, checkEndpoints }: Pick<BlockSource, "required" | "checkEndpoints">,
 ): ServerConfig {
   const limits = parseLimits(options.limits);
   const allowHttp = optional(checkBoolean, "The allowHttp option", options.allowHttp);
@@ -54,7 +53,7 @@ export function parseServers(
   const merkleUrl = checkSourceUrl("merkleUrl", options.merkleUrl, allowHttp);
   const endpoints = parseEndpoints(options.rpc, required);
   for (const rpc of endpoints) checkEndpoint(rpc, allowHttp);
-  if (required !== undefined) checkDifferentHosts(endpoints);
+  checkEndpoints?.(endpoints);
   return { endpoints, required, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
 }
 

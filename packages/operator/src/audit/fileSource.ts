@@ -3,9 +3,10 @@ import { constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkNames } from "keyroot/internal/input";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { checkSourceUrl, fetchMerkleFile } from "keyroot/internal/transport";
+import { checkSourceUrl } from "keyroot/internal/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
+import { fetchHostedFile } from "../http/fetchHostedFile.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
@@ -35,13 +36,13 @@ export function checkFileSource(source: FileSource): void {
  * Reads a root's file without a check of the content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
- * `fetchMerkleFile`
+ * `fetchHostedFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   const { maxBytes, timeoutMs, allowHttp, retry = FILE_HOST_RETRY } = source;
   if ("dir" in source) return readFromFolder(source.dir, root, maxBytes);
   const options = { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch };
-  return withRetry(() => fetchMerkleFile(source.merkleUrl, root, options), retry);
+  return withRetry(() => fetchHostedFile(source.merkleUrl, root, options), retry);
 }
 
 /**

@@ -1,5 +1,6 @@
-import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/internal/transport";
+import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { checkOptions } from "../../checkOptions.ts";
+import { fetchHostedFile } from "../../http/fetchHostedFile.ts";
 import { nodeFetch } from "../../http/nodeFetch.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";
 
@@ -20,7 +21,7 @@ export interface FileHostOptions {
 /**
  * Makes a function that fetches files from the file host over HTTP, as clients do.
  * @param merkleUrl the URL under which files are served
- * @returns a function that throws the errors of `fetchMerkleFile`
+ * @returns a function that throws the errors of `fetchHostedFile`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}): FetchFile {
@@ -31,5 +32,5 @@ export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}):
   checkSourceUrl("merkleUrl", merkleUrl, allowHttp);
   const { timeoutMs } = DEFAULT_LIMITS;
   return (root, maxBytes) =>
-    withRetry(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch }), retry);
+    withRetry(() => fetchHostedFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch }), retry);
 }
