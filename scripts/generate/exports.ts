@@ -55,7 +55,7 @@ export function meaningOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   return firstSentence(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
 }
 
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const [paragraph = ""] = text.trim().split(/\n\s*\n/);
   const line = paragraph.replace(/\s+/g, " ");
   return /^.*?[.:](?= [A-Z`]|$)/.exec(line)?.[0] ?? line;

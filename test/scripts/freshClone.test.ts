@@ -103,7 +103,7 @@ describe("a fresh clone in a folder named keyroot", function () {
             printed += String(text);
             if (printed.includes("Account #0")) break;
           }
-          expect(printed).to.include(`http://127.0.0.1:${port}`);
+          expect(printed).to.match(new RegExp(`JSON-RPC server at http://[\\d.]+:${port}/`));
         } finally {
           process.kill(-(child.pid ?? NaN), "SIGKILL");
         }

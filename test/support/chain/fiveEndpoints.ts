@@ -27,8 +27,8 @@ export const ZERO = `0x${"0".repeat(64)}`;
 
 export const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
 export const { userID } = mine;
-export const published = makeMerkleFile([mine, other]);
-export const publishedLater = makeMerkleFile([late]);
+const published = makeMerkleFile([mine, other]);
+const publishedLater = makeMerkleFile([late]);
 /** A false key for the same user, which a dishonest endpoint returns. */
 export const forged = makeMerkleFile([{ ...other, userID }]);
 

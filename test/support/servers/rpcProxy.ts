@@ -13,7 +13,7 @@ export interface RpcRequest {
 }
 
 /** A JSON-RPC response, as the chain returns it. */
-export type RpcResponse = Record<string, unknown>;
+type RpcResponse = Record<string, unknown>;
 
 /**
  * What the proxy returns for a request. A status, or an ending without a response, applies to the whole HTTP request, which

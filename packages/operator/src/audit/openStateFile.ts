@@ -43,7 +43,7 @@ const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read 
 /** Checks the format of values in a state. */
 export const stateShape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
 
-export function invalidState(message: string, options?: ErrorOptions): ArgumentError {
+function invalidState(message: string, options?: ErrorOptions): ArgumentError {
   return new ArgumentError("STATE_INVALID", message, options);
 }
 

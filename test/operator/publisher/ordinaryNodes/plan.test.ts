@@ -87,9 +87,9 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
       const records = sampleRecords(MANY);
       const before = await nonces();
       proxy.rule = rejectSending;
-      await failure(run(records));
+      await failure(run(records, { usersPerFile: MANY }));
       proxy.rule = withoutAccessLists;
-      const { published } = await run(records);
+      const { published } = await run(records, { usersPerFile: MANY });
       expect(published.map(({ users }) => users)).to.deep.equal([MANY]);
       expect([(await nonces()) - before, namesOf(events).includes("reverted")]).to.deep.equal([1, false]);
     },
@@ -143,6 +143,7 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
       }, fresh.owner);
       const { contract, owner, chainId, call } = fresh;
       const { published } = await run(sampleRecords(MANY), {
+        usersPerFile: MANY,
         send: signingSender(signer, { chainId, contract, owner }, call),
       });
       expect(published.map(({ users }) => users)).to.deep.equal([MANY]);

@@ -3,7 +3,6 @@ import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
-import type { FeeLimits } from "./feeBumps.ts";
 import { describeGasPrice, type ExceededLimit, feeTooHigh } from "./sendErrors.ts";
 
 /** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */
@@ -29,6 +28,12 @@ export interface CostLimits {
    * no limit.
    */
   maxCostPerDay?: bigint | undefined;
+}
+
+/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
+export interface FeeLimits {
+  maxFeePerGas: bigint | undefined;
+  maxPriorityFeePerGas: bigint | undefined;
 }
 
 const LIMITS: Record<keyof CostLimits, true> = {

@@ -10,7 +10,7 @@ import {
   maxGasPriceOf,
 } from "../chain/fees.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { CostBudget } from "./costLimits.ts";
+import type { CostBudget, FeeLimits } from "./costLimits.ts";
 
 /** The default fee limit, as a multiple of the current gas price. */
 const MAX_FEE_FACTOR = 10n;
@@ -22,12 +22,6 @@ export interface Prices {
   block: number;
   maxFee: bigint;
   maxPriorityFee: bigint;
-}
-
-/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
-export interface FeeLimits {
-  maxFeePerGas: bigint | undefined;
-  maxPriorityFeePerGas: bigint | undefined;
 }
 
 /** Reads the current prices. Without a limit, the limit is ten times the current price. */

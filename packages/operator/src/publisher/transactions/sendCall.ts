@@ -7,8 +7,8 @@ import { type Fees, feesOf, feesToHex, gasPriceOf, maxPriorityFeeOf } from "../c
 import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../signers/signer.ts";
-import { type CostLimits, worstCostOf } from "./costLimits.ts";
-import { type FeeLimits, fetchPrices, replacementFees } from "./feeBumps.ts";
+import { type CostLimits, type FeeLimits, worstCostOf } from "./costLimits.ts";
+import { fetchPrices, replacementFees } from "./feeBumps.ts";
 import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import { RESEND_UNCONFIRMED_MS } from "./sendOptions.ts";
 import { isSearchDue, findSignedTransaction } from "./signedTransaction.ts";
