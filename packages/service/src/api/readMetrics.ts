@@ -11,18 +11,13 @@ const READ_MS = 7_000;
 export class ReadMetrics {
   readonly #register: Registry;
   readonly #onFailure: (metric: string, error: unknown) => void;
-  readonly #readMs: number;
   readonly #unread: Gauge<"metric">;
   readonly #refreshes: (() => Promise<void>)[] = [];
 
-  /**
-   * @param onFailure receives the name of a metric, and the reason why its value cannot be read
-   * @param readMs time limit of each value in ms
-   */
-  constructor(register: Registry, onFailure: (metric: string, error: unknown) => void, readMs = READ_MS) {
+  /** @param onFailure receives the name of a metric, and the reason why its value cannot be read */
+  constructor(register: Registry, onFailure: (metric: string, error: unknown) => void) {
     this.#register = register;
     this.#onFailure = onFailure;
-    this.#readMs = readMs;
     this.#unread = new Gauge({
       name: "keyroot_unread_metrics",
       help: "1 if the value of a metric cannot be read, and the metric is therefore missing. Otherwise 0.",
@@ -66,7 +61,7 @@ export class ReadMetrics {
   ): void {
     this.#refreshes.push(async () => {
       try {
-        show(await withTimeout(`The metric ${metric}`, this.#readMs, undefined, read));
+        show(await withTimeout(`The metric ${metric}`, READ_MS, undefined, read));
         this.#unread.set({ metric }, 0);
       } catch (error) {
         remove();

@@ -46,12 +46,12 @@ describe("a service behind PgBouncer", () => {
     const { url } = closing(await startPgBouncer(direct, { pool_mode: "transaction", default_pool_size: 1 }));
     await migrate(url);
     await using databases = await openDatabases({ url, connections: 2 });
-    const timeOf = async () => rowsOf(await databases.home.execute("show statement_timeout"));
-    expect(await timeOf()).to.deep.equal([{ statement_timeout: "15s" }]);
+    const limitOf = async () => rowsOf(await databases.home.execute("show statement_timeout"));
+    expect(await limitOf()).to.deep.equal([{ statement_timeout: "15s" }]);
     // The migration uses the same server connection, which keeps the limit of other statements.
     const lock = runAt(direct, "BEGIN; LOCK TABLE drizzle.__drizzle_migrations; SELECT pg_sleep(3); COMMIT");
     await sleep(200);
     await Promise.all([migrate(url), lock]);
-    expect(await timeOf()).to.deep.equal([{ statement_timeout: "15s" }]);
+    expect(await limitOf()).to.deep.equal([{ statement_timeout: "15s" }]);
   });
 });

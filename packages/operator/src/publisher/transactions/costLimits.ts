@@ -30,7 +30,7 @@ export interface CostLimits {
   maxCostPerDay?: bigint | undefined;
 }
 
-/** The limits of a transaction's fees in wei per unit of gas. Undefined means that the operator has set no limit. */
+/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
 export interface FeeLimits {
   maxFeePerGas: bigint | undefined;
   maxPriorityFeePerGas: bigint | undefined;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { readMigrationFiles, sql } from "./drizzle.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "./openedDatabase.ts";
 import { rowsOf } from "./rowsOf.ts";
 
 const MIGRATIONS = readMigrationFiles({ migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) });

@@ -1,20 +1,19 @@
-import { loadPGliteDriver, max, type PgDatabase, type PgQueryResultHKT, sql } from "./drizzle.ts";
+import { loadPGliteDriver, max, sql } from "./drizzle.ts";
 import { REGIONS, type Region } from "keyroot/internal/identity";
 import { Cleanup } from "../base/cleanup.ts";
 import { ArgumentError } from "../base/errors.ts";
 import { appliedMigrations, applyMigrations, KNOWN } from "./applyMigrations.ts";
 import { toConnectionError } from "./connectionError.ts";
 import { DATABASE_NOW } from "./columns.ts";
+import type { Database, OpenedDatabase } from "./openedDatabase.ts";
 import { openPGliteClient } from "./openPGliteClient.ts";
 import { openPostgres } from "./openPostgres.ts";
 import { rowsOf } from "./rowsOf.ts";
 import { schemaRequirements } from "./tables.ts";
 import { URL_VARIABLES } from "./urlVariables.ts";
 
+export type { Database } from "./openedDatabase.ts";
 export { rowsOf } from "./rowsOf.ts";
-
-/** A connection to PostgreSQL or PGlite. The tables and queries are the same for both. */
-export type Database = PgDatabase<PgQueryResultHKT>;
 
 export interface DatabaseOptions {
   /** The `postgres://…` URL of the home database. If undefined, PGlite runs in this process, for development. */
@@ -44,12 +43,6 @@ export interface Databases extends AsyncDisposable {
 }
 
 const DEFAULT_CONNECTIONS = 10;
-
-/** A database with the function that creates or updates its tables. */
-export interface OpenedDatabase {
-  database: Database;
-  migrate: () => Promise<void>;
-}
 
 /**
  * Opens the databases. The connection to PostgreSQL opens at the first query.

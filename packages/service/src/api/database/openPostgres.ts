@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import pRetry from "p-retry";
 import type { Cleanup } from "../base/cleanup.ts";
 import { applyMigrations } from "./applyMigrations.ts";
-import type { OpenedDatabase } from "./database.ts";
+import type { OpenedDatabase } from "./openedDatabase.ts";
 import { loadPostgresDriver } from "./drizzle.ts";
 import { isDatabaseUnavailable, STANDBY_MESSAGE } from "./unavailable.ts";
 
