@@ -49,8 +49,7 @@ export async function readMerkleTreeRoots(
   const read = async ({ start, end }: UserRange): Promise<void> => {
     const count = end - start;
     try {
-      const data = encodeRead(contract, userIDs.slice(start, end));
-      const answer = decodeRoots(await call("eth_call", [{ data }, block]), count);
+      const answer = await readInOneCall(call, contract, userIDs.slice(start, end), block);
       for (let i = 0; i < count; i++) roots[start + i] = answer[i];
       onRead?.((known += count));
     } catch (error) {
@@ -68,6 +67,20 @@ export async function readMerkleTreeRoots(
     { concurrency: CONCURRENT_CALLS },
   );
   return roots;
+}
+
+/**
+ * Reads the roots of at most 700 users in one call, so all answers are from one block.
+ * @throws TransportError, ArgumentError as `readMerkleTreeRoots`
+ */
+export async function readInOneCall(
+  call: RpcCall,
+  contract: string,
+  userIDs: readonly UserID[],
+  block: BlockParameter,
+): Promise<(string | undefined)[]> {
+  const data = encodeRead(contract, userIDs);
+  return decodeRoots(await call("eth_call", [{ data }, block]), userIDs.length);
 }
 
 interface UserRange {
