@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   "App developers": [
     "verifying",
+    "accounts",
     "react-native",
     "light-client",
     "short-proofs",
