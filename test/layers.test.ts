@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "store",
     "registry",
     "merkle",
+    "account",
     "identity",
     "ethereum",
     "transport",

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as account from "../../packages/keyroot/src/account.ts";
 import * as auditors from "../../packages/keyroot/src/auditors.ts";
 import * as beacon from "../../packages/keyroot/src/lightClient.ts";
 import * as bundle from "../../packages/keyroot/src/bundle.ts";
@@ -18,6 +19,7 @@ type Loose = (...args: unknown[]) => unknown;
 
 const ENTRIES: Record<string, Record<string, unknown>> = {
   keyroot: library,
+  "keyroot/account": account,
   "keyroot/auditors": auditors,
   "keyroot/light-client": beacon,
   "keyroot/bundle": bundle,

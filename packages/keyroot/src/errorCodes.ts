@@ -41,6 +41,12 @@ export const ERROR_CODES = [
   "PROOF_SHAPE",
   "BUNDLE_SHAPE",
   "USER_MISMATCH",
+  // Errors about accounts.
+  "ACCOUNT_MISSING",
+  "ACCOUNT_INVALID",
+  "ACCOUNT_MISMATCH",
+  "KEY_STATEMENT_INVALID",
+  "SUCCESSOR_UNPROVEN",
   // Errors about safety codes.
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",

@@ -18,7 +18,7 @@ export const RPC_LIMITS = { maxBytes: 2 ** 20, timeoutMs: 30_000 };
  * Maximum size in bytes of the response to an RPC method:
  * - `eth_chainId` and `eth_call`: a number or word in hex, or an error message;
  * - `eth_getCode`: twice the largest code in hex (EIP-170);
- * - `eth_getProof`: two proofs of 65 nodes each.
+ * - `eth_getProof`: three proofs of 65 nodes each: the account and two slots.
  *
  * For other methods, only `RPC_LIMITS.maxBytes` applies. For example, a block contains the hashes of all transactions in the
  * block.
@@ -27,7 +27,7 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_chainId: 2 ** 12,
   eth_call: 2 ** 12,
   eth_getCode: 4 * 24_576,
-  eth_getProof: 288 * 2 ** 10,
+  eth_getProof: 432 * 2 ** 10,
 };
 
 /** Returns the maximum size of the response to an RPC method in bytes. */

@@ -10,7 +10,7 @@ import type { BlockSource } from "../trust/blockSource.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";
-import type { VerifiedKey } from "./verifyKey.ts";
+import type { VerifiedKey } from "./verifiedKey.ts";
 
 export interface CachedKey extends CachedAnswer {
   index: number;

@@ -5,6 +5,7 @@ import { checkInteger, checkNames, checkObject, checkText, invalidArgument } fro
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
+import type { Accounts } from "../account/choice.ts";
 import type { Trust } from "../trust/trust.ts";
 
 /** The options that apply to all calls of a verifier: the contract, the file host, the trust and the limits. */
@@ -34,6 +35,11 @@ export interface VerifierOptions {
   codeHash?: string | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
+  /**
+   * The result of `accounts` from `keyroot/account`, if the registry's user ids are account ids and users can change
+   * their keys. Either all ids of a registry are account ids, or none. Default: each user has one key for life.
+   */
+  accounts?: Accounts | undefined;
   limits?: Partial<Limits> | undefined;
   /**
    * True to allow http to other machines. Default: false, because attackers in the network can change unencrypted
@@ -54,6 +60,11 @@ export interface KeyOptions {
    * published key.
    */
   expectedPublicKey: ExpectedKey;
+  /**
+   * The user's account file, such as from the key's server or from the app's store. It needs no trust. If it is
+   * missing or no longer the newest, the verifier fetches it from the file host. Only with the `accounts` option.
+   */
+  account?: string | Uint8Array | undefined;
   /**
    * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
    * of a proven NOT_PUBLISHED error is `wait`.
@@ -79,6 +90,8 @@ export interface RegistryReference {
 /** A user, and the contract from which to read the user's root. */
 export interface RootQuery extends RegistryReference {
   userID: UserID;
+  /** A second id, whose root is read at the same block: the slot after an account's newest one. */
+  nextSlotID?: UserID | undefined;
 }
 
 /** A user, and the contract in which the user's key must be published. */

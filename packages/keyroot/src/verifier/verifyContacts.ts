@@ -17,7 +17,7 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
-import type { VerifiedKey } from "./verifyKey.ts";
+import type { VerifiedKey } from "./verifiedKey.ts";
 
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
