@@ -10,7 +10,7 @@ import { LISTED_STATES, type UsersWithKeys } from "./usersWithKeys.ts";
 
 const listedState = z.enum(LISTED_STATES).meta({
   description:
-    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. The other states are `unregistered`, `submitted` and `published`.",
+    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. `blocked`: never published, because the user is deactivated. The other states are `unregistered`, `submitted` and `published`.",
 });
 
 const listedUser = strict({
