@@ -172,8 +172,10 @@ describe("a dashboard session", () => {
   it("changes nothing by the operations that read", async () => {
     for (const [kind, { staff, role, passkey }] of Object.entries(KINDS)) {
       if (role !== "administrator" || passkey === false) continue;
-      for (const { path, body } of TABLE.filter(({ reads, callers }) => reads && callers.includes(staff)))
-        expect((await person(kind).call(path, goodBody({ path, body }, tenant))).status, path).to.be.oneOf([200, 404]);
+      for (const { path, body } of TABLE.filter(({ reads, callers }) => reads && callers.includes(staff))) {
+        const sent = { ...goodBody({ path, body }, tenant), after: undefined };
+        expect((await person(kind).call(path, sent)).status, path).to.be.oneOf([200, 404]);
+      }
     }
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
