@@ -22,7 +22,7 @@ export const publisher = command(
     },
   },
   async ({ every, atLeast, json }) => {
-    const { print, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { readPublisherConfig } = await import("../config/readConfig.ts");
     const { startPublisher } = await import("../publisher/startPublisher.ts");
     const stopped = untilStopped();
@@ -31,11 +31,8 @@ export const publisher = command(
     try {
       const { chainId, contract } = config.chain;
       const schedule = every > 0 ? `every ${every} s and on request` : "on request";
-      print(
-        json
-          ? JSON.stringify({ chainId, contract, every, atLeast })
-          : `Publisher of ${contract} on chain ${chainId}, ${schedule}.\nPress Ctrl-C to stop. A publication in progress continues when a publisher starts again.`,
-      );
+      const text = `Publisher of ${contract} on chain ${chainId}, ${schedule}.\nPress Ctrl-C to stop. A publication in progress continues when a publisher starts again.`;
+      printOutcome({ json: { chainId, contract, every, atLeast }, text }, json);
       await stopped;
     } finally {
       await running.close();
