@@ -2,6 +2,7 @@ import {
   exitCodeOfSignal,
   type Outcome,
   print,
+  printOutcome,
   type StopSignal,
   style,
   untilStopped,
@@ -54,7 +55,7 @@ export default async function demo(
     await using servers = new AsyncDisposableStack();
     const links = await openLinks(stack, result, explorer, servers);
     say(readyLines(result, stack.announced, links));
-    if (json) print(JSON.stringify(readinessOf(stack, result, links)));
+    if (json) printOutcome({ json: readinessOf(stack, result, links), text: "" }, true);
     await stopped;
   } catch (error) {
     // Ctrl-C during the demo makes the current step fail. That is not an error.

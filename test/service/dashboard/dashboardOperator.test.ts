@@ -46,11 +46,11 @@ describe("the operator's console", () => {
       }),
     );
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
-    for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
+    for (const { personID } of [one, two]) await operator.change("/v1/dashboard/staff/remove", { person_id: personID });
   });
 
   it("invites a partner's first administrator after passkey verification", async () => {
-    const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
+    const { biz_id } = (await operator.change("/v1/admin/partners/create", { name: "Created" })).body;
     const unverified = await signInPerson(service, null, "Unverified");
     const invite = () => unverified.call("/v1/admin/staff/invite", { biz_id, name: "First", role: "administrator" });
     expectProblem(await invite(), [403, "VERIFICATION_REQUIRED"]);
@@ -74,12 +74,12 @@ describe("the operator's console", () => {
       },
     });
     try {
-      const { call, personID } = await signInPerson(publishing, null, "Olga");
+      const { call, change, personID } = await signInPerson(publishing, null, "Olga");
       const lastRun = async () =>
         ((await call("/v1/dashboard/status/get")).body["publishing"] as { last_run: object }).last_run;
       expect(await lastRun()).to.equal(null);
       for (let calls = 0; calls < 2; calls++)
-        expect((await call("/v1/dashboard/publishing/start")).body).to.include({ ended: null, error: null });
+        expect((await change("/v1/dashboard/publishing/start")).body).to.include({ ended: null, error: null });
       expect(authors).to.have.length(1);
       expect(authors[0]?.actor).to.include({ kind: "person", person: personID, name: "Olga" });
       expect(await lastRun()).to.include({ ended: null });
@@ -117,8 +117,8 @@ describe("the operator's console", () => {
       publish: () => Promise.reject(new TransportError("RPC_ERROR", `https://rpc.test/${secret} did not answer.`)),
     });
     try {
-      const { call } = await signInPerson(failing, null, "Olga");
-      await call("/v1/dashboard/publishing/start");
+      const { call, change } = await signInPerson(failing, null, "Olga");
+      await change("/v1/dashboard/publishing/start");
       let { text } = await call("/v1/dashboard/status/get");
       while (!text.includes('"RPC_ERROR"')) ({ text } = await call("/v1/dashboard/status/get"));
       expect(text).not.to.contain(secret);

@@ -48,7 +48,7 @@ describe("the dashboard's list of users", () => {
     const published = await addUser("published");
     await register(published);
     await markPublished(service.databases, { root: "5d".repeat(32), userIDs: [published.userID] });
-    for (const state of ["submitted", "ready"]) await register(await addUser(state));
+    for (const state of ["submitted", "ready", "blocked"]) await register(await addUser(state));
     const { regions } = service.databases;
     const set = (state: string, values: Partial<typeof publicKeys.$inferInsert>) =>
       regions["us-west-2"]
@@ -57,6 +57,9 @@ describe("the dashboard's list of users", () => {
         .where(eq(publicKeys.userID, inState[state]?.userID ?? ""));
     await set("submitted", { submitted: service.now() });
     await set("ready", { holdEndsAt: service.now() });
+    await set("blocked", { holdEndsAt: service.now() });
+    const body = { user_id_hex: inState["blocked"]?.hex };
+    await service.done("/v1/authdBizSrv/users/deactivate", body, { token: partner.jwt });
     // Otherwise, a timer stores the uses between two calls.
     await service.context.refreshTokens.storeUses();
     // No list contains the users of another partner.
@@ -77,7 +80,7 @@ describe("the dashboard's list of users", () => {
     for (const { state, hold_ends_at } of users) expect(hold_ends_at !== null, state).to.equal(state === "waiting");
   });
 
-  for (const state of ["unregistered", "waiting", "undecided", "ready", "submitted", "published"]) {
+  for (const state of ["unregistered", "waiting", "undecided", "ready", "blocked", "submitted", "published"]) {
     it(`contains only users whose key is ${state} if the request has this filter`, async () => {
       const { users, next } = await list({ state });
       expect(users.map(({ user_id }) => user_id)).to.deep.equal([inState[state]?.userID]);
@@ -87,7 +90,7 @@ describe("the dashboard's list of users", () => {
 
   it("contains only users of one region if the request has this filter", async () => {
     expect((await list({ region: "eu-west-1" })).users).to.deep.equal([]);
-    expect((await list({ region: "us-west-2" })).users).to.have.length(6);
+    expect((await list({ region: "us-west-2" })).users).to.have.length(7);
   });
 
   it("continues each page after the last user of the previous page", async () => {

@@ -26,6 +26,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { RootCheck } from "../../../packages/service/src/publisher/rootCheck.ts";
 import { suspensions } from "../../../packages/service/src/partners/tables.ts";
+import { users } from "../../../packages/service/src/users/tables.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
 import { verifyOnce } from "../../support/verifier/verifyOnce.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
@@ -318,67 +319,80 @@ describeOnBoth("the service's publisher", (startChain) => {
     });
   });
 
-  describe("after the suspension of a partner", () => {
-    const [mine = never(), theirs = never()] = [sampleRecords(1)[0], sampleRecords(3)[2]];
-    const suspended = { bizID: "biz_test", since: 1 };
-    const other = { ...theirs, bizID: "biz_other" };
-    /** Registers one key of each partner in the same region. */
-    const registerBoth = async () => {
-      await register([mine]);
-      await register([theirs], other.bizID);
-    };
-
-    it("releases the partner's unsent keys", async () => {
-      await registerBoth();
-      const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
-      const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
-      for (let round = 0; round < 2; round++)
-        expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
-      for (const scrape of ["first", "second"]) {
-        expect(await metricsOf(databases), scrape).to.include(
-          'keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n',
-        );
-      }
-      expect(await stateOf(mine, 0)).to.include({ state: "submitted" });
-      await databases.home.insert(suspensions).values(suspended);
-      expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([1]);
-      expect(await stateOf(mine, 0))
-        .to.include({ state: "pending" })
-        .and.not.have.property("root");
-      expect(await rootsOf([mine, theirs])).to.deep.equal([undefined, (await stateOf(theirs, 0))?.root]);
-      await databases.home.delete(suspensions);
-      await publisherOver(databases).publish();
-      expect(await stateOf(mine, 0)).to.include({ state: "published" });
-    });
-
-    it("rebuilds a batch that was not sent before the suspension", async () => {
-      await registerBoth();
-      const endpoint = await startEndpoint(fresh.rpcUrl);
-      endpoint.lie = async (method, params, truth) => {
-        // This is the last request before the first transaction is recorded.
-        if (method === "eth_estimateGas")
-          await databases.home.insert(suspensions).values(suspended).onConflictDoNothing();
-        return truth(method, params);
+  const [mine = never(), theirs = never()] = [sampleRecords(1)[0], sampleRecords(3)[2]];
+  const setDeactivated = async (deactivated: number | null) => {
+    await databases.regions[REGIONS[0]].update(users).set({ deactivated }).where(eq(users.userID, mine.userID));
+  };
+  for (const { what, block, unblock } of [
+    {
+      what: "the suspension of a partner",
+      block: async () => {
+        await databases.home.insert(suspensions).values({ bizID: "biz_test", since: 1 }).onConflictDoNothing();
+      },
+      unblock: async () => {
+        await databases.home.delete(suspensions);
+      },
+    },
+    { what: "the deactivation of a user", block: () => setDeactivated(1), unblock: () => setDeactivated(null) },
+  ])
+    describe(`after ${what}`, () => {
+      const other = { ...theirs, bizID: "biz_other" };
+      /** Registers one key of each partner in the same region. */
+      const registerBoth = async () => {
+        await register([mine]);
+        await register([theirs], other.bizID);
       };
-      try {
-        const publisher = new KeyPublisher(databases, { ...chain(), rpcUrl: endpoint.url }, undefined);
-        expect((await publisher.publish()).map(({ users }) => users)).to.deep.equal([1]);
-      } finally {
-        await endpoint.close();
-      }
-      expect(await stateOf(mine, 0)).to.include({ state: "pending" });
-      expect(await stateOf(theirs, 0)).to.include({ state: "published" });
-      expect(await rootsOf([mine])).to.deep.equal([undefined]);
-    });
 
-    it("finishes a batch that was sent before the suspension", async () => {
-      await registerBoth();
-      expect(await failure(publisherOver(databases, unreachableSigner()).publish())).to.be.an("error");
-      await databases.home.insert(suspensions).values(suspended);
-      expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([2]);
-      expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      it("releases unsent keys", async () => {
+        await registerBoth();
+        const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
+        const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
+        for (let round = 0; round < 2; round++)
+          expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
+        for (const scrape of ["first", "second"]) {
+          expect(await metricsOf(databases), scrape).to.include(
+            'keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n',
+          );
+        }
+        expect(await stateOf(mine, 0)).to.include({ state: "submitted" });
+        await block();
+        expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([1]);
+        expect(await stateOf(mine, 0))
+          .to.include({ state: "pending" })
+          .and.not.have.property("root");
+        expect(await rootsOf([mine, theirs])).to.deep.equal([undefined, (await stateOf(theirs, 0))?.root]);
+        await unblock();
+        await publisherOver(databases).publish();
+        expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      });
+
+      it("rebuilds a batch that was not sent before", async () => {
+        await registerBoth();
+        const endpoint = await startEndpoint(fresh.rpcUrl);
+        endpoint.lie = async (method, params, truth) => {
+          // This is the last request before the first transaction is recorded.
+          if (method === "eth_estimateGas") await block();
+          return truth(method, params);
+        };
+        try {
+          const publisher = new KeyPublisher(databases, { ...chain(), rpcUrl: endpoint.url }, undefined);
+          expect((await publisher.publish()).map(({ users }) => users)).to.deep.equal([1]);
+        } finally {
+          await endpoint.close();
+        }
+        expect(await stateOf(mine, 0)).to.include({ state: "pending" });
+        expect(await stateOf(theirs, 0)).to.include({ state: "published" });
+        expect(await rootsOf([mine])).to.deep.equal([undefined]);
+      });
+
+      it("finishes a batch that was sent before", async () => {
+        await registerBoth();
+        expect(await failure(publisherOver(databases, unreachableSigner()).publish())).to.be.an("error");
+        await block();
+        expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([2]);
+        expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      });
     });
-  });
 
   describe("with an endpoint that returns false data", () => {
     let endpoint: Endpoint;

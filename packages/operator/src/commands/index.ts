@@ -2,7 +2,7 @@ export { type CommandName } from "./commandDefinitions.ts";
 export { type Command, defineCommand } from "./defineCommand.ts";
 export { EXIT, exitCodeOfSignal } from "./exitCodes.ts";
 export { type Handler, type Host, type Outcome } from "./host.ts";
-export { messageOf, outputIsLost, print, printError, shellCommand, style } from "./output.ts";
+export { messageOf, outputIsLost, print, printError, printOutcome, shellCommand, style } from "./output.ts";
 export { plural } from "../plural.ts";
 export { type StopSignal, untilStopped } from "./stopSignals.ts";
 export { commandsWith, loadServiceCommands } from "./commandHandlers.ts";

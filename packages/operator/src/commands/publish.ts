@@ -18,7 +18,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { EXIT } from "./exitCodes.ts";
-import { describeError, errorToJson, print, printError, shellCommand } from "./output.ts";
+import { describeError, errorToJson, printError, printJson, shellCommand } from "./output.ts";
 import { plural } from "../plural.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";
 import { planRecords } from "./planRecords.ts";
@@ -73,11 +73,11 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
     fetchFile: fetchFromHost(merkleUrl, { allowHttp: chainAndFiles.allowHttp }),
     ...options,
     onProgress: (stage, done, users) => {
-      if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
+      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users });
     },
     onEvent: (event) => {
       bar.take(event);
-      if (json) print(eventToJson(event));
+      if (json) printJson(eventToJson(event));
       else if (event.event === "waiting") printError(`Waiting: ${event.reason}.`);
       else if (event.event === "resumed") printError(describeResumed(event));
       else if (event.event === "rebuilt") printError(`Rebuilt ${event.root}.json, which was missing from the store.`);
@@ -110,7 +110,7 @@ function bySafe(
       now: () => Date.now(),
       getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
       onFiles: (paths) => {
-        if (json) print(JSON.stringify({ event: "exported", files: paths }));
+        if (json) printJson({ event: "exported", files: paths });
         else printError(["Load these files in the Safe's Transaction Builder:", ...paths].join("\n  "));
       },
       onProgress: (done, users) => {
@@ -168,6 +168,6 @@ function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: rea
 
 function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
-  if (json) print(JSON.stringify({ event: "interrupted", resume }));
+  if (json) printJson({ event: "interrupted", resume });
   else printError(`Interrupted. Finished work is saved. To resume:\n  ${resume}`);
 }

@@ -14,7 +14,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { loadRecords } from "./inputFiles.ts";
-import { messageOf, print, printError, printRebuild } from "./output.ts";
+import { messageOf, print, printError, printJson, printRebuild } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { untilStopped } from "./stopSignals.ts";
 import { eventDescriber } from "./watchEvents.ts";
@@ -57,7 +57,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
   let sending = Promise.resolve();
   const report = (event: WatchEvent) => {
-    if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
+    if (args.json) printJson({ time: new Date().toISOString(), ...event });
     else for (const line of describe(event)) print(line);
     // An unread file may be wrong. With `--once`, the exit code reports unread files to cron jobs.
     if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;

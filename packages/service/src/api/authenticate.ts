@@ -4,11 +4,11 @@ import { sessionCookieOf } from "./sessionCookie.ts";
 import { actorOfPerson } from "./base/author.ts";
 import type { Session } from "./base/principals.ts";
 import type { ApiContext } from "./context.ts";
-import { type AnyPrincipal, isForStaff, type Operation, tokenCallerOf } from "./defineOperation.ts";
+import { type AnyPrincipal, isForStaff, isVerified, type Operation, tokenCallerOf } from "./defineOperation.ts";
 import { baseUrlOf } from "./origin.ts";
 import { actorOf } from "./base/author.ts";
 
-export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSuspension">;
+export type Policy = Pick<Operation, "callers" | "role" | "reads" | "unverified" | "duringSuspension">;
 
 /**
  * Identifies the caller of an operation and counts the request against the caller's rate limit. The bearer token
@@ -115,13 +115,14 @@ export async function requireVerification(
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(
-  { role, verified = false, duringSuspension = false }: Policy,
+  policy: Policy,
   context: Pick<ApiContext, "sessions" | "partners" | "now">,
   principal: AnyPrincipal,
 ): Promise<void> {
   if (principal?.kind !== "person") return;
+  const { role, duringSuspension = false } = policy;
   const { bizID, session } = principal;
-  if (verified) await requireVerification(context, session);
+  if (isVerified(policy)) await requireVerification(context, session);
   if (role === "administrator" && !duringSuspension) await refuseSuspended(context, bizID);
 }
 

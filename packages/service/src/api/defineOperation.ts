@@ -66,8 +66,10 @@ export interface Operation<
   callers: readonly Callers[];
   /** The role that staff need. Default: `reader`. */
   role?: "reader" | "administrator";
-  /** Whether staff must confirm the request with a passkey. Default: false. */
-  verified?: boolean;
+  /** Whether the operation changes nothing. Staff confirm every other request with a passkey. Default: false. */
+  reads?: boolean;
+  /** The reason why staff need no passkey for a change. Undefined if they need it. */
+  unverified?: string;
   /**
    * Whether users and administrators may call the operation while the partner is suspended. Readers may always call the
    * operations for readers. Default: false.
@@ -114,6 +116,15 @@ const STAFF: readonly Caller[] = ["visitor", "invited", "partnerStaff", "operato
 /** Whether the dashboard's page may call the operation. */
 export function isForStaff({ callers }: Pick<Operation, "callers">): boolean {
   return callers.some((caller) => STAFF.includes(caller));
+}
+
+/** Whether staff must confirm the operation's requests with a passkey. */
+export function isVerified({
+  reads = false,
+  unverified,
+  callers,
+}: Pick<Operation, "callers" | "reads" | "unverified">) {
+  return isForStaff({ callers }) && !callers.includes("visitor") && !reads && unverified === undefined;
 }
 
 /**

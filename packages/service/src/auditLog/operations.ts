@@ -79,6 +79,7 @@ export const auditOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/audit/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's audit log entries in pages, newest first",
     description:
       "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit`, although `next` is not null. Entries omit the names and addresses of the operator's staff.",
@@ -95,6 +96,7 @@ export const auditOperations = [
   defineOperation({
     path: "/v1/admin/audit/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List the audit log in pages, newest entries first",
     description:
       "An entry contains the author, time and request of a change. A page may have fewer entries than `limit`, although `next` is not null.",

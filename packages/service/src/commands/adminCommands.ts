@@ -1,6 +1,7 @@
 /** What the commands that call a running service have in common. */
 import type { Host } from "@keyroot/operator/commands";
-import { outputIsLost, print, printError } from "@keyroot/operator/commands";
+import { outputIsLost, printError, printOutcome } from "@keyroot/operator/commands";
+import { printable } from "keyroot/internal/input";
 import { plural, readStackFile } from "@keyroot/operator/shared";
 import { AdminClient, type PartnerSummary } from "@keyroot/client/operator";
 import { ArgumentError } from "../api/base/errors.ts";
@@ -35,7 +36,7 @@ export function requireBizID(bizID: string | undefined): string {
 }
 
 /** Prints each item of a list on its own line, as JSON or as text. @param none the text for an empty list */
-export async function printEach<Item>(
+export async function printEach<Item extends object>(
   items: AsyncIterable<Item>,
   json: boolean,
   describe: (item: Item) => string,
@@ -44,7 +45,8 @@ export async function printEach<Item>(
   let isEmpty = true;
   for await (const item of items) {
     if (outputIsLost()) return;
-    print(json ? JSON.stringify(item) : describe(item));
+    // Escape line breaks, too, so that a name cannot imitate another item.
+    printOutcome({ json: item, text: json ? "" : printable(describe(item)) }, json);
     isEmpty = false;
   }
   if (isEmpty && !json) printError(none);

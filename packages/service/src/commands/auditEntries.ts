@@ -1,4 +1,3 @@
-import { printable } from "keyroot/internal/input";
 import type { AuditEntry } from "@keyroot/client/operator";
 import { ArgumentError } from "../api/base/errors.ts";
 
@@ -22,5 +21,5 @@ export function describeEntry({ at, action, actor, biz_id, user_id, data, reques
     ...Object.entries(data).map(([name, value]) => `${name}=${JSON.stringify(value)}`),
   ];
   const from = [...(address === null ? [] : [`from ${address}`]), ...(request_id === null ? [] : [`in ${request_id}`])];
-  return printable([new Date(at).toISOString(), action, `by ${by}`, ...from, ...what].join("  "));
+  return [new Date(at).toISOString(), action, `by ${by}`, ...from, ...what].join("  ");
 }

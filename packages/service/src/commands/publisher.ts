@@ -22,7 +22,7 @@ export const publisher = command(
     },
   },
   async ({ every, atLeast, json }) => {
-    const { print, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { readPublisherConfig } = await import("../config/readConfig.ts");
     const { startPublisher } = await import("../publisher/startPublisher.ts");
     const { describePublisher } = await import("./describeConfig.ts");
@@ -35,7 +35,7 @@ export const publisher = command(
         ...describePublisher(config),
         "Press Ctrl-C to stop. A publication in progress continues when a publisher starts again.",
       ];
-      print(json ? JSON.stringify({ chainId, contract, every, atLeast }) : lines.join("\n"));
+      printOutcome({ json: { chainId, contract, every, atLeast }, text: lines.join("\n") }, json);
       await stopped;
     } finally {
       await running.close();

@@ -10,7 +10,7 @@ export const serve = command(
     options: { json },
   },
   async ({ json }) => {
-    const { print, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { readConfig } = await import("../config/readConfig.ts");
     const { startService } = await import("../serve/startService.ts");
     const { describeService } = await import("./describeConfig.ts");
@@ -28,7 +28,7 @@ export const serve = command(
         ...describeService(config),
         "Press Ctrl-C to stop. The service finishes the requests in progress first.",
       ];
-      print(json ? JSON.stringify({ url, monitoringUrl }) : lines.join("\n"));
+      printOutcome({ json: { url, monitoringUrl }, text: lines.join("\n") }, json);
       await stopped;
     } finally {
       await service.close();

@@ -20,7 +20,7 @@ export const stack = command(
     },
   },
   async ({ port, json }, { hre }: HardhatHost) => {
-    const { print, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { TEST_CHECKPOINT } = await import("@keyroot/operator/testing");
     const { stackPorts } = await import("../stack/stackPorts.ts");
     const { startStack } = await import("../stack/startStack.ts");
@@ -39,7 +39,7 @@ export const stack = command(
         `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl)}`,
         announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
       ];
-      print(json ? JSON.stringify({ ...outcome, serviceUrl: service?.serviceUrl }) : lines.join("\n"));
+      printOutcome({ json: { ...outcome, serviceUrl: service?.serviceUrl }, text: lines.join("\n") }, json);
       await stopped;
     } finally {
       await running.close();

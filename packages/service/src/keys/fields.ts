@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
 
 export const publicKey = z
@@ -39,7 +40,7 @@ export const conflictingKeys = z
     }),
   )
   .meta({
-    description: "The user's conflicting keys without a decision of the partner, at most 10.",
+    description: `The user's conflicting keys without a decision of the partner: at most ${MAX_WITHDRAWN} withdrawn keys, and at most ${MAX_OFFERED} keys that the service rejected.`,
   });
 export const keyEvent = strict({
   type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),

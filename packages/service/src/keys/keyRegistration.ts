@@ -16,7 +16,7 @@ import {
   type RegistryID,
 } from "./possessionCheck.ts";
 
-/** Maximum attempts per user and minute at one replica. A registration needs one attempt. */
+/** Maximum attempts per user and minute at one replica. A registration needs one attempt, and so does an offer of another key. */
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
 
@@ -102,11 +102,15 @@ export class KeyRegistration implements AsyncDisposable {
     refuseExceeded(this.#attempts.count(userID), ATTEMPTS);
   }
 
-  /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict */
+  /**
+   * @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict;
+   * RATE_LIMITED
+   */
   async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
     const { publicKeys, conflictingKeys, now } = this.#options;
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
+    this.#countAttempt(user);
     await conflictingKeys.offer(user, record, now(), author);
     // The registered key may have been published after the first read, so read the key again.
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);

@@ -161,6 +161,7 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/get",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "Get a user's public key with its state, the conflicting keys, and the history",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
@@ -179,7 +180,6 @@ export const keyOperations = [
     path: "/v1/authdBizSrv/publicKeys/discard",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
@@ -194,7 +194,6 @@ export const keyOperations = [
     path: "/v1/admin/publicKeys/discard",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Discard the pending public key of a partner's user, even while the partner is suspended",
     body: strict({ biz_id: bizID, ...ofKey.shape }),
     answer: noKey,
@@ -206,7 +205,6 @@ export const keyOperations = [
     path: "/v1/authdBizSrv/publicKeys/approve",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Approve a user's pending public key that has conflicting keys",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: ofKey,

@@ -10,7 +10,7 @@ import { LISTED_STATES, type UsersWithKeys } from "./usersWithKeys.ts";
 
 const listedState = z.enum(LISTED_STATES).meta({
   description:
-    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. The other states are `unregistered`, `submitted` and `published`.",
+    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. `blocked`: never published, because the user is deactivated. The other states are `unregistered`, `submitted` and `published`.",
 });
 
 const listedUser = strict({
@@ -32,6 +32,7 @@ export const usersWithKeysOperations = [
   defineOperation({
     path: "/v1/dashboard/users/list",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "List the partner's users with the states of their keys in pages, ordered by id",
     description: "With a filter, a page may have fewer users than `limit`, although `next` is not null.",
     body: strict({
@@ -51,7 +52,6 @@ export const usersWithKeysOperations = [
     path: "/v1/authdBizSrv/users/erase",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Deactivate a user and delete its data permanently",
     description:
       "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted. Its file and the chain then contain the user id and the key.",

@@ -51,6 +51,7 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/get",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "Get a partner with its numbers of users, keys and server tokens",
     body: ofPartner,
     answer: partner,
@@ -61,6 +62,7 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List or search partners in pages, in the order of creation",
     body: strict({
       search: text("A part of the name in upper or lower case, or the beginning of the biz_id").optional(),

@@ -24,7 +24,7 @@ import type { PublishedBatch } from "../publishing/publisherReport.ts";
 import { countFailure, type Difference, writeReport } from "../publishing/publisherState.ts";
 import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
 import { checkChain, checkStores } from "./checkParts.ts";
-import { releaseSuspended } from "./releaseSuspended.ts";
+import { releaseBlocked } from "./releaseBlocked.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
 import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
@@ -163,26 +163,26 @@ export class KeyPublisher {
     return done;
   }
 
-  /** Publishes a region's keys, and repeats this for partners that are suspended meanwhile. @throws as `#publishRegion` */
+  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. @throws as `#publishRegion` */
   async #tryRegion(region: Region, round: Round): Promise<PublishedBatch[]> {
     await this.#recheckRecent(region, round.check);
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#publishRegion(region, round);
       } catch (error) {
-        const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
-        if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
+        const isBlocked = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+        if (!isBlocked || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }
 
   /**
-   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before the partner's batch was sent, and the
-   * errors of the operator package's `publish` function
+   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended or a user was deactivated before the batch was
+   * sent, and the errors of the operator package's `publish` function
    */
   async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
     const journal = await this.#openJournal(region, fenced);
-    await releaseSuspended(this.#databases.regions[region], region, journal, registry);
+    await releaseBlocked(this.#databases.regions[region], region, journal, registry);
     const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
     if (records.length === 0) return [];
     const { chainId, limits, confirmations, files } = this.#chain;
@@ -301,8 +301,8 @@ export class KeyPublisher {
           await this.#publications.markSubmitted(region, root, userIDs, this.#now());
       },
       onFirstAttempt: async (root) => {
-        if (!(await this.#publications.hasSuspended(region, root))) return;
-        const message = `A partner with users in the batch ${root} was suspended. The next round publishes the batch without these users.`;
+        if (!(await this.#publications.hasBlocked(region, root))) return;
+        const message = `A partner or a user in the batch ${root} was suspended or deactivated. The next round publishes the batch without these users.`;
         throw new ServiceError(403, "PARTNER_SUSPENDED", message);
       },
     });

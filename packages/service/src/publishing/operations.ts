@@ -85,6 +85,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/status/get",
     callers: ["operatorStaff"],
+    reads: true,
     summary: "Get the state of the databases and of the publisher, with its chain and stores",
     body: empty,
     answer: strict({
@@ -126,6 +127,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/get",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "Get the days on which keys of the partner were published, and the number of pending keys",
     body: empty,
     answer: strict({
@@ -148,6 +150,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/listBatches",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "List the partner's parts of batches in pages, newest first",
     body: strict({ limit, after: z.string().regex(BATCH_CURSOR).optional() }),
     answer: page(
@@ -185,6 +188,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/listPending",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "List the partner's keys that are not published, in pages",
     body: strict({ limit, after: userID.optional() }),
     answer: page("keys", pendingKey, userID),

@@ -8,7 +8,7 @@ import { publicKeys } from "../keys/tables.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
 import { batches } from "../keys/tables.ts";
-import { isOfSuspended } from "../keys/holdPeriod.ts";
+import { isBlocked } from "../keys/holdPeriod.ts";
 
 interface PublishedRoot {
   root: string;
@@ -124,12 +124,12 @@ export class PublicationStore {
     return (await found).map((row) => row.userID);
   }
 
-  /** Whether a batch contains a user of a suspended partner. */
-  async hasSuspended(region: Region, root: string): Promise<boolean> {
+  /** Whether a batch contains a key that must not be published. */
+  async hasBlocked(region: Region, root: string): Promise<boolean> {
     const found = this.#databases.regions[region]
       .select({ userID: publicKeys.userID })
       .from(publicKeys)
-      .where(and(eq(publicKeys.root, root), isOfSuspended))
+      .where(and(eq(publicKeys.root, root), isBlocked))
       .limit(1);
     return (await found).length > 0;
   }

@@ -12,6 +12,7 @@ const NEWEST_DELIVERIES = 25;
 export const overviewOperation = operationsWith<ServiceContext>()({
   path: "/v1/dashboard/overview/get",
   callers: ["partnerStaff"],
+  reads: true,
   summary: "Get the partner's numbers, its failing webhook endpoints, and the state of publishing",
   body: empty,
   answer: strict({

@@ -93,6 +93,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/get",
     callers: ["invited"],
+    reads: true,
     summary: "Get the person of the session",
     body: empty,
     answer: me,
@@ -135,6 +136,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verifyOptions",
     callers: ["partnerStaff", "operatorStaff"],
+    unverified: "It begins the verification.",
     summary: "Get a challenge for fresh verification",
     body: empty,
     answer: passkeyOptions,
@@ -146,6 +148,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verify",
     callers: ["partnerStaff", "operatorStaff"],
+    unverified: "It is the verification.",
     summary: "Verify the person for the next change",
     body: authentication,
     answer: empty,
@@ -162,6 +165,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/end",
     callers: ["invited"],
+    unverified: "Ending a session only takes access away from the person who ends it.",
     summary: "End the session",
     body: empty,
     answer: empty,
@@ -175,6 +179,8 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/options",
     callers: ["invited"],
+    unverified:
+      "A person without a passkey adds the first one. The handler requires a verification for further passkeys.",
     summary: "Get a challenge for a new passkey",
     body: empty,
     answer: passkeyOptions,
@@ -192,6 +198,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/add",
     callers: ["invited"],
+    unverified: "The challenge from passkeys/options, which requires the verification, is used up.",
     summary: "Add a passkey of the person",
     body: strict({ ...registration.shape, name: name.optional() }),
     answer: me,
@@ -205,6 +212,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/list",
     callers: ["partnerStaff", "operatorStaff"],
+    reads: true,
     summary: "List the person's passkeys in the order of creation",
     body: empty,
     answer: strict({
@@ -231,7 +239,6 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/remove",
     callers: ["partnerStaff", "operatorStaff"],
-    verified: true,
     summary: "Remove one of the person's passkeys",
     body: strict({ passkey_id: base64url }),
     answer: empty,

@@ -72,7 +72,6 @@ export const tokenOperations = [
     path: "/v1/authdBizSrv/users/createRefreshToken",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     specified: true,
     idempotent: true,
     summary: "Create a refresh token for a user",
@@ -91,6 +90,7 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/listRefreshTokens",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
     body: strict({ ...eitherUserID, ...tokenPage }),
     answer: page("tokens", userToken, tokenID),
@@ -121,6 +121,7 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/serverTokens/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's own server tokens in pages, in the order of creation, without their values",
     body: strict(tokenPage),
     answer: page("tokens", serverToken, tokenID),
@@ -147,7 +148,6 @@ export const tokenOperations = [
     path: "/v1/dashboard/serverTokens/create",
     callers: ["partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Create a server token of the person's partner",
     body: strict({ name: name.optional() }),
     answer: createdServerToken,
@@ -173,6 +173,7 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/admin/serverTokens/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List a partner's server tokens in pages, in the order of creation, without their values",
     body: strict({ biz_id: bizID, ...tokenPage }),
     answer: page("tokens", serverToken, tokenID),

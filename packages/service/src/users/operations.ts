@@ -91,6 +91,7 @@ export const userOperations = [
   defineOperation({
     path: "/v1/dashboard/users/get",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "Get a user for a person, without the salt and the bucket",
     body: strict(eitherUserID),
     answer: shownUser,
@@ -104,7 +105,6 @@ export const userOperations = [
     path: "/v1/authdBizSrv/users/deactivate",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Deactivate a user permanently",
     description:
       "The service then rejects all tokens of the user. The user's public key remains published and verifiable. Repeating the request has no effect.",

@@ -111,7 +111,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/create",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     idempotent: true,
     summary: "Add an endpoint that receives events",
     description: "The endpoint receives all events after its creation. A partner may have at most 10 endpoints.",
@@ -129,6 +128,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's webhook endpoints in the order of creation, without their secrets",
     body: empty,
     answer: strict({
@@ -145,7 +145,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/update",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Change the URL or the event types of a webhook endpoint",
     description: "The change also applies to waiting deliveries. Repeating the request has no effect.",
     body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
@@ -201,7 +200,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/rotateSecret",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
@@ -225,6 +223,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/test",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends a test event to an endpoint that an administrator added with a verification.",
     role: "administrator",
     summary: "Send a test event to a webhook endpoint, and return the endpoint's response",
     description: "The event has the type webhook.test. The service sends it once, even to a paused endpoint.",
@@ -253,6 +252,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/listDeliveries",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the deliveries to an endpoint in pages, newest first",
     body: strict({ endpoint_id: endpointID, state: state.optional(), limit, after: eventID.optional() }),
     answer: page("deliveries", delivery, eventID),
@@ -268,6 +268,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/redeliver",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends an event again to an endpoint that receives the event anyway.",
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
     description:
@@ -286,6 +287,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/redeliverFailed",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends events again to an endpoint that receives them anyway.",
     role: "administrator",
     summary: "Repeat all failed deliveries to an endpoint",
     body: strict({

@@ -7,14 +7,15 @@ import { publicKeys } from "../keys/tables.ts";
 import { countShares } from "../publishing/batches.ts";
 import type { DatabaseJournal } from "./databaseJournal.ts";
 import { isInOpenBatch } from "../keys/tables.ts";
-import { isOfSuspended } from "../keys/holdPeriod.ts";
+import { isBlocked } from "../keys/holdPeriod.ts";
 
 /**
- * Removes the keys of suspended partners' users from unsent batches. Users can then withdraw these keys, and partners
- * can discard these keys. The other keys of these batches become part of new batches.
+ * Removes keys that must no longer be published from unsent batches: keys of deactivated users and of suspended
+ * partners' users. They are then pending again, so users can withdraw them and partners can discard them. The other keys
+ * of these batches become part of new batches.
  * @param database the region's database
  */
-export async function releaseSuspended(
+export async function releaseBlocked(
   database: Database,
   region: Region,
   journal: DatabaseJournal,
@@ -24,7 +25,7 @@ export async function releaseSuspended(
   const taken = await database
     .select({ userID: publicKeys.userID, root: publicKeys.root })
     .from(publicKeys)
-    .where(and(eq(publicKeys.region, region), isTaken, isOfSuspended));
+    .where(and(eq(publicKeys.region, region), isTaken, isBlocked));
   if (taken.length === 0) return;
   const sent = new Set(journal.attempts().map(({ root }) => root));
   const unsent = taken.filter(({ root }) => root === null || !sent.has(root));
@@ -34,7 +35,7 @@ export async function releaseSuspended(
   const ids = unsent.map(({ userID }) => userID);
   const roots = await registry.getMerkleTreeRoots(ids);
   const released = ids.filter((_, i) => roots[i] === undefined);
-  const which = and(isAnyOf(publicKeys.userID, released), isTaken, isOfSuspended);
+  const which = and(isAnyOf(publicKeys.userID, released), isTaken, isBlocked);
   await database.transaction(async (transaction) => {
     await transaction.update(publicKeys).set({ root: null, submitted: null }).where(which);
     await countShares(transaction, [...new Set(unsent.flatMap(({ root }) => (root === null ? [] : [root])))]);
