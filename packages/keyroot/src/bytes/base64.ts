@@ -66,6 +66,9 @@ export function bytesToBase64(bytes: Uint8Array): string {
 export function base64ToBytes(text: unknown): Uint8Array {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;
-  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.`;
+  let reason = "";
+  if (/\s/.test(String(text))) reason = " Remove its spaces and line breaks.";
+  else if (/[-_]/.test(String(text))) reason = " It seems to be base64url, which has - and _ instead of + and /.";
+  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.${reason}`;
   throw new ArgumentError("BASE64_INVALID", message, { actual: text });
 }

@@ -2,19 +2,17 @@ import { TransportError } from "../errors.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Store } from "./store.ts";
 
-/** Maximum time in ms to wait for a store, and the maximum fraction of a verification's time limit. */
-const STORE_MS = 2000;
+/** The fraction of a verification's time limit for one access to a store. */
 const STORE_SHARE = 0.1;
 
 /**
- * Uses the app's store, for at most 2 seconds.
+ * Uses the app's store within a part of the time limit.
  * @param what the name of the store, for the error message
  * @throws TransportError STORE_UNAVAILABLE
  */
-export async function accessStore<T>(what: string, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
+async function accessStore<T>(what: string, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
   try {
-    const limitMs = Math.ceil(Math.min(STORE_MS, timeoutMs * STORE_SHARE));
-    return await withTimeout(what, limitMs, undefined, async () => work());
+    return await withTimeout(what, Math.ceil(timeoutMs * STORE_SHARE), undefined, async () => work());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause });

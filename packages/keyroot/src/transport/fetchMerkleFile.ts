@@ -1,4 +1,5 @@
 import { TransportError, VerificationError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
@@ -7,7 +8,7 @@ import { addPath, checkSourceUrl } from "./url.ts";
  * Fetches a Merkle-tree file from the file host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies the file.
  * @param merkleUrl the URL of the folder with the files
  * @param root 64 lowercase hex digits
- * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and the errors of
+ * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, FILE_IS_HTML, and the errors of
  * `fetchBytes`; ArgumentError ARGUMENT_INVALID
  * @example
  * const bytes = await fetchMerkleFile("https://files.example", root, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
@@ -24,6 +25,11 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
   if (status !== 200) {
     const message = `${host} returned the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
+  }
+  const start = String.fromCharCode(...bytes.subarray(0, 60));
+  if (/^\s*</.test(start)) {
+    const message = `${host} returned a web page instead of the file ${root}.json: ${describeValue(start)}. Check the merkleUrl option.`;
+    throw new TransportError("FILE_IS_HTML", message, { actual: start });
   }
   // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
