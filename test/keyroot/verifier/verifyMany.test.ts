@@ -102,11 +102,6 @@ describe("a verifier's verifyMany method", () => {
       expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: reversed })))).to.deep.equal(
         new Set(["verified"]),
       );
-      const error = { code: -32600, message: "no batches" };
-      const refusing = answering((answers) => (Array.isArray(answers) ? { jsonrpc: "2.0", id: null, error } : answers));
-      expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: refusing })))).to.deep.equal(
-        new Set(["RPC_ERROR"]),
-      );
     });
 
     it("returns an empty list without a request", async () => {
