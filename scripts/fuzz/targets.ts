@@ -4,7 +4,7 @@ import { parseAccountFile } from "../../packages/keyroot/src/account/accountFile
 import { serializeKeyStatement } from "../../packages/keyroot/src/account/keyStatement.ts";
 import { serializeSignedNote } from "../../packages/keyroot/src/trust/auditors/signedNote.ts";
 import { parseSignedStatement } from "../../packages/keyroot/src/trust/auditors/statement.ts";
-import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/follow.ts";
+import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/beaconEndpoint.ts";
 import { forkAt } from "../../packages/keyroot/src/trust/lightClient/rules.ts";
 import { toNumber } from "../../packages/keyroot/src/trust/lightClient/forks.ts";
 import { ArgumentError, KeyrootError } from "../../packages/keyroot/src/errors.ts";

@@ -110,6 +110,17 @@ describe("errors", () => {
       });
     });
 
+    it("keeps its code, advice and step in JSON and in a structured clone", () => {
+      const evidence = { source: "own-node", storageProof: true } as const;
+      const error = new VerificationError("root", "NOT_PUBLISHED", "No root.", { expected: 1, evidence });
+      const fields = {
+        ...{ name: "VerificationError", code: "NOT_PUBLISHED", advice: "warn", step: "root", message: "No root." },
+        ...{ docs: error.docs, expected: 1, evidence },
+      };
+      expect(JSON.parse(JSON.stringify(error))).to.deep.equal(fields);
+      expect(structuredClone(error.toJSON())).to.deep.equal({ ...fields, actual: undefined });
+    });
+
     it("links to the description of its code", () => {
       const { docs } = new TransportError("TIMEOUT", "Too late.");
       expect(docs).to.equal("https://github.com/keyroot/keyroot/blob/main/docs/errors.md#TIMEOUT");

@@ -1,4 +1,4 @@
-import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
+import { type Bytes, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
@@ -15,7 +15,7 @@ import { checkPublicKey, keyIDOf } from "./publicKey.ts";
  * @example
  * const publicKey = checkKeyRecord(parseKeyRecord(line));
  */
-export function checkKeyRecord(record: KeyRecord): Uint8Array {
+export function checkKeyRecord(record: KeyRecord): Bytes {
   const { pubKey, keyID } = checkObject("The record", record);
   const publicKey = base64ToBytes(pubKey);
   checkPublicKey(publicKey);
@@ -34,7 +34,7 @@ export function checkKeyRecord(record: KeyRecord): Uint8Array {
  * @returns the 105 bytes of the public key
  * @throws VerificationError as `checkKeyRecord`, step "record"; KEY_MISMATCH, step "key"
  */
-export function verifyKeyRecord(path: string, record: KeyRecord, expectedPublicKey: ExpectedBytes): Uint8Array {
+export function verifyKeyRecord(path: string, record: KeyRecord, expectedPublicKey: ExpectedBytes): Bytes {
   const publicKey = checkUntrusted("record", path, () => checkKeyRecord(record));
   compareKey(record, expectedPublicKey);
   return publicKey;

@@ -2,6 +2,7 @@ import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /** The type of `ANY_KEY`. This type replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
@@ -32,7 +33,7 @@ export type ExpectedBytes = Uint8Array | AnyKey;
 export function parseExpectedKey(expected: unknown): ExpectedBytes {
   if (expected === ANY_KEY) return ANY_KEY;
   const key = typeof expected === "string" ? base64ToBytes(expected) : expected;
-  if (key instanceof Uint8Array && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
+  if (isBytes(key) && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
   const message = `The expectedPublicKey option must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
 }

@@ -12,6 +12,7 @@ import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from ".
 import type { KeyPair } from "./newPublicKey.ts";
 import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { type UserID, userIDToBytes } from "./userID.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * A proof that a user has the private key of a public key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
@@ -164,7 +165,7 @@ function checkPrivateKey(privateKey: unknown): bigint {
 }
 
 function checkBytes(what: string, bytes: Uint8Array, length: number): Uint8Array {
-  if (bytes instanceof Uint8Array && bytes.length === length) return bytes;
+  if (isBytes(bytes) && bytes.length === length) return bytes;
   throw invalidArgument(what, `${length} bytes`, bytes);
 }
 

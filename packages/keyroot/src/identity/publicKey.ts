@@ -4,6 +4,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * The size of a public key in bytes. A key is an uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section
@@ -47,7 +48,7 @@ export function keyIDOf(publicKey: Uint8Array): Uint8Array {
 }
 
 function checkLength(bytes: Uint8Array): void {
-  if (bytes instanceof Uint8Array && bytes.length === PUBLIC_KEY_BYTES) return;
+  if (isBytes(bytes) && bytes.length === PUBLIC_KEY_BYTES) return;
   const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
 }

@@ -3,6 +3,7 @@ import type { MerkleFile } from "./fileOf.ts";
 import { checkMerkleRoot } from "./hash.ts";
 import { decodeFile, parseSerializedFile } from "./parseSerializedFile.ts";
 import { verifyMerkleFile } from "./verifyMerkleFile.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values`, and compares the tree's
@@ -22,7 +23,7 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
  */
 export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
   checkMerkleRoot(root);
-  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The bytes argument", "a Uint8Array", bytes);
+  if (!isBytes(bytes)) throw invalidArgument("The bytes argument", "a Uint8Array", bytes);
   const text = decodeFile(bytes);
   return parseSerializedFile(text, root) ?? verifyMerkleFile(text, root);
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes/base64.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { ANY_KEY, type ExpectedBytes } from "../identity/compareKey.ts";
@@ -13,6 +14,7 @@ import { checkMerkleFile } from "./file.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
@@ -45,7 +47,7 @@ export interface ProofQuery {
 export interface ProvenKey {
   record: KeyRecord;
   /** The public key in the record, 105 bytes. */
-  publicKey: Uint8Array;
+  publicKey: Bytes;
   root: string;
   /** The tree may contain a second record of this user. Only the whole file shows all records. */
   uniqueness: "unchecked";
@@ -155,7 +157,7 @@ function checkIsText(userID: unknown): UserID {
 function checkQuery(query: ProofQuery): ProofQuery {
   const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
   checkNames("The query's options", query, ["userID", "root", "expectedPublicKey"]);
-  if (expectedPublicKey !== ANY_KEY && !(expectedPublicKey instanceof Uint8Array)) {
+  if (expectedPublicKey !== ANY_KEY && !isBytes(expectedPublicKey)) {
     throw invalidArgument("The expectedPublicKey option", "a Uint8Array or ANY_KEY", expectedPublicKey);
   }
   return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };

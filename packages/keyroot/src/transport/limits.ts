@@ -37,7 +37,8 @@ export function bytesOfMethod(method: string): number {
 
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
   checkNames("The limits", checkObject("The limits option", limits), Object.keys(DEFAULT_LIMITS));
-  const parse = (name: keyof Limits) =>
-    checkInteger(`The limits.${name} option`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
-  return { fileBytes: parse("fileBytes"), timeoutMs: parse("timeoutMs") };
+  const { fileBytes = DEFAULT_LIMITS.fileBytes, timeoutMs = DEFAULT_LIMITS.timeoutMs } = limits;
+  checkInteger("The limits.fileBytes option", fileBytes, 1, MAX_TIMEOUT_MS);
+  checkInteger("The limits.timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS);
+  return { fileBytes, timeoutMs };
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes/base64.ts";
 import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
@@ -16,7 +17,7 @@ export interface VerifiedRecord {
   /** The index of the record in the file's `values` array. */
   index: number;
   /** The public key in the record, 105 bytes. */
-  publicKey: Uint8Array;
+  publicKey: Bytes;
 }
 
 /**

@@ -31,10 +31,12 @@ export async function verifyKey(
     const reading = await readRoot(query, source, servers, now);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, blockNumber] = await Promise.all([servers.fetchFile(root), readBlockOfRoot(root, reading)]);
-    const verified = await verifyFile(query, root, bytes);
+    const blockNumber = readBlockOfRoot(root, reading);
+    // The verdict about the file comes first: a missing block number must not hide a false key.
+    blockNumber.catch(() => undefined);
+    const verified = await verifyFile(query, root, await servers.fetchFile(root));
     evidence.uniqueness = "checked";
-    return { ...verified, root, blockNumber, contract, chainId, evidence };
+    return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
   };
   try {
     const verify = verifyAccountFile === undefined ? verifyPlain : verifyAccount;

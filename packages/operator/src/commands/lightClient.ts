@@ -28,7 +28,7 @@ export default async function lightClient(args: ArgsOf<"light-client">): Promise
     timeoutMs: DEFAULT_LIMITS.timeoutMs,
     allowHttp: args.allowHttp,
   });
-  const { startSlot = slot } = following;
+  const startSlot = following.accepted?.[0]?.slot ?? slot;
   const ageSeconds = Math.round((Date.now() - timeOf(network, slot)) / 1000);
   const periods = periodOf(network, slot) - periodOf(network, startSlot);
   const json = { slot, blockHash: blockHash ?? null, ageSeconds, periods, participation };
