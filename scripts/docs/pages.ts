@@ -59,7 +59,7 @@ export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 /** The packages by folder, with the entries that the API reference describes. Other entries may change in any release. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
-    ...[".", "./auditors", "./bundle", "./light-client", "./merkle", "./records", "./safety-code"],
+    ...[".", "./auditors", "./bundle", "./key-types", "./light-client", "./merkle", "./records", "./safety-code"],
     ...["./store/file", "./store/indexeddb", "./store/key-value"],
   ],
   "packages/operator": [".", "./hardhat"],

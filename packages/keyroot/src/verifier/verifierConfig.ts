@@ -19,7 +19,7 @@ export interface VerifierConfig {
 
 const OPTIONS: readonly (keyof VerifierOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "publicationMs", "limits", "allowHttp", "fetch"] as const),
+  ...(["codeHash", "keyType", "publicationMs", "limits", "allowHttp", "fetch"] as const),
 ];
 
 /** Checks the options of a verifier. @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED */
