@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { KeyType } from "keyroot/internal/identity";
 import type { RpcCall } from "keyroot/internal/transport";
 import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
@@ -19,6 +20,8 @@ export interface AuditOptions extends AuditedContract {
   /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes this function. */
   call: RpcCall;
   files: FileSource;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /**
    * The number of threads that audit files. With 0, the calling thread audits the files. Default: one thread per core.
    */
@@ -41,7 +44,7 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
+  ...{ call: true, files: true, keyType: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -145,7 +148,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   });
   await fileAudit.auditBlockNumbers();
   {
-    await using loader = new FileWorkers(files, workers);
+    await using loader = new FileWorkers(files, workers, options.keyType);
     await fileAudit.auditFiles(loader);
     await fileAudit.auditStrayFiles(
       loader,

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import { AuditState } from "../audit/auditState.ts";
@@ -64,6 +65,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     contract,
     chainId,
     codeHash: args.codeHash,
+    keyType: await loadKeyType(args.keyType),
     at: signing?.at ?? (trust === "one-endpoint" ? tag : await chain.findBlock()),
     storageProof: storageProof || signing !== undefined,
     skipKnownFiles: args.skipKnownFiles || signing !== undefined,

@@ -12,7 +12,7 @@
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
  * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
  */
-import type { KeyRecord, UserID } from "keyroot/internal/identity";
+import { curve41417, type KeyRecord, type UserID } from "keyroot/internal/identity";
 import { checkNames } from "keyroot/internal/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
@@ -85,7 +85,7 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   checkOptions("The options of publish", options, PUBLISH_OPTIONS);
   checkNames("The sending option's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
   if (options.finality !== undefined) checkFinality(options.finality);
-  const table = records instanceof RecordTable ? records : RecordTable.of(records);
+  const table = records instanceof RecordTable ? records : RecordTable.of(records, options.keyType);
   if (table.length === 0)
     throw new ArgumentError("NO_RECORDS", "There are no records to publish. Pass at least one record.");
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
@@ -94,7 +94,9 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   refuseTestAccount(registry.owner, chainId);
   await registry.chain.verifyChainId(chainId);
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
-  await using checker = options.checkSubgroup === true ? new SubgroupChecker() : undefined;
+  // The checks of all other types include the order of the point.
+  const { checkSubgroup = false } = options;
+  await using checker = checkSubgroup && table.keyType === curve41417 ? new SubgroupChecker() : undefined;
   const publisher = new Publisher(options, send, checker);
   await publisher.resumePlan(table);
   await publisher.publishNew(table, usersPerFile);
@@ -282,7 +284,7 @@ class Publisher {
         pendingBatches.push(batch);
         continue;
       }
-      const reading = { chainId, roots };
+      const reading = { chainId, roots, keyType: this.#options.keyType };
       this.#addResult(batch, await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root)));
       this.#progress("proving keys", (proven += batch.users), total);
     }

@@ -1,3 +1,4 @@
+import type { KeyType } from "keyroot/internal/identity";
 import type { Registry } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
@@ -53,6 +54,8 @@ export interface PublishOptions {
   finality?: Finality | undefined;
   /** Adds access lists to transactions (EIP-2930). Default: true if an access list makes the first transaction cheaper. */
   accessList?: boolean | undefined;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /**
    * Checks all keys as registration does, before anything is sent. The check uses all cores, and takes about 2 ms per key.
    * Default: false.
@@ -73,6 +76,6 @@ export interface PublishOptions {
 /** The names of all options. */
 export const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, checkSubgroup: true },
+  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, keyType: true, checkSubgroup: true },
   ...{ onEvent: true, onProgress: true },
 };

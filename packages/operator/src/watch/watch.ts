@@ -77,7 +77,7 @@ export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFil
 }
 
 const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
-  ...{ call: true, chainId: true, contract: true, files: true, users: true },
+  ...{ call: true, chainId: true, contract: true, files: true, keyType: true, users: true },
   ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
 };
 

@@ -30,8 +30,8 @@ export function* cutIntoFiles(records: RecordTable, usersPerFile: number): Gener
   let chunk: KeyRecord[] = [];
   for (const record of records) {
     if (chunk.push(record) < usersPerFile) continue;
-    yield makeMerkleFile(chunk);
+    yield makeMerkleFile(chunk, records.keyType);
     chunk = [];
   }
-  if (chunk.length > 0) yield makeMerkleFile(chunk);
+  if (chunk.length > 0) yield makeMerkleFile(chunk, records.keyType);
 }

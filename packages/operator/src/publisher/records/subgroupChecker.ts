@@ -14,9 +14,9 @@ const NAMED = 20;
 const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. The check of a key takes about
+ * Checks public keys of Curve41417 as registration does (`checkNewPublicKey`), in one thread per core. The check of a key takes about
  * 2 ms. Most of this time is the test that the point is in the prime-order subgroup. `readRecords` and verifiers do not
- * include this test.
+ * include this test. For other key types, there is nothing to add: `check` of the type is already complete.
  */
 export class SubgroupChecker implements AsyncDisposable {
   readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
