@@ -82,12 +82,7 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder, keyType?: Ke
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  */
-export function verifySafetyPayload(
-  payload: string,
-  mine: KeyHolder,
-  contact: KeyHolder,
-  keyType?: KeyType,
-): void {
+export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder, keyType?: KeyType): void {
   const [my, their] = parsePair(mine, contact, keyType);
   // A payload begins with the user who shows the payload.
   const { ids, fingerprints } = parsePayload(payload);
@@ -128,10 +123,7 @@ interface Side {
 }
 
 function parsePair(mine: KeyHolder, contact: KeyHolder, keyType: KeyType | undefined): [Side, Side] {
-  const pair: [Side, Side] = [
-    parseSide("The user", mine, keyType),
-    parseSide("The contact", contact, keyType),
-  ];
+  const pair: [Side, Side] = [parseSide("The user", mine, keyType), parseSide("The contact", contact, keyType)];
   if (pair[0].userID !== pair[1].userID) return pair;
   throw new ArgumentError(
     "ARGUMENT_INVALID",

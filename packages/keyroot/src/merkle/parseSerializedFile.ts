@@ -27,11 +27,7 @@ export function decodeFile(bytes: Uint8Array): string {
  * accepts a file that `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
-export function parseSerializedFile(
-  text: string,
-  root: string,
-  keyType: KeyType = curve41417,
-): MerkleFile | undefined {
+export function parseSerializedFile(text: string, root: string, keyType: KeyType = curve41417): MerkleFile | undefined {
   let file: MerkleFile;
   try {
     const values = readValues(text, serializedLength(keyType));

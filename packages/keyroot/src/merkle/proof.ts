@@ -162,7 +162,11 @@ function checkIsText(userID: unknown): UserID {
 }
 
 function checkQuery(query: ProofQuery): ProofQuery {
-  const { userID, root, expectedPublicKey, keyType } = checkObject("The query", query, "an object with userID and root");
+  const { userID, root, expectedPublicKey, keyType } = checkObject(
+    "The query",
+    query,
+    "an object with userID and root",
+  );
   checkNames("The query's options", query, ["userID", "root", "expectedPublicKey", "keyType"]);
   if (expectedPublicKey !== ANY_KEY && !(expectedPublicKey instanceof Uint8Array)) {
     throw invalidArgument("The expectedPublicKey option", "a Uint8Array or ANY_KEY", expectedPublicKey);

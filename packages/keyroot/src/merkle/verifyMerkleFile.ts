@@ -75,7 +75,11 @@ function wrongShape(path: string, expected: string, value: unknown): Verificatio
 
 function parseValue(path: string, value: string, keyType: KeyType): KeyRecord {
   checkNotNode("file", path, value);
-  return checkUntrusted("file", path, () => parseSerializedRecord(value, keyType) ?? toKeyRecord(parseJson(value, 1), keyType));
+  return checkUntrusted(
+    "file",
+    path,
+    () => parseSerializedRecord(value, keyType) ?? toKeyRecord(parseJson(value, 1), keyType),
+  );
 }
 
 /** Checks that `lookup` contains exactly the indexes of the records. The root does not depend on `lookup`. */

@@ -53,7 +53,9 @@ export interface Bundle extends StorageProof {
  * does not control: a forged bundle could contain a different contract.
  */
 export interface BundleQuery
-  extends Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">, Pick<KeyOptions, "expectedPublicKey"> {
+  extends
+    Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
+    Pick<KeyOptions, "expectedPublicKey"> {
   userID: UserID;
   /** `pinnedBlock(hash)` for the hash of the bundle's block, or `auditors({ … })` who signed the bundle's statement. */
   trust: Trust;

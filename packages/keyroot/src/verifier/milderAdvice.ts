@@ -17,7 +17,8 @@ export function advise(error: KeyrootError, config: VerifierConfig, knownSince: 
 function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = NaN): Advice | undefined {
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
-  if (/^(?:CHAIN_ID_MISMATCH|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code)) return hasSucceeded(config) ? undefined : "developer";
+  if (/^(?:CHAIN_ID_MISMATCH|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
+    return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;

@@ -44,7 +44,16 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, keyType: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
+  ...{
+    call: true,
+    files: true,
+    keyType: true,
+    workers: true,
+    state: true,
+    part: true,
+    skipKnownFiles: true,
+    onProgress: true,
+  },
 };
 
 /** The stages of an audit, in the order in which they run. */

@@ -64,8 +64,7 @@ export function auditFile(bytes: Uint8Array, root: string, keyType: KeyType = cu
     // Do not use the record's `keyID`. A false `keyID` could make two different keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
-    if (!isOwnID || !isValidKey(publicKey, keyType))
-      findings.push(describeBadKey(record, i, root, keyType));
+    if (!isOwnID || !isValidKey(publicKey, keyType)) findings.push(describeBadKey(record, i, root, keyType));
   }
   return { users, findings };
 }

@@ -76,6 +76,14 @@ export interface PublishOptions {
 /** The names of all options. */
 export const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, keyType: true, checkSubgroup: true },
+  ...{
+    usersPerFile: true,
+    fetchFile: true,
+    finality: true,
+    accessList: true,
+    sending: true,
+    keyType: true,
+    checkSubgroup: true,
+  },
   ...{ onEvent: true, onProgress: true },
 };
