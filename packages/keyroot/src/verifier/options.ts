@@ -113,7 +113,7 @@ export function parseRegistryReference(
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
-    keyType: keyType && checkKeyType(keyType),
+    keyType: keyType === undefined ? undefined : checkKeyType(keyType),
   };
 }
 
