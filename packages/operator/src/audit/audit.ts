@@ -5,7 +5,7 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
-import { AuditState } from "./auditState.ts";
+import { AuditState, checkStateKeyType } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
 import { checkFileSource, describeFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
@@ -125,9 +125,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   if (state === undefined) {
     if (part !== undefined)
       throw new ArgumentError("ARGUMENT_INVALID", "An audit of a part needs a state. Set the option state.");
-    using temporary = AuditState.inMemory();
+    using temporary = AuditState.inMemory(options.keyType?.name);
     return await audit({ ...options, state: temporary });
   }
+  checkStateKeyType(state.target, options.keyType?.name);
   const counts = await readCounts(call, options, state.cursor);
   const { evidence } = counts;
   const findings = new Findings();

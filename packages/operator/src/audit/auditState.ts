@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { parseJson } from "keyroot/internal/input";
 import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
@@ -44,7 +45,7 @@ const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 /** Users have a separate table, so that a new run does not write the users of unchanged files again. */
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
-  version: 2,
+  version: 3,
   // A state with 200 million users fits in this size.
   maxBytes: 2 ** 33,
   tables: [
@@ -53,6 +54,7 @@ const FORMAT = stateFormat({
   chain_id INTEGER NOT NULL,
   genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
+  key_type TEXT NOT NULL CHECK (octet_length(key_type) <= 32),
   cursor_number INTEGER,
   cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
   cursor_timestamp INTEGER,
@@ -138,8 +140,8 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /** Makes a state in memory for any contract and chain. */
-  static inMemory(): AuditState {
-    const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
+  static inMemory(keyType?: KeyTypeName): AuditState {
+    const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}`, keyType };
     const fill = (database: StateDatabase) => {
       insertState(database, target);
     };
@@ -236,8 +238,12 @@ export class AuditState implements SavedHistory, Disposable {
       chainId: stateShape.count("chain_id", state["chain_id"]),
       genesisHash: stateShape.text("genesis_hash", state["genesis_hash"], LOWERCASE_HASH),
       contract: stateShape.text("contract", state["contract"]),
+      keyType: stateShape.text("key_type", state["key_type"]) as KeyTypeName,
     };
-    if (expected !== undefined) checkTarget(target, expected);
+    if (expected !== undefined) {
+      checkTarget(target, expected);
+      checkStateKeyType(target, expected.keyType);
+    }
     if (state["cursor_number"] !== null) {
       this.cursor = {
         number: stateShape.count("cursor_number", state["cursor_number"]),
@@ -284,6 +290,15 @@ export class AuditState implements SavedHistory, Disposable {
   }
 }
 
+/**
+ * Checks that a state is from audits with this key type, because an audit may skip the files that are valid in its state.
+ * @throws ArgumentError STATE_INVALID
+ */
+export function checkStateKeyType({ keyType: actual }: AuditTarget, expected: KeyTypeName = "curve41417"): void {
+  if (actual === expected) return;
+  throw invalidState(`It is from an audit with the key type ${actual}, but this audit has the key type ${expected}.`);
+}
+
 function lengthOf(rows: Iterator<unknown>): number {
   let length = 0;
   while (rows.next().done !== true) length++;
@@ -292,15 +307,15 @@ function lengthOf(rows: Iterator<unknown>): number {
 
 function insertState(
   database: StateDatabase,
-  { chainId, genesisHash, contract }: AuditTarget,
+  { chainId, genesisHash, contract, keyType = "curve41417" }: AuditTarget,
   cursor?: BlockCursor,
 ): void {
   const counts = ["events", "files", "others"].map((table) => {
     return Number(database.row(`SELECT count(*) AS count FROM ${table}`)?.["count"]);
   });
   const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
-  const values = [1, chainId, genesisHash, contract, ...position, ...counts];
-  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  const values = [1, chainId, genesisHash, contract, keyType, ...position, ...counts];
+  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   database.run(sql, ...values, checksumOf(values));
 }
 

@@ -42,11 +42,7 @@ export async function loadFile(
     const findings = [finding("FILE_MISSING", message, { root })];
     return { kind: "audited", sha256: undefined, users: undefined, findings };
   }
-  // A state from an audit with another key type must not let this audit skip a file.
-  const sha256 = hash(
-    "sha256",
-    keyType === curve41417 ? bytes : Buffer.concat([Buffer.from(`${keyType.name}\n`), bytes]),
-  );
+  const sha256 = hash("sha256", bytes);
   if (sha256 === knownSha256) return { kind: "unchanged" };
   return { kind: "audited", sha256, ...auditFile(bytes, root, keyType) };
 }

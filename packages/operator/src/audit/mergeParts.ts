@@ -112,8 +112,8 @@ function checkNumbers(parts: readonly Part[], count: number): void {
 function checkEqual(first: Part, part: Part): void {
   const about = ({ state, result }: Part) => {
     const { userCount, deploymentBlock, codeHash, evidence } = result;
-    const { contract, chainId, genesisHash } = state.target;
-    return { ...{ contract, chainId, genesisHash, userCount, deploymentBlock, codeHash }, ...evidence };
+    const { contract, chainId, genesisHash, keyType } = state.target;
+    return { ...{ contract, chainId, genesisHash, keyType, userCount, deploymentBlock, codeHash }, ...evidence };
   };
   const [expected, actual] = [about(first), about(part)];
   for (const name of Object.keys(expected) as (keyof typeof expected)[]) {

@@ -1,5 +1,5 @@
 import { KeyrootError } from "keyroot/internal/errors";
-import { isUserID, type UserID } from "keyroot/internal/identity";
+import { isUserID, type KeyTypeName, type UserID } from "keyroot/internal/identity";
 import { describeValue, ShapeChecker } from "keyroot/internal/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
@@ -17,6 +17,8 @@ export interface AuditTarget {
   genesisHash: string;
   /** The contract's address: 0x and 40 hex digits. */
   contract: string;
+  /** The type of the registry's keys. Only the state of an audit depends on it. Default: "curve41417". */
+  keyType?: KeyTypeName | undefined;
 }
 
 /** Options of the functions that open a saved state. */
@@ -103,7 +105,10 @@ export function checkedRow(name: string, row: Row | undefined): Row {
  * Checks the contract and chain of a state.
  * @throws ArgumentError STATE_INVALID if the contract or the chain is different
  */
-export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
+export function checkTarget(
+  actual: Record<"chainId" | "genesisHash" | "contract", unknown>,
+  expected: AuditTarget,
+): void {
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;
   throw invalidState(
@@ -112,6 +117,6 @@ export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected
 }
 
 /** Converts the contract and chain to lower case, as states store them. */
-export function normalizeTarget({ chainId, genesisHash, contract }: AuditTarget): AuditTarget {
-  return { chainId, genesisHash: genesisHash.toLowerCase(), contract: contract.toLowerCase() };
+export function normalizeTarget({ chainId, genesisHash, contract, keyType }: AuditTarget): AuditTarget {
+  return { chainId, genesisHash: genesisHash.toLowerCase(), contract: contract.toLowerCase(), keyType };
 }

@@ -54,7 +54,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);
-  using state = await AuditState.open(path, place, { fresh: args.fresh });
+  using state = await AuditState.open(path, { ...place, keyType: args.keyType }, { fresh: args.fresh });
   using progress = new Progress({
     onInterrupt: () => {
       printError("Interrupted. There is no verdict yet. To continue, run the same command again.");
