@@ -10,12 +10,20 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
     "examples/README.md",
-    ...["browser-app", "react-native", "native-app", "partner-backend", "hardhat-project", "cron", "contract"].map(
-      (folder) => `examples/${folder}/README.md`,
-    ),
+    ...[
+      "browser-app",
+      "react-native",
+      "native-app",
+      "partner-backend",
+      "hardhat-project",
+      "cron",
+      "contract",
+      "python",
+    ].map((folder) => `examples/${folder}/README.md`),
   ],
   "App developers": [
     "verifying",
+    "key-types",
     "react-native",
     "light-client",
     "short-proofs",
