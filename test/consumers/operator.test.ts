@@ -88,7 +88,10 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     target = [...chain, "--merkle-url", stack.merkleUrl];
     const { stdout } = await keyroot.run(["sample-users", "--count", "5"]);
     await writeFile(inApp("users.jsonl"), stdout);
-    records = stdout.trimEnd().split("\n").map(parseKeyRecord);
+    records = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => parseKeyRecord(line));
   });
   after(async () => {
     await stack.close();

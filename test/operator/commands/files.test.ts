@@ -26,7 +26,10 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
     it("prints the requested number of valid records", async () => {
       const { code, stdout, stderr } = await keyroot.run(["sample-users", "--count", "30"]);
       expect([code, stderr]).to.deep.equal([0, ""]);
-      const records = stdout.trimEnd().split("\n").map(parseKeyRecord);
+      const records = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => parseKeyRecord(line));
       expect(new Set(records.map(({ userID }) => userID))).to.have.lengthOf(30);
       expect(new Set(records.map(({ pubKey }) => pubKey))).to.have.lengthOf(30);
     });

@@ -2,7 +2,7 @@ import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves
 import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
-import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
+import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./keyTypes/curve41417.ts";
 
 // This code has its own file, because verifiers do not need this code. The curve library has 8 kB after gzip and takes
 // 5 ms to load.

@@ -24,7 +24,8 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
   // The user of a wallet may choose another chain at any time.
   const isWallet = config.servers.endpoints.every((endpoint) => typeof endpoint !== "string");
   if (code === "CHAIN_ID_MISMATCH" && isWallet) return "developer";
-  if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT") return hasSucceeded(config) ? undefined : "developer";
+  if (/^(?:CHAIN_ID_MISMATCH|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
+    return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;

@@ -1,4 +1,5 @@
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/compareKey.ts";
+import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkBuiltins } from "../input/builtins.ts";
 import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../input/options.ts";
@@ -33,6 +34,11 @@ export interface VerifierOptions {
    * code.
    */
   codeHash?: string | undefined;
+  /**
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app trusts,
+   * so it is never read from data. Default: `curve41417`.
+   */
+  keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
   /**
@@ -56,7 +62,7 @@ export interface VerifierOptions {
 /** The options of a single verification. */
 export interface KeyOptions {
   /**
-   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
+   * The key that a server returned for this user: its bytes, or the same bytes in base64. `ANY_KEY` accepts any
    * published key.
    */
   expectedPublicKey: ExpectedKey;
@@ -85,6 +91,8 @@ export interface RegistryReference {
   contract: string;
   /** The required Keccak-256 of the contract's code (EIP-1052): 0x and 64 hex digits. Undefined to accept any code. */
   codeHash?: string | undefined;
+  /** The type of the registry's keys. Undefined for `curve41417`. */
+  keyType?: KeyType | undefined;
 }
 
 /** A user, and the contract from which to read the user's root. */
@@ -96,7 +104,7 @@ export interface RootQuery extends RegistryReference {
 
 /** A user, and the contract in which the user's key must be published. */
 export interface KeyQuery extends RootQuery {
-  /** The 105 bytes of the public key that a server returned for this user, or `ANY_KEY` for no comparison. */
+  /** The bytes of the public key that a server returned for this user, or `ANY_KEY` for no comparison. */
   expectedPublicKey: ExpectedBytes;
 }
 
@@ -105,12 +113,12 @@ export interface KeyQuery extends RootQuery {
  * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
  */
 export function parseRegistryReference(
-  options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash">,
+  options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
   names: readonly string[],
 ): RegistryReference {
   checkBuiltins();
   const checked = checkObject("The options", options, "an object with chainId, contract and trust");
-  const { chainId, contract, codeHash } = checkNames("The options", checked, names);
+  const { chainId, contract, codeHash, keyType } = checkNames("The options", checked, names);
   if (codeHash !== undefined)
     checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
@@ -118,11 +126,13 @@ export function parseRegistryReference(
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
+    keyType: keyType === undefined ? undefined : checkKeyType(keyType),
   };
 }
 
 export function parseKeyQuery(registry: RegistryReference, userID: UserID, expectedPublicKey: ExpectedKey): KeyQuery {
-  return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
+  const key = parseExpectedKey(expectedPublicKey, registry.keyType);
+  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key };
 }
 
 /**

@@ -22,7 +22,7 @@ export interface VerifierConfig {
 
 const OPTIONS: readonly (keyof VerifierOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "publicationMs", "accounts", "limits", "allowHttp", "fetch"] as const),
+  ...(["codeHash", "keyType", "publicationMs", "accounts", "limits", "allowHttp", "fetch"] as const),
 ];
 
 /** Checks the options of a verifier. @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED */

@@ -114,7 +114,7 @@ export async function verifyContacts(
   };
 
   const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
-    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root));
+    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root, registry.keyType));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { query, cached, contradicts } = user;

@@ -1,12 +1,13 @@
 import { availableParallelism } from "node:os";
 import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { KeyType } from "keyroot/internal/identity";
 import type { RpcCall } from "keyroot/internal/transport";
 import { checkOptions } from "../checkOptions.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
-import { AuditState } from "./auditState.ts";
+import { AuditState, checkStateKeyType } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
 import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
@@ -20,6 +21,8 @@ export interface AuditOptions extends AuditedContract {
   /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes this function. */
   call: RpcCall;
   files: FileSource;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /**
    * The number of threads that audit files. With 0, the calling thread audits the files. Default: one thread per core.
    */
@@ -42,7 +45,8 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, retry: true, skipKnownFiles: true, onProgress: true },
+  ...{ call: true, files: true, keyType: true, workers: true, state: true },
+  ...{ retry: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -111,9 +115,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const { files, state, at = "latest", retry } = options;
   checkFileSource(files);
   if (state === undefined) {
-    using temporary = AuditState.inMemory();
+    using temporary = AuditState.inMemory(options.keyType?.name);
     return await audit({ ...options, state: temporary });
   }
+  checkStateKeyType(state.target, options.keyType?.name);
   const repeating = { ...options, call: repeatingCaller(options.call, retry), state };
   for (let moved = 0; ; moved++) {
     try {
@@ -183,7 +188,7 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   });
   await fileAudit.auditBlockNumbers();
   {
-    await using loader = new FileWorkers(files, workers);
+    await using loader = new FileWorkers(files, workers, options.keyType);
     await fileAudit.auditFiles(loader);
     await fileAudit.auditStrayFiles(loader, strays);
   }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import { AuditState } from "../audit/auditState.ts";
@@ -47,7 +48,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   // endpoint.
   const file = `${signing === undefined ? "audit" : "signed-audit"}-${registryKeyOf(place)}.sqlite`;
   const path = args.state ?? join(host.root, ".keyroot", file);
-  using state = await AuditState.open(path, place, { fresh: args.fresh, onRebuild: printRebuild });
+  const target = { ...place, keyType: args.keyType };
+  using state = await AuditState.open(path, target, { fresh: args.fresh, onRebuild: printRebuild });
   using progress = new Progress({
     onInterrupt: () => {
       printError("Interrupted. There is no verdict yet. To continue, run the same command again.");
@@ -58,6 +60,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     contract,
     chainId,
     codeHash: args.codeHash,
+    keyType: await loadKeyType(args.keyType),
     at: signing?.at ?? (trust === "one-endpoint" ? tag : await chain.findBlock()),
     storageProof: storageProof || signing !== undefined,
     skipKnownFiles: args.skipKnownFiles || signing !== undefined,

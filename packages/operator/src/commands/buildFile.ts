@@ -13,7 +13,7 @@ export default async function buildFile({ files: dir, usersPerFile, ...args }: A
   const store = await openStore(dir, args);
   const files = [];
   let users = 0;
-  for (const file of cutIntoFiles(records, usersPerFile)) {
+  for (const file of cutIntoFiles(records, usersPerFile, records.keyType)) {
     const { where: path } = await store.put(file);
     files.push({ root: file.tree.root, users: file.records.length, path });
     progress.update("storing files", (users += file.records.length), records.length);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/internal/errors";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { pinnedBlock } from "keyroot";
 import { makeBlockProof } from "keyroot/light-client";
 import { makeBundle } from "keyroot/bundle";
@@ -29,7 +30,8 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const block =
     chosen.name === "light-client" ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp }) : undefined;
   const trust = block === undefined ? chosen : pinnedBlock(block.blockHash);
-  const options = { rpc, contract, merkleUrl, chainId, allowHttp, trust };
+  const keyType = await loadKeyType(args.keyType);
+  const options = { rpc, contract, merkleUrl, chainId, allowHttp, keyType, trust };
   const { bundle, verified } = await repeatRead(() => makeBundle(userID, options));
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
@@ -51,7 +53,8 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
       : args.auditors !== undefined
         ? [["auditors", "--auditors", args.auditors, "--threshold", String(args.threshold)], "these auditors"]
         : [[`pinned-block:${hash}`], "this hash"];
-  const trusted = ["--trust", ...source, "--contract", contract, "--chain-id", String(chainId)];
+  const typed = args.keyType === "curve41417" ? [] : ["--key-type", args.keyType];
+  const trusted = ["--trust", ...source, "--contract", contract, "--chain-id", String(chainId), ...typed];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
     text: [

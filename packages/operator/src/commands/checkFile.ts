@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { checkUntrusted } from "keyroot/internal/input";
-import { checkKeyRecord } from "keyroot/internal/identity";
+import { checkKeyRecord, type KeyType } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseMerkleFile, rootOfFileName } from "keyroot/internal/merkle";
 import { type OperatorErrorCode, VerificationError } from "../errors.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -12,10 +13,11 @@ import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 
 /** `keyroot check-file <files…>`: checks the names, all records and the whole trees of Merkle-tree files without a chain. */
-export default async function checkFiles({ files: paths }: ArgsOf<"check-file">): Promise<Outcome> {
+export default async function checkFiles({ files: paths, ...args }: ArgsOf<"check-file">): Promise<Outcome> {
+  const keyType = await loadKeyType(args.keyType);
   using progress = new Progress();
   const files = [];
-  for (const path of paths) files.push({ ...(await checkFile(path, progress)), path });
+  for (const path of paths) files.push({ ...(await checkFile(path, keyType, progress)), path });
   return {
     json: { users: files.reduce((sum, { users }) => sum + users, 0), files },
     text: files
@@ -27,7 +29,7 @@ export default async function checkFiles({ files: paths }: ArgsOf<"check-file">)
   };
 }
 
-async function checkFile(path: string, progress: Progress) {
+async function checkFile(path: string, keyType: KeyType, progress: Progress) {
   const bytes = await readInput(path);
   try {
     const root = rootOfFileName(basename(path));
@@ -35,9 +37,9 @@ async function checkFile(path: string, progress: Progress) {
       const message = "The name of a Merkle-tree file must be its root: 64 lowercase hex digits and .json.";
       throw new VerificationError("file", "FILE_NAME", message, { actual: basename(path) });
     }
-    const { records, tree } = parseMerkleFile(bytes, root);
+    const { records, tree } = parseMerkleFile(bytes, root, keyType);
     for (const [i, record] of records.entries()) {
-      checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
+      checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record, keyType));
       progress.update("checking keys", i + 1, records.length);
       // Allow Node to handle Ctrl-C between two records.
       await setImmediate();

@@ -2,6 +2,7 @@
  * The definition of every command that does not need Hardhat: the command's name, help, argument and options.
  * `commandHandlers.ts` adds the handlers.
  */
+import type { KeyTypeName } from "keyroot/internal/identity";
 import {
   chainOptions,
   type Definition,
@@ -76,6 +77,12 @@ const newKeyFile = text(
   },
 );
 const statementFolder = text("dir", "Folder for your own statements. Your web server must publish this folder");
+const keyTypes = ["curve41417", "x25519", "ed25519", "p256", "document"] as const satisfies readonly KeyTypeName[];
+const keyType = text("type", "Type of the registry's public keys", {
+  choices: keyTypes,
+  default: "curve41417",
+  variable: "KEYROOT_KEY_TYPE",
+});
 const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 const records = text(
   "file",
@@ -85,7 +92,7 @@ const records = text(
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 const skipBad = flag("Skip bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 64 });
-const recordFiles = { records, usersPerFile, skipBad };
+const recordFiles = { records, keyType, usersPerFile, skipBad };
 const besideFiles = {
   brotli: flag("Also store Brotli-compressed copies of the files, named <root>.json.br", {
     variable: "KEYROOT_BROTLI",
@@ -143,7 +150,7 @@ function auditNeeds({ compare, files }: Given): string[] {
 export const DEFINITIONS = {
   "sample-users": {
     summary: "Print records of random sample users as JSON lines",
-    options: { count: integer("n", "Number of users", { min: 1, default: 25 }) },
+    options: { count: integer("n", "Number of users", { min: 1, default: 25 }), keyType },
   },
 
   "build-file": {
@@ -159,7 +166,7 @@ export const DEFINITIONS = {
   "check-file": {
     summary: "Check the name, all records and the whole tree of each Merkle-tree file",
     argument: { name: "files", description: "Paths of files named <root>.json", kind: "many" },
-    options: { json },
+    options: { keyType, json },
   },
 
   publish: {
@@ -285,6 +292,7 @@ export const DEFINITIONS = {
         "base64",
         "Public key that your server returned for the user, in base64. If the published key is different, the command fails",
       ),
+      keyType,
       codeHash,
       ...chain,
       rpc: SEVERAL_ENDPOINTS,
@@ -314,6 +322,7 @@ export const DEFINITIONS = {
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
       ...auditors,
+      keyType,
       codeHash,
       ...chain,
       // This option has no variable. Visitors can read its URLs, and the URL in KEYROOT_RPC_URL may contain a secret.
@@ -334,6 +343,7 @@ export const DEFINITIONS = {
       files: requiredFiles(
         "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
       ),
+      keyType,
       ...trust,
       ...chain,
       merkleUrl,
@@ -349,6 +359,7 @@ export const DEFINITIONS = {
       ...trust,
       trust: { ...trust.trust, excludes: ["compare"] },
       auditors: { ...auditors.auditors, description: `${auditors.auditors.description}. Also for --compare` },
+      keyType,
       codeHash,
       state: text("file", "File for the audit's state. The next audit with this file skips finished work", {
         defaultText: "a file in .keyroot",
@@ -395,6 +406,7 @@ export const DEFINITIONS = {
         "File with user records, in the same format as for publish. The command watches all users in the file. Use --records instead of --user-id and --public-key",
         { excludes: ["userID", "publicKey"] },
       ),
+      keyType,
       files: auditedFiles,
       every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
       once: flag(

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { createVerifier, type Trust } from "keyroot";
 import { auditors } from "keyroot/auditors";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { ArgumentError } from "keyroot/internal/errors";
 import { describeValue } from "keyroot/internal/input";
 import { lightClient } from "keyroot/light-client";
@@ -16,7 +17,7 @@ import { checkHash } from "./hexOptions.ts";
 
 /** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
-  const { out, codeHash, visitorEndpoints } = args;
+  const { out, codeHash, keyType, visitorEndpoints } = args;
   checkHash("--code-hash", codeHash);
   const endpoints = args.rpc?.split(",");
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
@@ -34,11 +35,12 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
       : undefined,
     auditors: isGiven(args, ["auditors", "threshold", "statementUrls"]) ? await auditorsOf(args) : undefined,
   };
+  const type = await loadKeyType(keyType);
   // Check the sources before the command writes the page. Without this check, visitors would get the errors.
-  const check = (trust: Trust) => createVerifier({ ...place, rpc: rpc[0] ?? "", trust });
+  const check = (trust: Trust) => createVerifier({ ...place, keyType: type, rpc: rpc[0] ?? "", trust });
   if (sources.lightClient !== undefined) check(lightClient(sources.lightClient));
   if (sources.auditors !== undefined) check(auditors(sources.auditors));
-  const config = { ...place, rpc, ...sources, visitorEndpoints, ...links };
+  const config = { ...place, keyType, rpc, ...sources, visitorEndpoints, ...links };
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];

@@ -1,4 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
@@ -14,14 +16,15 @@ const LISTED = 20;
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
-  { records: path, skipBad }: { records: string; skipBad?: boolean },
+  { records: path, skipBad, keyType }: { records: string; skipBad?: boolean; keyType: KeyTypeName },
   progress: Progress,
 ): Promise<RecordsRead> {
   const isStandardInput = path === "-";
   const name = isStandardInput ? "Standard input" : path;
-  const read = await readRecords(isStandardInput ? process.stdin : path, (done, size) => {
+  const onRead = (done: number, size: number) => {
     progress.update("reading records", done, size, "bytes");
-  });
+  };
+  const read = await readRecords(isStandardInput ? process.stdin : path, onRead, await loadKeyType(keyType));
   const { records, bad } = read;
   if (bad.length > 0 && !skipBad) {
     const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);

@@ -1,3 +1,4 @@
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
@@ -6,7 +7,7 @@ import { Progress } from "./progress.ts";
 
 /** Reads the records in `--records`, and plans their publication. Stores and sends nothing. */
 export async function planRecords(
-  args: { records: string; skipBad: boolean; usersPerFile: number },
+  args: { records: string; skipBad: boolean; usersPerFile: number; keyType: KeyTypeName },
   chainAndFiles: ChainAndFiles,
 ) {
   await chainAndFiles.verifyChainId();

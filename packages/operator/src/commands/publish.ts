@@ -70,6 +70,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
       : { execute: bySafe(safeTransactions, registry, bar, json) }),
     journal,
     usersPerFile,
+    keyType: records.keyType,
     fetchFile: fetchFromHost(merkleUrl, { allowHttp: chainAndFiles.allowHttp }),
     ...options,
     onProgress: (stage, done, users) => {

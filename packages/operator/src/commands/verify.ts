@@ -1,5 +1,6 @@
 import { ArgumentError } from "keyroot/internal/errors";
 import { ANY_KEY } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { createVerifier, type Evidence } from "keyroot";
 import { endpointsOf, trustOf } from "./trust.ts";
 import { describeSource } from "./describeSource.ts";
@@ -29,6 +30,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   const verifier = createVerifier({
     rpc: endpoints.length > 1 ? endpoints : chainAndFiles.rpc,
     ...{ contract, merkleUrl, chainId, codeHash, allowHttp },
+    keyType: await loadKeyType(args.keyType),
     trust: await trustOf(args),
   });
   const expected = { expectedPublicKey: expectedPublicKey ?? ANY_KEY };

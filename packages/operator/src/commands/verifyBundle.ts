@@ -4,6 +4,7 @@ import { ArgumentError } from "keyroot/internal/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
 import type { Evidence } from "keyroot/internal/verifier";
 import { ANY_KEY } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -19,13 +20,14 @@ type Args = ArgsOf<"verify"> & { bundle: string };
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
   const { codeHash } = args;
   const trusted = await trustedContract(args, host);
-  const { bundle, record: own } = parseBundle(await readInput(args.bundle));
+  const keyType = await loadKeyType(args.keyType);
+  const { bundle, record: own } = parseBundle(await readInput(args.bundle), keyType);
   const userID = args.userID ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const proven = await provenBlockOf(args, chainId);
   const trust = proven === undefined ? await offlineTrustOf(args) : pinnedBlock(proven.blockHash);
-  const query = { userID, chainId, contract: trusted.contract, codeHash, expectedPublicKey, trust };
+  const query = { userID, chainId, contract: trusted.contract, codeHash, keyType, expectedPublicKey, trust };
   const verified = await verifyBundle(bundle, query);
   const { record, root, contract, uniqueness } = verified;
   const evidence: Evidence =

@@ -1,6 +1,7 @@
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
 import { checkPublicKey, parseUserID } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { printable } from "keyroot/internal/input";
 import { finding } from "../audit/finding.ts";
 import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
@@ -40,6 +41,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
     contract,
     call,
     files,
+    keyType: await loadKeyType(args.keyType),
     users,
     tag,
     findBlock: source.name === "one-endpoint" ? undefined : findBlock,
@@ -113,17 +115,17 @@ async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void>
   }
 }
 
-async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUser[]> {
+async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<WatchedUser[]> {
   if (records !== undefined) {
     using progress = new Progress();
-    return [...(await loadRecords({ records }, progress)).records];
+    return [...(await loadRecords({ records, keyType }, progress)).records];
   }
   if (userID === undefined || publicKey === undefined) {
     const message =
       "No user is set. Set one user with --user-id and --public-key, or several users with --records FILE.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  checkPublicKey(base64ToBytes(publicKey));
+  checkPublicKey(base64ToBytes(publicKey), await loadKeyType(keyType));
   return [{ userID: parseUserID(userID), pubKey: publicKey }];
 }
 

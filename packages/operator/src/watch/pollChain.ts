@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/internal/errors";
 import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/internal/ethereum";
-import type { UserID } from "keyroot/internal/identity";
+import type { KeyType, UserID } from "keyroot/internal/identity";
 import {
   decodeUserCount,
   fetchBlockNumber,
@@ -27,7 +27,7 @@ import type { WatchCursor, WatchState } from "./watchState.ts";
 /** A user to watch, with the user's own key. */
 export interface WatchedUser {
   userID: UserID;
-  /** The user's public key: 105 bytes in base64. */
+  /** The user's public key in base64. */
   pubKey: string;
 }
 
@@ -39,6 +39,8 @@ export interface PollOptions {
   /** The address of the registry: 0x and 40 hex digits. */
   contract: string;
   files: FileSource;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   users: readonly WatchedUser[];
   /** The newest block to read. Blocks that are `finalized` are never reorganized. */
   tag: "latest" | "safe" | "finalized";

@@ -77,17 +77,9 @@ export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFil
 }
 
 const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
-  ...{ call: true, chainId: true, contract: true, files: true, users: true },
-  ...{
-    tag: true,
-    findBlock: true,
-    fromBlock: true,
-    state: true,
-    unavailableAfterMs: true,
-    maxAgeMs: true,
-    retry: true,
-    now: true,
-  },
+  ...{ call: true, chainId: true, contract: true, files: true, keyType: true, users: true },
+  ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true },
+  ...{ retry: true, now: true },
 };
 
 /** `watch` also accepts an object that was made for `pollEvents`, and sets `readOwnFiles` itself. */

@@ -1,6 +1,6 @@
 import { toQuantity } from "keyroot/internal/ethereum";
 import { sha256Hex } from "keyroot/internal/bytes";
-import { ANY_KEY, type UserID } from "keyroot/internal/identity";
+import { ANY_KEY, type KeyType, type UserID } from "keyroot/internal/identity";
 import { parseMerkleFile } from "keyroot/internal/merkle";
 import { ZERO_ROOT } from "keyroot/internal/registry";
 import { type Evidence, verifyRecord, verifyRoot } from "keyroot/internal/verifier";
@@ -10,6 +10,8 @@ import type { Batch, PlanTarget } from "../plan/plan.ts";
 
 /** The endpoint's responses about a batch at a final block. */
 export interface ChainReading {
+  /** The type of the registry's keys. Undefined for `curve41417`. */
+  keyType?: KeyType | undefined;
   /** The chain id that the endpoint reported. */
   chainId: number;
   /**
@@ -65,7 +67,7 @@ export async function proveBatch(
   if (proven.userIDs.length === 0) return proven;
   const bytes = await fetchFile(batchRoot, fileBytes);
   if (verifiedSha256 !== undefined && sha256Hex(bytes) === verifiedSha256) return proven;
-  const file = parseMerkleFile(bytes, batchRoot);
+  const file = parseMerkleFile(bytes, batchRoot, reading.keyType);
   for (const userID of proven.userIDs)
     verifyRecord({ userID, chainId, contract, expectedPublicKey: ANY_KEY }, batchRoot, file);
   return proven;

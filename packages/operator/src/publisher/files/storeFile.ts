@@ -16,7 +16,7 @@ export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchF
   const { root } = file.tree;
   // The keys were already checked when the records were read. The root is the hash of all records, so the check of the
   // root includes the keys.
-  parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
+  parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root, file.keyType);
   return stored;
 }
 
