@@ -1,6 +1,7 @@
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
+import { isBytes } from "../input/isBytes.ts";
 import { decodeDocument } from "../input/untrusted.ts";
 import { checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type Account, invalidAccount, parseAccount, slotIDOf } from "./account.ts";
@@ -38,7 +39,7 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
 export function parseAccountFile(source: Uint8Array): AccountFile {
-  if (!(source instanceof Uint8Array)) throw invalidArgument("The account file", "a Uint8Array", source);
+  if (!isBytes(source)) throw invalidArgument("The account file", "a Uint8Array", source);
   const text = decodeDocument("The account file", source, MAX_ACCOUNT_FILE_BYTES);
   const [head, ...parts] = text.replace(/\n$/, "").split("\n\n");
   const account = parseAccount(`${head}\n`);

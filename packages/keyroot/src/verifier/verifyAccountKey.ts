@@ -5,6 +5,7 @@ import { VerificationError } from "../errors.ts";
 import { ANY_KEY, compareKey } from "../identity/compareKey.ts";
 import { userIDToHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
+import { isBytes } from "../input/isBytes.ts";
 import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import { fetchAccountFile } from "../transport/fetchAccountFile.ts";
@@ -91,7 +92,7 @@ function verifyNoSuccessor(
 }
 
 function toBytes(account: string | Uint8Array): Uint8Array {
-  if (account instanceof Uint8Array) return account;
+  if (isBytes(account)) return account;
   if (typeof account !== "string") throw invalidArgument("The account option", "a text or its bytes", account);
   if (account.length <= MAX_ACCOUNT_FILE_BYTES) return encodeUtf8(account);
   const message = `The account file has more than ${MAX_ACCOUNT_FILE_BYTES} bytes: ${describeValue(account)}.`;

@@ -1,5 +1,6 @@
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
+import { isBytes } from "../input/isBytes.ts";
 import { invalidArgument } from "../input/options.ts";
 import { type KeyOptions, parseKeyQuery } from "./options.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
@@ -23,7 +24,7 @@ export async function verifyKey(
   if (verifyAccountFile === undefined && account !== undefined)
     throw invalidArgument("The account option", "undefined without the verifier's accounts option", account);
   // A copy, because the caller may change the bytes during the verification.
-  const file = account instanceof Uint8Array ? new Uint8Array(account) : account;
+  const file = isBytes(account) ? new Uint8Array(account) : account;
   const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>
     (await import("./verifyAccountKey.ts")).verifyAccountKey(config, query, file, servers);
   const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {

@@ -1,5 +1,6 @@
 import { ArgumentError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
+import { isBytes } from "../../input/isBytes.ts";
 import { isObject } from "../../input/isObject.ts";
 import { invalidArgument } from "../../input/options.ts";
 
@@ -50,7 +51,7 @@ const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 and docu
  * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH
  */
 export function checkLength(bytes: unknown, { title, length }: KeyType, subject = "The public key"): Uint8Array {
-  if (bytes instanceof Uint8Array) {
+  if (isBytes(bytes)) {
     if (bytes.length === length) return bytes;
     const others = TITLES[bytes.length];
     if (others !== undefined) {
