@@ -23,6 +23,11 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const keyType = await loadKeyType(args.keyType);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle), keyType);
   const userID = args.userID ?? own.userID;
+  if (trusted.chainId === undefined && args.trust === "auditors") {
+    // The same contract address can exist on another chain, where the auditors also sign statements.
+    const message = "The trusted chain is missing. A forged bundle could be from another chain. Set --chain-id.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
   const chainId = trusted.chainId ?? bundle.chainId;
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const proven = await provenBlockOf(args, chainId);
