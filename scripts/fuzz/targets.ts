@@ -126,8 +126,8 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     seeds: goodVectors("accounts/accounts.json").map(({ bytes }) => Buffer.from(parseAccountFile(bytes).account.text)),
     parse: (bytes) => {
       const text = Buffer.from(bytes).toString();
-      const { text: _, userID, salt, ...parts } = parseAccount(text);
-      const again = makeAccount({ ...parts, salt: Buffer.from(salt, "hex") });
+      const { userID, chainId, contract, keys, threshold, salt } = parseAccount(text);
+      const again = makeAccount({ chainId, contract, keys, threshold, salt: Buffer.from(salt, "hex") });
       requireEqual("an account, parsed and written", [again.text, again.userID], [text, userID]);
     },
   }),

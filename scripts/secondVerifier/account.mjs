@@ -224,7 +224,8 @@ for (const path of process.argv.slice(2)) {
     const actual = verdictOf(vector);
     const isEqual = isDeepStrictEqual(actual, vector.verdict);
     agree &&= isEqual;
-    console.log(isEqual ? `agree     ${vector.name}` : `DISAGREE  ${vector.name}: ${JSON.stringify(actual)}`);
+    const line = isEqual ? `agree     ${vector.name}` : `DISAGREE  ${vector.name}: ${JSON.stringify(actual)}`;
+    process.stdout.write(`${line}\n`);
   }
 }
 process.exitCode = agree ? 0 : 1;

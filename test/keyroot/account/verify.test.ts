@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import hre from "hardhat";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { endpoints, oneEndpoint, ownNode, type Trust, userIDToHex } from "keyroot";
 import { accounts } from "keyroot/account";
@@ -25,7 +26,7 @@ import { verifierAt, type OnceOptions } from "../../support/verifier/verifyOnce.
 /** Size of the second slot's proof at 70,000 users, in bytes, and of the account file with one key. */
 const MAX_ADDED_BYTES = 2100;
 
-const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] as Uint8Array;
+const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] ?? new Uint8Array();
 const textAt = (number: number) => Buffer.from(keyAt(number)).toString("base64");
 
 describe("a verifier with accounts", () => {
@@ -55,10 +56,11 @@ describe("a verifier with accounts", () => {
       const file = files.get(url);
       response.writeHead(file === undefined ? 404 : 200).end(file);
     });
-    second = await serve(async (request, response) => {
+    const forward = async (request: IncomingMessage, response: ServerResponse) => {
       const answer = await fetch(chain.rpcUrl, { method: "POST", body: await text(request) });
       response.writeHead(answer.status).end(await answer.text());
-    });
+    };
+    second = await serve((request, response) => void forward(request, response));
     publish = async (userID, publicKey) => {
       const neighbor = sampleUserID(count++, 43);
       const file = makeMerkleFile([makeKeyRecord(userID, publicKey), makeKeyRecord(neighbor, keyAt(0))]);
@@ -87,7 +89,8 @@ describe("a verifier with accounts", () => {
   const counting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     const bytes = await response.clone().arrayBuffer();
-    requests.push({ url: String(input), bytes: bytes.byteLength + String(init?.body ?? "").length });
+    const sent = typeof init?.body === "string" ? init.body.length : 0;
+    requests.push({ url: input as string, bytes: bytes.byteLength + sent });
     return response;
   };
   const optionsFor = (trust: Trust) => {

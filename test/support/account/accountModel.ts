@@ -96,7 +96,11 @@ const memo = <T>(make: (...args: (string | number)[]) => T) => {
     return value;
   };
 };
-const accountAt = (index: number) => ACCOUNTS[index % ACCOUNTS.length] as PlainAccount;
+const accountAt = (index: number, accounts = ACCOUNTS): PlainAccount => {
+  const account = accounts[index % accounts.length];
+  if (account === undefined) throw new RangeError("There are no accounts.");
+  return account;
+};
 const slotOf = memo((account, number) => plainSlot(accountAt(Number(account)), Number(number)));
 const statementOf = memo((account, number, key) =>
   plainStatement(accountAt(Number(account)), Number(number), key === "void" ? undefined : String(key)),
@@ -109,7 +113,7 @@ const weakStatementOf = memo((account, number, key, way) => {
   return plainStatement(accountAt(Number(account)), Number(number), String(key), signers);
 });
 const foreignStatementOf = memo((account, number, key) =>
-  plainStatement(ELSEWHERE[Number(account)] as PlainAccount, Number(number), String(key)),
+  plainStatement(accountAt(Number(account), ELSEWHERE), Number(number), String(key)),
 );
 const fileOf = memo((userID, key) => {
   const value = JSON.stringify({ userID, pubKey: key, keyID: KEY_IDS.get(String(key)) });
@@ -180,7 +184,7 @@ export function makeHistory(seed: number): History {
     if (change === 0) return { text: mutate(text, random), valid: undefined };
     if (change === 1)
       return {
-        text: plainAccountFile(pick([accountAt(index + 1), ELSEWHERE[index] as PlainAccount]), [first]),
+        text: plainAccountFile(pick([accountAt(index + 1), accountAt(index, ELSEWHERE)]), [first]),
         valid: undefined,
       };
     return { text, valid };
@@ -237,7 +241,7 @@ export async function runHistories(count: number, seed: number, mutant: Mutant =
   let history = makeHistory(seed);
   const request = ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
     Promise.resolve(method === "eth_chainId" ? "0x7a69" : answerCall(params[0] as EthCall, history));
-  const fetchFile: typeof fetch = (input) => Promise.resolve(answerFile(String(input), history));
+  const fetchFile: typeof fetch = (input) => Promise.resolve(answerFile(input as string, history));
   const options = { chainId: CHAIN_ID, contract: CONTRACT, merkleUrl: "https://files.example", fetch: fetchFile };
   const config = parseVerifierOptions({ ...options, rpc: { request }, trust: oneEndpoint(), accounts: accounts() });
   const { verifyAccountFile } = config;

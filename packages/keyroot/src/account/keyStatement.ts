@@ -89,7 +89,7 @@ export function makeKeyStatement(
   const signatures = [...(given as readonly StatementSignature[])].map((one, i): StatementSignature => {
     const { keyNumber, signature } = checkObject(`signatures[${i}]`, one, "an object with keyNumber and signature");
     checkInteger(`signatures[${i}].keyNumber`, keyNumber, 1, keys.length);
-    const { type } = keys[keyNumber - 1] as RecoveryKey;
+    const [{ type }] = keys.slice(keyNumber - 1) as [RecoveryKey];
     const bytes = checkBytes(`signatures[${i}].signature`, signature);
     const normalized = normalizeSignature(type, bytes);
     if (normalized === undefined) throw invalidArgument(`signatures[${i}].signature`, `a signature of ${type}`, bytes);
@@ -131,8 +131,8 @@ export function parseKeyStatement(text: unknown): SignedKeyStatement {
 export function verifyKeyStatement(account: Pick<Account, "text">, statement: string): KeyStatement {
   const signed = parseKeyStatement(statement);
   verifySignatures(parseAccount(checkObject("The account", account).text), signed);
-  const { signatures, ...verified } = signed;
-  return verified;
+  const { account: userID, number, publicKey } = signed;
+  return { account: userID, number, publicKey };
 }
 
 /**
