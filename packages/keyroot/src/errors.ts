@@ -96,7 +96,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
    */
   toJSON(): object {
     const { name, message, advice, docs } = this;
-    return { ...this, name, message, advice, docs };
+    return Object.assign({}, this, { name, message, advice, docs });
   }
 
   /** The URL of this error code's documentation. */

@@ -90,7 +90,7 @@ describe("fetchBytes", () => {
       await send();
       const { Request } = globalThis;
       try {
-        globalThis.Request = class {} as unknown as typeof Request;
+        globalThis.Request = Object as unknown as typeof Request;
         await send();
       } finally {
         globalThis.Request = Request;

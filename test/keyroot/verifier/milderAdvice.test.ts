@@ -68,16 +68,16 @@ describeOnChains("the advice property of a verification's error", (chain) => {
   });
 
   it("is `developer` if the user of a wallet chose another chain", async () => {
-    let chainId: string | undefined;
+    const chosen: { chainId?: string } = {};
     const [endpoint = ""] = [chain.optionsFor("one-endpoint").rpc].flat() as string[];
     const rpcOf = (method: string, params: unknown) => rpc(endpoint, method, params as unknown[]);
     const wallet = {
       request: async ({ method, params }: { method: string; params?: unknown }) =>
-        (method === "eth_chainId" ? chainId : undefined) ?? rpcOf(method, params),
+        (method === "eth_chainId" ? chosen.chainId : undefined) ?? rpcOf(method, params),
     };
     const verifier = verifierOf({ ...chain.optionsFor("one-endpoint"), rpc: wallet });
     await verifier.verify(userID, { expectedPublicKey: mine.pubKey });
-    chainId = "0x89";
+    chosen.chainId = "0x89";
     expect(await adviceFor(verifier)).to.equal("developer");
   });
 });

@@ -49,7 +49,7 @@ export async function raiseAlarms(
       refused.delete(nameOf(alarm));
       try {
         const made = await makeAlarm(config, userID, condition, { makeBundle, errors, signal });
-        await withTimeout("The function onAlarm", timeoutMs, signal, async () => onAlarm(made));
+        await withTimeout("The function onAlarm", timeoutMs, signal, () => Promise.resolve(made).then(onAlarm));
         undelivered.delete(condition);
       } catch (error) {
         if (signal.aborted) throw error;

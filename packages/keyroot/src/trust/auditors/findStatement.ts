@@ -88,7 +88,10 @@ async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result
   const { promise, resolve } = withResolvers<undefined>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = async (request: Promise<T>) => {
-    if (isEnough(await request) && timer === undefined) timer = setTimeout(() => resolve(undefined), GRACE_MS);
+    if (isEnough(await request) && timer === undefined)
+      timer = setTimeout(() => {
+        resolve(undefined);
+      }, GRACE_MS);
   };
   try {
     await Promise.race([promise, Promise.all(requests.map(wait))]);

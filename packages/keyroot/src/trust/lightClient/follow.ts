@@ -50,7 +50,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   const headStartMs = Math.min(HEAD_START_MS, http.timeoutMs / (urls.length + 1));
   const errors: KeyrootError[] = [];
   let running = 0;
-  let isAnswered = false;
+  const answered: string[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const race = (signal: AbortSignal) => {
     const { promise, resolve, reject } = withResolvers<undefined>();
@@ -58,7 +58,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
       const endpoint = new BeaconEndpoint(url, network, { ...http, signal });
       try {
         const { slot } = await followEndpoint(following, endpoint);
-        isAnswered = true;
+        answered.push(url);
         if (now() - timeOf(network, slot) > LATE_MS) return;
         urls.unshift(...urls.splice(urls.indexOf(url), 1));
         resolve(undefined);
@@ -91,7 +91,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   } finally {
     clearTimeout(timer);
   }
-  if (isAnswered && following.state !== undefined) return following.state;
+  if (answered.length > 0 && following.state !== undefined) return following.state;
   const [forgery] = errors.filter((error) => error instanceof VerificationError);
   throw forgery ?? errors[0] ?? new RangeError("There is no endpoint.");
 }
