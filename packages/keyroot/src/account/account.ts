@@ -52,7 +52,7 @@ export interface AccountOptions {
   salt?: Uint8Array | undefined;
 }
 
-export const MAX_RECOVERY_KEYS = 16;
+const MAX_RECOVERY_KEYS = 16;
 /** The highest number of a key. The number of the slot after it must also have 4 bytes. */
 export const MAX_NUMBER = 2 ** 32 - 2;
 const SALT_BYTES = 16;

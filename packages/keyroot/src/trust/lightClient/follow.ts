@@ -9,7 +9,7 @@ import { applyUpdate, latestSlot, type LightClientState, periodOf, slotAt, start
 import { malformed } from "./ssz.ts";
 
 /** A container that changed the state, with the slot of the container's first header. */
-export interface Accepted {
+interface Accepted {
   kind: keyof Layouts;
   slot: number;
   value: object;
