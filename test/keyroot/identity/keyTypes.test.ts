@@ -1,7 +1,7 @@
 import { x25519 as nobleX25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import fc from "fast-check";
-import { createPublicKey, diffieHellman, type JsonWebKey, sign, verify } from "node:crypto";
+import { createPublicKey, diffieHellman, sign, verify } from "node:crypto";
 import { ArgumentError, createVerifier, oneEndpoint, type VerifierOptions } from "keyroot";
 import { curve41417, document, ed25519, type KeyType, p256, x25519 } from "keyroot/key-types";
 import { makeMerkleFile, makeMerkleProof, parseMerkleFile, verifyMerkleProof } from "keyroot/merkle";
@@ -25,7 +25,7 @@ const OF: Record<TypeName, KeyType> = { x25519, ed25519, p256, document };
 const every = Object.values({ curve41417, ...OF });
 const keyOf = (type: KeyType) =>
   type === curve41417 ? (samplePublicKeys[0] ?? new Uint8Array()) : publicKeyOf(type.name as TypeName, 0);
-const messageOf = (run: () => unknown): string => {
+const messageOf = (run: () => void): string => {
   try {
     run();
     return "";
@@ -64,26 +64,21 @@ describe("key types", () => {
 
       it("accepts unusual valid keys", () => {
         for (const [of, about, key] of VALID)
-          if (of === name)
-            expect(
-              refusalOf(() => type.check(key)),
-              about,
-            ).to.equal(undefined);
+          if (of === name) expect(refusalOf(checkPublicKey, key, type), about).to.equal(undefined);
       });
 
       if (name !== "document")
         it("rejects the invalid keys of Project Wycheproof and the RFCs", () => {
           for (const [about, key, code] of INVALID[name])
-            expect(
-              refusalOf(() => type.check(key)),
-              about,
-            ).to.equal(code);
+            expect(refusalOf(checkPublicKey, key, type), about).to.equal(code);
         });
 
       it("rejects keys of other types and lengths, and names both types", () => {
         for (const other of every) {
           if (other.length === type.length) continue;
-          const message = messageOf(() => checkPublicKey(keyOf(other), type));
+          const message = messageOf(() => {
+            checkPublicKey(keyOf(other), type);
+          });
           expect(message).to.match(/^KEY_TYPE_MISMATCH developer /);
           for (const word of [type.title, other.title, String(type.length), String(other.length)])
             expect(message).to.include(word);
@@ -95,7 +90,7 @@ describe("key types", () => {
           "",
           null,
         ])
-          expect(refusalOf(() => type.check(key as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
+          expect(refusalOf(checkPublicKey, key as Uint8Array, type)).to.equal("PUBLIC_KEY_LENGTH");
       });
 
       it("reads and proves files, by the fast and by the thorough way", () => {
@@ -114,7 +109,11 @@ describe("key types", () => {
 
       it("reads every record the same by the fast and by the thorough way", () => {
         const text = recordText(sampleUserID(0), publicKeyOf(name, 0));
-        const change = fc.tuple(fc.nat(text.length - 1), fc.constantFrom(...'=AQBgw+/_-z"\\ '), fc.boolean());
+        const change = fc.tuple(
+          fc.nat(text.length - 1),
+          fc.constantFrom(...Array.from('=AQBgw+/_-z"\\ ')),
+          fc.boolean(),
+        );
         fc.assert(
           fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
             const changed = changes.reduce(
@@ -153,7 +152,7 @@ describe("key types", () => {
       const computes = (key: Uint8Array) => {
         const jwk = { kty: "OKP", crv: "X25519", x: Buffer.from(key).toString("base64url") };
         try {
-          diffieHellman({ privateKey, publicKey: createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }) });
+          diffieHellman({ privateKey, publicKey: createPublicKey({ key: jwk, format: "jwk" }) });
           return true;
         } catch {
           return false;
@@ -172,14 +171,14 @@ describe("key types", () => {
       const known = INVALID.x25519.filter(([, , code]) => code === "PUBLIC_KEY_SMALL_ORDER").map(([, key]) => key);
       expect(known).to.have.length(5);
       for (const key of [...known, ...fc.sample(canonical, 100)]) {
-        const isValid = refusalOf(() => x25519.check(key)) === undefined;
+        const isValid = refusalOf(checkPublicKey, key, x25519) === undefined;
         expect([computes(key), nobleComputes(key)], Buffer.from(key).toString("hex")).to.deep.equal([isValid, isValid]);
       }
     });
   });
 
   describe("ed25519 and p256", () => {
-    it("have keys whose signatures node:crypto verifies", async () => {
+    it("have keys whose signatures node:crypto verifies", () => {
       for (const [type, hash, crv] of [
         ["ed25519", null, "Ed25519"],
         ["p256", "sha256", "P-256"],
@@ -191,9 +190,7 @@ describe("key types", () => {
         const jwk = { kty: type === "p256" ? "EC" : "OKP", crv, x, ...(y !== undefined && { y }) };
         const message = Buffer.from("message");
         const signature = sign(hash, message, privateKeyOf(type, 1));
-        expect(verify(hash, message, createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }), signature)).to.equal(
-          true,
-        );
+        expect(verify(hash, message, createPublicKey({ key: jwk, format: "jwk" }), signature)).to.equal(true);
       }
     });
   });

@@ -15,7 +15,7 @@ export const document: KeyType<Uint8Array> = {
   check(bytes) {
     checkLength(bytes, document);
   },
-  async generate() {
+  generate() {
     const text = randomBytes(64);
     return { publicKey: hexToBytes(sha256Hex(text)), privateKey: text };
   },

@@ -19,7 +19,7 @@ export const ed25519: KeyType<Uint8Array> = {
     if (!point.isTorsionFree())
       throw invalidKey("PUBLIC_KEY_NOT_PRIME_ORDER", "is not in the subgroup of prime order", bytesToBase64(bytes));
   },
-  async generate() {
+  generate() {
     const { secretKey, publicKey } = curve.keygen();
     return { publicKey, privateKey: secretKey };
   },

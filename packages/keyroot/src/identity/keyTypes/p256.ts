@@ -22,7 +22,7 @@ export const p256: KeyType<Uint8Array> = {
       throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of P-256", bytesToBase64(bytes));
     }
   },
-  async generate() {
+  generate() {
     const privateKey = curve.utils.randomSecretKey();
     return { publicKey: curve.getPublicKey(privateKey, false), privateKey };
   },
