@@ -1,7 +1,7 @@
 import { x25519 as nobleX25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import fc from "fast-check";
-import { createPublicKey, diffieHellman, type JsonWebKey, sign, verify } from "node:crypto";
+import { createPublicKey, diffieHellman, sign, verify } from "node:crypto";
 import { ArgumentError, createVerifier, oneEndpoint, type VerifierOptions } from "keyroot";
 import { curve41417, document, ed25519, type KeyType, p256, x25519 } from "keyroot/key-types";
 import { makeMerkleFile, makeMerkleProof, parseMerkleFile, verifyMerkleProof } from "keyroot/merkle";
@@ -25,7 +25,7 @@ const OF: Record<TypeName, KeyType> = { x25519, ed25519, p256, document };
 const every = Object.values({ curve41417, ...OF });
 const keyOf = (type: KeyType) =>
   type === curve41417 ? (samplePublicKeys[0] ?? new Uint8Array()) : publicKeyOf(type.name as TypeName, 0);
-const messageOf = (run: () => unknown): string => {
+const messageOf = (run: () => void): string => {
   try {
     run();
     return "";
@@ -64,24 +64,13 @@ describe("key types", () => {
 
       it("accepts unusual valid keys", () => {
         for (const [of, about, key] of VALID)
-          if (of === name)
-            expect(
-              refusalOf(() => {
-                type.check(key);
-              }),
-              about,
-            ).to.equal(undefined);
+          if (of === name) expect(refusalOf(checkPublicKey, key, type), about).to.equal(undefined);
       });
 
       if (name !== "document")
         it("rejects the invalid keys of Project Wycheproof and the RFCs", () => {
           for (const [about, key, code] of INVALID[name])
-            expect(
-              refusalOf(() => {
-                type.check(key);
-              }),
-              about,
-            ).to.equal(code);
+            expect(refusalOf(checkPublicKey, key, type), about).to.equal(code);
         });
 
       it("rejects keys of other types and lengths, and names both types", () => {
@@ -101,11 +90,7 @@ describe("key types", () => {
           "",
           null,
         ])
-          expect(
-            refusalOf(() => {
-              type.check(key as Uint8Array);
-            }),
-          ).to.equal("PUBLIC_KEY_LENGTH");
+          expect(refusalOf(checkPublicKey, key as Uint8Array, type)).to.equal("PUBLIC_KEY_LENGTH");
       });
 
       it("reads and proves files, by the fast and by the thorough way", () => {
@@ -186,10 +171,7 @@ describe("key types", () => {
       const known = INVALID.x25519.filter(([, , code]) => code === "PUBLIC_KEY_SMALL_ORDER").map(([, key]) => key);
       expect(known).to.have.length(5);
       for (const key of [...known, ...fc.sample(canonical, 100)]) {
-        const isValid =
-          refusalOf(() => {
-            x25519.check(key);
-          }) === undefined;
+        const isValid = refusalOf(checkPublicKey, key, x25519) === undefined;
         expect([computes(key), nobleComputes(key)], Buffer.from(key).toString("hex")).to.deep.equal([isValid, isValid]);
       }
     });
@@ -208,9 +190,7 @@ describe("key types", () => {
         const jwk = { kty: type === "p256" ? "EC" : "OKP", crv, x, ...(y !== undefined && { y }) };
         const message = Buffer.from("message");
         const signature = sign(hash, message, privateKeyOf(type, 1));
-        expect(verify(hash, message, createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }), signature)).to.equal(
-          true,
-        );
+        expect(verify(hash, message, createPublicKey({ key: jwk, format: "jwk" }), signature)).to.equal(true);
       }
     });
   });

@@ -39,7 +39,7 @@ export interface KeyType<PrivateKey = unknown> {
    * Generates a key pair for samples and tests.
    * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
    */
-  generate(): Promise<GeneratedKey<PrivateKey>>;
+  generate(): GeneratedKey<PrivateKey> | Promise<GeneratedKey<PrivateKey>>;
 }
 
 /** What keys of other lengths are, for error messages. A value of 32 bytes can have three types. */
