@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { WorkerPool } from "../threads/workerPool.ts";
-import type { FileSource } from "./fileSource.ts";
+import type { FileSource } from "../follow/index.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
 /**

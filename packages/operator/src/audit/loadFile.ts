@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { KeyrootError, TransportError, VerificationError } from "keyroot/internal/errors";
 import { auditFile, type FileAudit } from "./auditFile.ts";
-import { type FileSource, readFileOf } from "./fileSource.ts";
+import { type FileSource, readFileOf } from "../follow/index.ts";
 import { finding } from "./finding.ts";
 
 /** A file to read and audit. */
