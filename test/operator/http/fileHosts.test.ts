@@ -4,7 +4,7 @@ import { fetchFromHost } from "@keyroot/operator/publisher";
 import { KeyrootError } from "keyroot/internal/errors";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { makeMerkleFile } from "keyroot/merkle";
-import { readFileOf } from "../../../packages/operator/src/audit/fileSource.ts";
+import { readFileOf } from "../../../packages/operator/src/follow/index.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";

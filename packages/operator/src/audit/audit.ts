@@ -6,14 +6,24 @@ import { checkOptions } from "../checkOptions.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
-import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
+import { auditCursor, auditHistory, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState, checkStateKeyType } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
-import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
+import {
+  type AuditedContract,
+  checkFileSource,
+  type ContractCounts,
+  type DatedRootLog,
+  type FileSource,
+  findStrayFiles,
+  type History,
+  isOnChain,
+  readCounts,
+  readHistory,
+  type SavedHistory,
+} from "../follow/index.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, Findings } from "./finding.ts";
-import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
-import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
 /** Options of the function `audit`. */
@@ -159,8 +169,8 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
     const { cursor } = state;
     // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
     const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
-    const { history, miscounted } = await readCountedHistory(options, counts, state);
-    const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...history.findings];
+    const { history, miscounted, faults } = await readCountedHistory(options, counts, state);
+    const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...faults];
     return { counts, history, isCursorKept, miscounted, findings };
   };
   return readUntil(({ findings }) => findings.every(({ severity }) => severity !== "damage"), read, options.retry);
@@ -193,10 +203,7 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
     await fileAudit.auditStrayFiles(loader, strays);
   }
   // If the run was incomplete or an event is not on the chain, the next run must read all events again.
-  const isComplete =
-    miscounted.length === 0 &&
-    !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
-    fileAudit.filesRead === roots.length;
+  const isComplete = miscounted.length === 0 && history.misplaced.length === 0 && fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
   const usersOf = (root: string) => state.file(root)?.users;
@@ -224,7 +231,7 @@ async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,
   { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,
   { cursor, events: savedEvents }: SavedHistory,
-): Promise<{ history: History; miscounted: Finding[] }> {
+): Promise<{ history: History; miscounted: Finding[]; faults: Finding[] }> {
   const range = { fromBlock, toBlock: block.number };
   const read = (from: SavedHistory) =>
     readHistory(
@@ -239,11 +246,12 @@ async function readCountedHistory(
     );
   let history = await read({ cursor, events: savedEvents });
   let miscounted = auditUserCount(history.events, userCount);
+  const faults = auditHistory(history);
   if (miscounted.length > 0 && savedEvents.length + (cursor?.number ?? 0) > 0) {
-    const { findings } = history;
+    const removed = auditHistory({ ...history, misplaced: [] });
     history = await read({ cursor: undefined, events: [] });
-    history.findings.push(...findings.filter(({ code }) => code !== "LOG_NOT_CANONICAL"));
+    faults.splice(0, Infinity, ...auditHistory(history), ...removed);
     miscounted = auditUserCount(history.events, userCount);
   }
-  return { history, miscounted };
+  return { history, miscounted, faults };
 }

@@ -5,8 +5,7 @@ import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";
-import type { BlockCursor } from "./checkBlock.ts";
-import type { DatedRootLog, SavedHistory } from "./history.ts";
+import type { BlockCursor, DatedRootLog, SavedHistory } from "../follow/index.ts";
 import {
   type AuditTarget,
   checkTarget,

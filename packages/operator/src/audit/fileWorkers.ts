@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { curve41417, type KeyType, type KeyTypeName } from "keyroot/internal/identity";
 import { WorkerPool } from "../threads/workerPool.ts";
-import type { FileSource } from "./fileSource.ts";
+import type { FileSource } from "../follow/index.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
 /**

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { curve41417, type KeyType } from "keyroot/internal/identity";
 import { KeyrootError, TransportError, VerificationError } from "keyroot/internal/errors";
 import { auditFile, type FileAudit } from "./auditFile.ts";
-import { type FileSource, readFileOf } from "./fileSource.ts";
+import { type FileSource, readFileOf } from "../follow/index.ts";
 import { finding } from "./finding.ts";
 
 /** A file to read and audit. */

@@ -8,10 +8,9 @@ import {
   type RpcCall,
   rpcCaller,
 } from "keyroot/internal/transport";
-import type { FileSource } from "../audit/fileSource.ts";
+import { type FileSource, isLocalChain } from "../follow/index.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
-import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { repeatingCaller } from "../rpc/repeatReads.ts";
 import { checkAddress } from "./hexOptions.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
-import { chainKeyOf } from "../publisher/chain/localChains.ts";
+import { chainKeyOf } from "../follow/index.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";
 import { printWaiting } from "./output.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";

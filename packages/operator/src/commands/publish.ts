@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { Registry } from "../publisher/chain/registry.ts";
-import { fetchFromHost } from "../publisher/files/fetchFile.ts";
+import { fetchFromHost } from "../follow/index.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
 import { keyDiffers } from "../publisher/plan/compareKeys.ts";

@@ -5,7 +5,7 @@ import { fetchBlockByHash } from "keyroot/internal/ethereum";
 import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall } from "keyroot/internal/transport";
 import type { BlockSource } from "keyroot/internal/verifier";
 import type { AuditReport } from "../audit/audit.ts";
-import type { AuditedContract } from "../audit/readCounts.ts";
+import type { AuditedContract } from "../follow/index.ts";
 import { type AuditorSigner, openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
 import { type Comparison, compareStatements } from "../audit/statements/compareStatements.ts";
 import { StatementFolder, type StatementSource } from "../audit/statements/statementFolder.ts";

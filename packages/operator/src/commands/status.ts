@@ -3,7 +3,7 @@ import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
 import { VerificationError } from "keyroot/internal/errors";
 import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
-import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
+import { fetchUserCountIfAny, readCounts } from "../follow/index.ts";
 import { endpointsOf, openTrustedChain, type TrustedBlock } from "./trust.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";

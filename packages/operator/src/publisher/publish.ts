@@ -19,11 +19,10 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
 import { maxPriorityFeeOf } from "./chain/fees.ts";
-import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
+import type { AddedRootEvent } from "./chain/registry.ts";
+import { checkFinality, type FetchFile, type UserRoot, waitForFinality } from "../follow/index.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
-import type { FetchFile } from "./files/fetchFile.ts";
 import { storeFile } from "./files/storeFile.ts";
-import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
 import { attemptsFor, type Journal, moveAttempts } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
@@ -298,7 +297,9 @@ class Publisher {
     const report = (reason: string) => {
       this.#emit({ event: "waiting", reason });
     };
-    const block = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
+    const final = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
+    // A node may delete the state of a fixed block during a long proof.
+    const block = finality === "finalized" ? finality : final;
     const chainId = await registry.chain.chainId();
     const pendingBatches: Batch[] = [];
     const total = countUsers(plan.batches);

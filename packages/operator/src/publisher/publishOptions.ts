@@ -1,8 +1,7 @@
 import type { KeyType } from "keyroot/internal/identity";
 import type { Registry } from "./chain/registry.ts";
-import type { FetchFile } from "./files/fetchFile.ts";
+import type { FetchFile, Finality } from "../follow/index.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
-import type { Finality } from "./finality/waitForFinality.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { Batch, Plan } from "./plan/plan.ts";
 import type { PublishEvent, PublishStage } from "./publishEvents.ts";

@@ -1,11 +1,10 @@
 import type { KeyType, UserID } from "keyroot/internal/identity";
 import type { FileAudit } from "../audit/auditFile.ts";
 import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
-import type { FileSource } from "../audit/fileSource.ts";
+import type { FileSource, UserRoot } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { loadFile } from "../audit/loadFile.ts";
 import type { UnavailableFile } from "../audit/rootFilesAudit.ts";
-import type { UserRoot } from "../publisher/chain/registry.ts";
 import { plural } from "../plural.ts";
 import type { LogReading, PollOptions, UserReading } from "./pollChain.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/internal/errors";
 import type { UserID } from "keyroot/internal/identity";
 import { checkOptions } from "../checkOptions.ts";
-import { checkFileSource } from "../audit/fileSource.ts";
+import { checkFileSource } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { VerificationError } from "keyroot/internal/errors";
 import { parseSafeQuantity, toHash, toQuantity } from "keyroot/internal/ethereum";
@@ -7,16 +6,19 @@ import { isObject } from "keyroot/internal/input";
 import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/internal/registry";
 import { type AddedRootEvent, findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
-import { fetchUserCountIfAny, readRootAddedLogs, readUntil } from "@keyroot/operator/shared";
+import {
+  checkBlock,
+  divideByRoot,
+  fetchUserCountIfAny,
+  proveRecords,
+  readRootAddedLogs,
+  readUntil,
+  waitForFinality,
+} from "@keyroot/operator/shared";
 import { TransportError } from "../api/base/errors.ts";
 
-/** Maximum time in ms by which a block's timestamp may be later than the clock. */
-const MAX_AHEAD_MS = 2 * 60 * 1000;
-/** Interval in ms between requests while the second endpoint does not have a block yet. */
-const POLL_MS = 500;
-const POLLS = 120;
-/** The ids of development chains. Tests may set the clocks of these chains to any time. */
-const DEVELOPMENT_CHAINS = [31337, 1337];
+/** The times in ms for a wait until a block is final: between requests, and without new blocks at the slowest endpoint. */
+const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
 /** A root with a verified file, and the users who have the root at a final block. */
 export interface CheckedRoot {
@@ -55,21 +57,16 @@ export class RootCheck {
   /**
    * Returns the newest block that is final at every endpoint.
    * @param target waits until this block is final. Default: 0
-   * @throws VerificationError HEADER_INVALID if a block is from the future; TransportError NOT_FINAL, and the errors of
-   * the endpoints
+   * @throws TransportError FUTURE_BLOCK, NOT_FINAL, and the errors of the endpoints
    */
   async finalBlock(target = 0): Promise<number> {
     const { registries, confirmations } = this.#options;
-    for (let poll = 1; ; poll++) {
+    const block = async () => {
       const heads = await Promise.all(registries.map((registry) => this.#readBlock(registry, "latest")));
-      const final = Math.min(...heads.map((head) => head?.number ?? 0)) - (confirmations - 1);
-      if (final >= target) return final;
-      if (poll === POLLS) {
-        const message = `The block ${target} is not final at all endpoints. The newest final block is ${final}. Publish again later.`;
-        throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
-      }
-      await sleep(POLL_MS);
-    }
+      return { number: Math.min(...heads.map((head) => head?.number ?? 0)) };
+    };
+    const finalizedBlock = () => Promise.resolve(undefined);
+    return waitForFinality({ block, finalizedBlock }, target, { confirmations }, FINALITY_WAIT);
   }
 
   /**
@@ -114,15 +111,17 @@ export class RootCheck {
   async check(root: string, users: readonly UserID[] | undefined, final: number): Promise<CheckedRoot> {
     const known = users === undefined ? await this.#readFile(root) : undefined;
     const userIDs = users ?? known?.records.map(({ userID }) => userID) ?? [];
-    const roots = await this.rootsOf(userIDs, final);
-    const lost = userIDs.filter((_, i) => roots[i] !== root);
-    const holders = new Set(userIDs.filter((_, i) => roots[i] === root));
-    if (holders.size === 0) return { added: undefined, blockHash: undefined, records: [], lost };
+    const { registries, chainId } = this.#options;
+    const [{ contract }] = registries;
+    const reading = { chainId, roots: await this.rootsOf(userIDs, final) };
+    const { userIDs: holders, superseded, unpublished } = divideByRoot(root, userIDs, { chainId, contract }, reading);
+    const lost = [...superseded.map(({ userID }) => userID), ...unpublished];
+    if (holders.length === 0) return { added: undefined, blockHash: undefined, records: [], lost };
     // A node that is behind the others may not know the root or the root's block yet.
     const { added, blockHash } = await readUntil(
       ({ added, blockHash }) => added !== undefined && blockHash !== undefined,
       async () => {
-        const added = await this.#options.registries[0].findAddedRoot(root);
+        const added = await registries[0].findAddedRoot(root);
         return { added, blockHash: added && (await this.blockHash(added.blockNumber)) };
       },
     );
@@ -130,12 +129,7 @@ export class RootCheck {
       const message = `Users have the root ${root}, but the endpoint returns no final block in which it was added. Publish again later.`;
       throw new TransportError("NOT_FINAL", message, { actual: added?.blockNumber });
     }
-    const { records: all } = known ?? (await this.#readFile(root));
-    const records = all.filter(({ userID }) => holders.has(userID));
-    if (records.length < holders.size) {
-      const message = `The file ${root}.json contains only ${records.length} of the ${holders.size} users with this root.`;
-      throw new VerificationError("file", "USER_NOT_IN_FILE", message, { actual: root });
-    }
+    const records = proveRecords(root, holders, { chainId, contract }, known ?? (await this.#readFile(root)));
     return { added, blockHash, records, lost };
   }
 
@@ -170,10 +164,8 @@ export class RootCheck {
     const parameter = typeof tag === "number" ? toQuantity(tag) : tag;
     const block = await chain.request("eth_getBlockByNumber", [parameter, false], parseBlock);
     const { chainId, now } = this.#options;
-    if (block === undefined || DEVELOPMENT_CHAINS.includes(chainId)) return block;
-    if (block.timestamp * 1000 <= now() + MAX_AHEAD_MS) return block;
-    const message = `The timestamp of the endpoint's block ${block.number} is in the future. Check the machine's clock and the endpoint.`;
-    throw new VerificationError("anchor", "HEADER_INVALID", message, { actual: block.timestamp });
+    if (block !== undefined) checkBlock(block, { chainId, last: undefined, now });
+    return block;
   }
 }
 

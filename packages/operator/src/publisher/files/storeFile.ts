@@ -1,7 +1,7 @@
 import { sha256Hex } from "keyroot/internal/bytes";
 import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { TransportError, VerificationError } from "../../errors.ts";
-import type { FetchFile } from "./fetchFile.ts";
+import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**

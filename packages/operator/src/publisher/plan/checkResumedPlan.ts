@@ -9,7 +9,7 @@ import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile }
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import { plural } from "../../plural.ts";
 import type { RootBatch } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import { fetchServedBytes, findStored, storeFile } from "../files/storeFile.ts";
 import type { RecordTable } from "../records/recordTable.ts";

@@ -4,8 +4,7 @@ import type { KeyRecord, KeyType, UserID } from "keyroot/internal/identity";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { VerificationError } from "../../errors.ts";
-import type { UserRoot } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import type { FetchFile, UserRoot } from "../../follow/index.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import type { Batch } from "./plan.ts";
 

@@ -2,7 +2,7 @@ import { ArgumentError } from "keyroot/internal/errors";
 import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
-import { isLocalChainId } from "../chain/localChains.ts";
+import { isLocalChainId } from "../../follow/index.ts";
 import { describeGasPrice, type ExceededLimit, feeTooHigh } from "./sendErrors.ts";
 
 /** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */

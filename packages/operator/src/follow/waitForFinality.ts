@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeValue, isObject } from "keyroot/internal/input";
-import { ArgumentError, TransportError } from "../../errors.ts";
-import { checkOptions } from "../../checkOptions.ts";
-import type { BlockTag, Chain } from "../chain/chain.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import { checkOptions } from "../checkOptions.ts";
 
 /**
  * The condition for a root to count as published. Either the root's block has a number of confirmations, or the chain
@@ -24,6 +23,13 @@ export function checkFinality(finality: Finality): void {
   throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual });
 }
 
+/** Reads the newest blocks of a chain. */
+export interface NewestBlocks {
+  block: (tag: "latest") => Promise<{ number: number }>;
+  /** Returns undefined if no block is finalized yet. */
+  finalizedBlock: () => Promise<{ number: number } | undefined>;
+}
+
 export interface FinalityWait {
   /** The maximum time to wait without new blocks, in ms. */
   timeoutMs: number;
@@ -36,22 +42,21 @@ export interface FinalityWait {
 /**
  * Waits until a block is final.
  * @param target the number of the block
- * @returns the newest final block, at which the chain can be read. For "finalized", the result is the tag, because a
- * node may delete the state of a fixed block during a long proof
+ * @returns the number of the newest final block
  * @throws TransportError NOT_FINAL, and the errors of `chain`
  */
 export async function waitForFinality(
-  chain: Chain,
+  chain: NewestBlocks,
   target: number,
   finality: Finality,
   { timeoutMs, pollMs, report }: FinalityWait,
-): Promise<BlockTag> {
+): Promise<number> {
   const required = finality === "finalized" ? "finalized" : `${finality.confirmations} confirmations`;
   let last: number | undefined;
   let progressAt = performance.now();
   for (;;) {
     const final = await newestFinal(chain, finality);
-    if (final >= target) return finality === "finalized" ? "finalized" : final;
+    if (final >= target) return final;
     const newest = final < 0 ? "no block is final" : `the newest final block is ${final}`;
     if (last === undefined) report(`block ${target} is not final yet (${required}), and ${newest}`);
     if (final !== last) progressAt = performance.now();
@@ -66,7 +71,7 @@ export async function waitForFinality(
   }
 }
 
-async function newestFinal(chain: Chain, finality: Finality): Promise<number> {
+async function newestFinal(chain: NewestBlocks, finality: Finality): Promise<number> {
   if (finality === "finalized") return (await chain.finalizedBlock())?.number ?? -1;
   return (await chain.block("latest")).number - (finality.confirmations - 1);
 }

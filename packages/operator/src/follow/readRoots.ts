@@ -3,7 +3,14 @@ import type { BlockParameter } from "keyroot/internal/ethereum";
 import type { UserID } from "keyroot/internal/identity";
 import { readMerkleTreeRoots } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
-import { nodeAnswerTo } from "./nodeAnswers.ts";
+import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
+
+/** A user who has a root in the contract. */
+export interface UserRoot {
+  userID: UserID;
+  /** The root: 64 lowercase hex digits. */
+  root: string;
+}
 
 /**
  * Reads users' roots at a block, in the order of the users. Each root is 64 lowercase hex digits, or undefined for a user

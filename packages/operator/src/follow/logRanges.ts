@@ -1,7 +1,7 @@
 import { TransportError } from "keyroot/internal/errors";
 import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
-import { nodeAnswerTo } from "./nodeAnswers.ts";
+import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 
 /**
  * Reads the registry's events in a range of blocks. After an answer that a smaller range avoids, asks for fewer blocks:

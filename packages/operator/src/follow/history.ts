@@ -1,17 +1,14 @@
 import pMap from "p-map";
-import { fetchBlock, toQuantity } from "keyroot/internal/ethereum";
+import { fetchBlock } from "keyroot/internal/ethereum";
 import type { BlockRange, RootAddedLog } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
-import { plural } from "../plural.ts";
-import { readRootAddedLogs } from "../rpc/logRanges.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
 import type { RetryOptions } from "../http/retry.ts";
-import { auditBlocks } from "./auditChain.ts";
-import type { BlockCursor } from "./checkBlock.ts";
-import { type Finding, finding } from "./finding.ts";
+import { type BlockCursor, isStillOnChain } from "./blocks.ts";
+import { readRootAddedLogs } from "./logRanges.ts";
 
-/** The maximum number of concurrent JSON-RPC requests of one kind. */
-export const CONCURRENT_CALLS = 8;
+/** The maximum number of concurrent requests for blocks. */
+const CONCURRENT_CALLS = 8;
 
 /** An event with the time of its block. */
 export interface DatedRootLog extends RootAddedLog {
@@ -26,16 +23,18 @@ export interface SavedHistory {
   events: readonly DatedRootLog[];
 }
 
-/** All events up to a block, and the faults found in these events. */
+/** All events up to a block, and the events that are not on the chain. */
 export interface History {
   events: DatedRootLog[];
-  findings: Finding[];
+  /** The saved events in blocks that are no longer on the chain. */
+  dropped: readonly DatedRootLog[];
+  /** The new events whose block has another hash on the chain, with that hash. */
+  misplaced: { event: RootAddedLog; actual: string | undefined }[];
 }
 
 /**
  * Reads the registry's events up to a block. The read starts after the last block of an earlier run. If the last block
- * is no longer on the chain, the read starts after the last saved event that is on the chain. The findings include
- * every removed root.
+ * is no longer on the chain, the read starts after the last saved event that is on the chain.
  * @param call repeats requests after temporary failures
  * @param onRead receives the number of the last block read
  * @param retry the retries of blocks that a node does not have yet
@@ -57,11 +56,12 @@ export async function readHistory(
   const numbers = new Set(added.map(({ blockNumber }) => blockNumber));
   const read = async (number: number) => [number, await repeatRead(() => fetchBlock(call, number), retry)] as const;
   const blocks = new Map(await pMap(numbers, read, { concurrency: CONCURRENT_CALLS }));
-  const hashes = new Map(Array.from(blocks, ([number, { hash }]) => [number, hash]));
   const dated = added.map((event) => ({ ...event, timestamp: blocks.get(event.blockNumber)?.timestamp ?? 0 }));
-  const events = [...kept, ...dated];
-  const dropped = known.slice(kept.length);
-  return { events, findings: [...auditBlocks(added, hashes), ...auditDroppedEvents(dropped, events)] };
+  const misplaced = added.flatMap((event) => {
+    const actual = blocks.get(event.blockNumber)?.hash;
+    return actual === event.blockHash ? [] : [{ event, actual }];
+  });
+  return { events: [...kept, ...dated], dropped: known.slice(kept.length), misplaced };
 }
 
 /** Finds the saved events that are still on the chain, and the first block after these events. */
@@ -78,39 +78,4 @@ async function findKeptEvents(
     if (await isStillOnChain(call, { number, hash }, retry)) return { kept: events.slice(0, i + 1), next: number + 1 };
   }
   return { kept: [], next: 0 };
-}
-
-/**
- * Returns true if a block up to the newest one is still on the chain. If a node does not have this number, it is behind,
- * and the block is read again.
- */
-export async function isStillOnChain(
-  call: RpcCall,
-  { number, hash }: Pick<BlockCursor, "number" | "hash">,
-  retry?: RetryOptions,
-): Promise<boolean> {
-  return (await repeatRead(() => fetchBlock(call, number), retry)).hash === hash;
-}
-
-/** Returns true if the endpoint has this block. An endpoint does not have blocks above its newest block. */
-export async function isOnChain(
-  call: RpcCall,
-  { number, hash }: Pick<BlockCursor, "number" | "hash">,
-): Promise<boolean> {
-  const answer = await call("eth_getBlockByNumber", [toQuantity(number), false]);
-  return answer !== null && (await fetchBlock(() => Promise.resolve(answer), number)).hash === hash;
-}
-
-/**
- * Returns a finding for each event that a reorganization removed.
- * @param dropped the saved events in blocks that are no longer on the chain
- */
-function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
-  const roots = new Set(events.map(({ root }) => root));
-  return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {
-    const lost = `Block ${blockNumber} with the hash ${blockHash} is no longer on the chain. In this block, ${plural(addedCount, "user")} got the root ${root}.`;
-    return roots.has(root)
-      ? finding("CHAIN_REORGANIZED", `${lost} The root is now in another block.`, { root })
-      : finding("ROOT_REORGANIZED", `${lost} The root is no longer on the chain.`, { root });
-  });
 }

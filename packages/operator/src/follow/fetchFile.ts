@@ -1,8 +1,7 @@
-import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/internal/transport";
-import { checkOptions } from "../../checkOptions.ts";
-import { fetchHostedFile } from "../../http/fetchHostedFile.ts";
-import { nodeFetch } from "../../http/nodeFetch.ts";
-import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";
+import { DEFAULT_LIMITS } from "keyroot/internal/transport";
+import { checkOptions } from "../checkOptions.ts";
+import type { RetryOptions } from "../http/retry.ts";
+import { checkFileSource, readFileOf } from "./fileSource.ts";
 
 /**
  * Fetches a root's file from the host that clients use.
@@ -21,16 +20,12 @@ export interface FileHostOptions {
 /**
  * Makes a function that fetches files from the file host over HTTP, as clients do.
  * @param merkleUrl the URL under which files are served
- * @returns a function that throws the errors of `fetchHostedFile`
+ * @returns a function that throws the errors of `readFileOf`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}): FetchFile {
-  const { retry = FILE_HOST_RETRY, allowHttp } = checkOptions("The options of fetchFromHost", options, {
-    retry: true,
-    allowHttp: true,
-  });
-  checkSourceUrl("merkleUrl", merkleUrl, allowHttp);
-  const { timeoutMs } = DEFAULT_LIMITS;
-  return (root, maxBytes) =>
-    withRetry(() => fetchHostedFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch }), retry);
+  const { retry, allowHttp } = checkOptions("The options of fetchFromHost", options, { retry: true, allowHttp: true });
+  const source = { merkleUrl, timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, retry };
+  checkFileSource({ ...source, maxBytes: DEFAULT_LIMITS.fileBytes });
+  return (root, maxBytes) => readFileOf(root, { ...source, maxBytes });
 }

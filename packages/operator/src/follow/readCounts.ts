@@ -18,8 +18,7 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { type Evidence, verifyChainId } from "keyroot/internal/verifier";
 import type { RetryOptions } from "../http/retry.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
-import { checkBlock } from "./checkBlock.ts";
-import type { BlockCursor } from "./checkBlock.ts";
+import { type BlockCursor, checkBlock } from "./blocks.ts";
 
 /** The contract to audit, and the block of the audit. */
 export interface AuditedContract {
