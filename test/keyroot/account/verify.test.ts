@@ -57,8 +57,16 @@ describe("a verifier with accounts", () => {
       response.writeHead(file === undefined ? 404 : 200).end(file);
     });
     const forward = async (request: IncomingMessage, response: ServerResponse) => {
-      const answer = await fetch(chain.rpcUrl, { method: "POST", body: await text(request) });
-      response.writeHead(answer.status).end(await answer.text());
+      const { id, method, params } = JSON.parse(await text(request)) as {
+        id: number;
+        method: string;
+        params: unknown[];
+      };
+      const answer = await chain.connection.provider.request({ method, params }).then(
+        (result) => ({ result }),
+        () => ({ error: { code: -32000, message: "execution reverted" } }),
+      );
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
     };
     second = await serve((request, response) => void forward(request, response));
     publish = async (userID, publicKey) => {
