@@ -104,13 +104,18 @@ export function makeBaseApp(options: BaseAppOptions): App {
     if (request.raw.httpVersion === "1.1" && request.headers.host === undefined)
       throw invalidRequest("Send the header Host");
     if (!isExpectation(request.headers.expect)) throw invalidRequest("Send no header Expect");
-    if (request.method === "POST" && !isJson(request.headers["content-type"])) throw contentTypeError();
+    // Unknown paths and methods are rejected before their bodies are read.
+    if (request.is404) {
+      answerNotFound(request, reply);
+      return;
+    }
+    if (request.method === "POST") checkBodyHeaders(request, reply);
     done();
   });
   app.setErrorHandler((error, request, reply) => {
     sendProblem(toServiceError(error, request.routeOptions.bodyLimit), request, reply);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
     const path = request.url.split("?", 1)[0] ?? "";
     const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url: path }));
     if (methods.length === 0) {
@@ -121,7 +126,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
       const message = `This path does not support the method ${request.method}. Use ${methods.join(" or ")}.`;
       sendProblem(new ServiceError(405, "METHOD_NOT_ALLOWED", message), request, reply);
     }
-  });
+  };
+  app.setNotFoundHandler(answerNotFound);
   closeConnectionsAtEnd(app);
   return app;
 }
@@ -146,9 +152,23 @@ export function refuseReuse(app: App): void {
   ENDING.add(app);
 }
 
-/** True for the content type `application/json`. If it has a charset, the charset must be UTF-8 (RFC 8259, section 8.1). */
+/** @throws ServiceError CONTENT_TYPE for a body that is compressed or not JSON */
+function checkBodyHeaders({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity" && encoding !== "") {
+    // RFC 9110, section 12.5.3.
+    reply.header("Accept-Encoding", "identity");
+    const message = `The service accepts no compressed bodies, but the Content-Encoding is not identity. Send the body without it.`;
+    throw new ServiceError(415, "CONTENT_TYPE", message);
+  }
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  const type = headers["content-type"];
+  if ((hasBody || type !== undefined) && !isJson(type)) throw contentTypeError();
+}
+
+/** True for the content type `application/json`. If it has a charset, the charset must be UTF-8 (RFC 8259, section 8.1), with or without the hyphen. */
 function isJson(type: string | undefined): boolean {
-  return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
+  return /^application\/json(?: *; *charset="?utf-?8"?)? *$/i.test(type ?? "");
 }
 
 /** Whether the `Expect` header is absent, or has the only value that HTTP defines (RFC 9110, section 10.1.1). */

@@ -2,7 +2,6 @@ import cookie from "@fastify/cookie";
 import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
-import { parseJson } from "keyroot/internal/input";
 import { dashboardPages } from "./dashboardPages.ts";
 import { addOperation } from "../api/addOperation.ts";
 import { makeBaseApp } from "../api/baseApp.ts";
@@ -13,8 +12,7 @@ import { describeApi, OPERATOR_API, PARTNER_API } from "../api/describeApi.ts";
 import { operations } from "./operations.ts";
 import { startPage } from "./startPage.ts";
 import { toValidationError } from "../api/problem.ts";
-
-const MAX_JSON_DEPTH = 4;
+import { parseBody, withoutNulls } from "../api/requestBody.ts";
 
 export interface AppOptions {
   logger?: FastifyBaseLogger;
@@ -65,19 +63,24 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   return app;
 }
 
-/** Parses request bodies with the strict JSON parser, validates them with zod, and serializes responses by schema. */
+/** Parses request bodies, validates them with zod, and serializes responses by schema. */
 function parseAndValidate(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     try {
-      done(null, parseJson(body as string, MAX_JSON_DEPTH));
+      done(null, parseBody(body as string));
     } catch (error) {
       done(error as Error);
     }
   });
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (value) => {
-    const { success, data, error } = schema.safeParse(value, { reportInput: true });
+    const { success, data, error } = schema.safeParse(withoutNulls(schema, value), { reportInput: true });
     return success ? { value: data } : { error: toValidationError(error) };
+  });
+  // Without a Content-Type and a body, nothing was parsed.
+  app.addHook("preValidation", (request, _reply, done) => {
+    if (request.method === "POST" && request.body === undefined) request.body = {};
+    done();
   });
   app.setSerializerCompiler(serializerCompiler);
 }

@@ -1,5 +1,5 @@
 import type { Region, UserID } from "keyroot/internal/identity";
-import { userErased, userIDTaken } from "./userErrors.ts";
+import { userDeactivated, userErased, userIDTaken, userInOtherRegion } from "./userErrors.ts";
 import type { Author } from "../api/base/author.ts";
 import { batchingLoader } from "../api/database/batchingLoader.ts";
 import { type Databases, perRegion } from "../api/database/database.ts";
@@ -47,7 +47,7 @@ export class UserCreation {
    * first claims the id. After a crash between the two statements, the partner's next call inserts the user.
    * @param created milliseconds since 1970
    * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
-   * USER_ERASED
+   * USER_ERASED, USER_DEACTIVATED
    */
   async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
     const wanted = { userID, bizID, region };
@@ -58,13 +58,15 @@ export class UserCreation {
     if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
       const [found] = await this.#getClaim.execute({ userID });
       const claim = found ?? (await this.#claimWithinLimit(wanted));
-      if (claim.bizID !== bizID || claim.region !== region) throw userIDTaken();
+      if (claim.bizID !== bizID) throw userIDTaken();
+      if (claim.region !== region) throw userInOtherRegion(claim.region);
     }
     const inserted = await insert(user);
     if (inserted !== undefined) return inserted;
     const [earlier] = await get.execute({ userID });
     if (earlier === undefined) throw userIDTaken();
     if (earlier.erased !== null) throw userErased();
+    if (earlier.deactivated !== null) throw userDeactivated();
     return earlier;
   }
 
