@@ -4,7 +4,7 @@ export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type { ConflictingKey, KeyProgress, ShadowUser, UserPublicKey, UserRecord } from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
 export type { KeyPair } from "keyroot/internal/identity";
-export { type PossessionStatement, responseOf } from "keyroot/internal/identity";
+export type { PossessionStatement } from "keyroot/internal/identity";
 export type { Region } from "keyroot/internal/identity";
 export type { ExternalKey, PossessionOptions } from "./user/possessionOptions.ts";
 export { UserClient, type UserClientOptions } from "./user/userClient.ts";
