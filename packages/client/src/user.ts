@@ -5,6 +5,6 @@ export type { ConflictingKey, KeyProgress, ShadowUser, UserPublicKey, UserRecord
 export type { CallOptions } from "./shared/options.ts";
 export type { KeyPair } from "keyroot/internal/identity";
 export type { PossessionStatement } from "keyroot/internal/identity";
-export type { Region } from "keyroot/internal/identity";
+export type { Region } from "keyroot/internal/formats";
 export type { ExternalKey, PossessionOptions } from "./user/possessionOptions.ts";
 export { UserClient, type UserClientOptions } from "./user/userClient.ts";
