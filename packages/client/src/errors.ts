@@ -1,5 +1,5 @@
 /** The error classes of the clients. They have the codes of `keyroot` and of this package. */
-import { type Advice, KeyrootError } from "keyroot";
+import { type Advice, KeyrootError } from "keyroot/internal/errors";
 import * as library from "keyroot/internal/errors";
 import type { ErrorDetails } from "keyroot/internal/errors";
 import type { ClientErrorCode } from "./errorCodes.ts";

@@ -27,7 +27,7 @@ export type {
   WebhookTest,
 } from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
-export type { Region } from "keyroot/internal/identity";
+export type { Region } from "keyroot/internal/formats";
 export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
 export {
   type CreateTokenOptions,

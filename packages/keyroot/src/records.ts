@@ -1,8 +1,9 @@
-/** The entry `keyroot/records`, with user ids, public keys and key records. */
+/** The entry `keyroot/records`, with user ids, public keys, proofs that a user holds a key, and key records. */
 export { deriveUserID } from "./identity/deriveUserID.ts";
 export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
 export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
+export { responseOf } from "./identity/possession.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
 export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
 export {

@@ -37,8 +37,8 @@ import type {
 } from "../shared/operations.ts";
 import { isObject } from "keyroot/internal/input";
 import type { ServiceError } from "../errors.ts";
-import type { Region } from "keyroot/internal/identity";
-import type { UserID } from "keyroot/internal/identity";
+import type { Region } from "keyroot/internal/formats";
+import type { UserID } from "keyroot/internal/formats";
 import { toServiceError } from "../shared/problem.ts";
 
 /** A user to create. If `context` is set, the user also receives a refresh token for this device or purpose. */

@@ -25,8 +25,8 @@ import {
 import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
-import type { Region } from "keyroot/internal/identity";
-import { userIDToHex } from "keyroot/internal/identity";
+import type { Region } from "keyroot/internal/formats";
+import { userIDToHex } from "keyroot/internal/formats";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";
 import {
   createdToken,

@@ -8,7 +8,7 @@ import { inGroups } from "./inGroups.ts";
 import { abortedError, rejectOnAbort } from "keyroot/internal/transport";
 import { type CallOptions, checkCallOptions } from "../shared/options.ts";
 import { ArgumentError, KeyrootError, ServiceError } from "../errors.ts";
-import type { Region } from "keyroot/internal/identity";
+import type { Region } from "keyroot/internal/formats";
 import { bytesToHex } from "keyroot/internal/bytes";
 import { checkFunction, checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";
 

@@ -1,10 +1,10 @@
 import { TransportError } from "../errors.ts";
-import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
-import { checkKeyRecord } from "keyroot/internal/identity";
-import { REGIONS } from "keyroot/internal/identity";
-import { USER_ID, type UserID } from "keyroot/internal/identity";
+import { LOWERCASE_HASH } from "keyroot/internal/formats";
+import { checkKeyRecord } from "keyroot/internal/formats";
+import { REGIONS } from "keyroot/internal/formats";
+import { USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
-import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { MERKLE_ROOT } from "keyroot/internal/formats";
 import type { AnswerOf, ConflictingKey, RefreshToken, ServerToken, UserPublicKey } from "./operations.ts";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(

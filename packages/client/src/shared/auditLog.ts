@@ -1,4 +1,4 @@
-import { userIDToHex } from "keyroot/internal/identity";
+import { userIDToHex } from "keyroot/internal/formats";
 import { checkInteger, checkText, optional } from "keyroot/internal/input";
 import { count, cursor, dictionary, nullable, object, text, userID, uuid } from "./answers.ts";
 import type { AuditEntry } from "./operations.ts";

@@ -1,7 +1,7 @@
 import { bytesToHex } from "keyroot/internal/bytes";
 import { randomBytes } from "keyroot/internal/bytes";
 import { ArgumentError } from "../errors.ts";
-import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "keyroot/internal/identity";
+import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "keyroot/internal/formats";
 import { describeValue } from "keyroot/internal/input";
 import {
   checkNames,

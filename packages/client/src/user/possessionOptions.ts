@@ -1,10 +1,10 @@
 import { type CheckedOptions, type ClientOptions } from "../shared/options.ts";
 import { ArgumentError } from "../errors.ts";
-import { ADDRESS } from "keyroot/internal/ethereum";
+import { ADDRESS } from "keyroot/internal/formats";
 import type { KeyPair } from "keyroot/internal/identity";
 import type { PossessionStatement } from "keyroot/internal/identity";
-import { checkPublicKey } from "keyroot/internal/identity";
-import { type UserID, parseUserID } from "keyroot/internal/identity";
+import { checkPublicKey } from "keyroot/internal/formats";
+import { type UserID, parseUserID } from "keyroot/internal/formats";
 import { checkChainId, checkFunction, checkObject, checkText } from "keyroot/internal/input";
 import { checkUrl } from "keyroot/internal/transport";
 

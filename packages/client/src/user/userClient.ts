@@ -20,8 +20,8 @@ import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOpt
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import type { KeyPair } from "keyroot/internal/identity";
-import { keyIDOf } from "keyroot/internal/identity";
-import { parseUserID, type UserID } from "keyroot/internal/identity";
+import { keyIDOf } from "keyroot/internal/formats";
+import { parseUserID, type UserID } from "keyroot/internal/formats";
 import { checkFunction, checkObject, checkText } from "keyroot/internal/input";
 import {
   checkKey,

@@ -1,0 +1,11 @@
+/**
+ * Formats of ids, keys and hashes, without code for curves and proofs. Bundlers put everything behind an entry into the
+ * chunk that a page loads first, so the clients' first code imports this entry instead of `identity`, `ethereum` and
+ * `merkle`.
+ */
+export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
+export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
+export { checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
+export { REGIONS, type Region } from "../identity/region.ts";
+export { parseUserID, USER_ID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
+export { MERKLE_ROOT } from "../merkle/hash.ts";
