@@ -18,7 +18,7 @@ import { PartnerClient } from "../../packages/client/src/partner.ts";
 import { UserClient } from "../../packages/client/src/user.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
-import { DEFINITIONS } from "../../packages/operator/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../packages/operator/src/commands/commandTable.ts";
 import { COMMANDS as SERVICE_COMMANDS } from "../../packages/service/src/commands/index.ts";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
@@ -40,7 +40,7 @@ import { ENDLESS_MS } from "../support/endless.ts";
 const MAX_MB = { operator: 55, service: 112 };
 const BLOCK = 4096;
 /** The commands of both packages. */
-const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_COMMANDS });
+const NAMES = Object.keys({ ...COMMANDS, ...SERVICE_COMMANDS });
 
 const programIn = (folder: string) =>
   new CommandLine("npx keyroot", [process.execPath, join(folder, "node_modules/@keyroot/operator/dist/cli.js")]);
@@ -131,7 +131,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @keyroot/service");
       const { stdout } = await programIn(plainApp).run(["--help"]);
-      for (const name of Object.keys(DEFINITIONS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
+      for (const name of Object.keys(COMMANDS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
       for (const name of Object.keys(SERVICE_COMMANDS)) expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
     });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { serializeKeyRecord } from "keyroot/internal/identity";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../../packages/operator/src/commands/commandTable.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
@@ -39,7 +39,7 @@ describe("--allow-http", () => {
   });
 
   it("is an option of every command with an endpoint", () => {
-    const withEndpoint = Object.entries(DEFINITIONS).filter(([, { options }]) => "rpc" in options);
+    const withEndpoint = Object.entries(COMMANDS).filter(([, { options }]) => "rpc" in options);
     expect(withEndpoint.map(([name]) => name)).to.have.members(["deploy", ...Object.keys(commands())]);
     for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
   });

@@ -1,33 +1,40 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { checkUntrusted } from "keyroot/internal/input";
-import { checkKeyRecord } from "keyroot/internal/identity";
-import { parseMerkleFile, rootOfFileName } from "keyroot/internal/merkle";
 import { type OperatorErrorCode, VerificationError } from "../errors.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
-import { Progress } from "./progress.ts";
-import { readInput } from "./inputFiles.ts";
+import { command, json } from "./defineCommand.ts";
 import { style } from "./output.ts";
+import type { Progress } from "./progress.ts";
 
 /** `keyroot check-file <files…>`: checks the names, all records and the whole trees of Merkle-tree files without a chain. */
-export default async function checkFiles({ files: paths }: ArgsOf<"check-file">): Promise<Outcome> {
-  using progress = new Progress();
-  const files = [];
-  for (const path of paths) files.push({ ...(await checkFile(path, progress)), path });
-  return {
-    json: { users: files.reduce((sum, { users }) => sum + users, 0), files },
-    text: files
-      .map(({ root, users, levels }) => {
-        const size = `${plural(users, "user")}, ${plural(levels, "level")}`;
-        return `${root}.json is ${style("success", "valid")}: ${size}. Every record and every node is correct.`;
-      })
-      .join("\n"),
-  };
-}
+export const checkFile = command(
+  {
+    summary: "Check the name, all records and the whole tree of each Merkle-tree file",
+    argument: { name: "files", description: "Paths of files named <root>.json", kind: "many" },
+    options: { json },
+  },
+  async ({ files: paths }) => {
+    const { Progress } = await import("./progress.ts");
+    using progress = new Progress();
+    const files = [];
+    for (const path of paths) files.push({ ...(await check(path, progress)), path });
+    return {
+      json: { users: files.reduce((sum, { users }) => sum + users, 0), files },
+      text: files
+        .map(({ root, users, levels }) => {
+          const size = `${plural(users, "user")}, ${plural(levels, "level")}`;
+          return `${root}.json is ${style("success", "valid")}: ${size}. Every record and every node is correct.`;
+        })
+        .join("\n"),
+    };
+  },
+);
 
-async function checkFile(path: string, progress: Progress) {
+async function check(path: string, progress: Progress) {
+  const { checkKeyRecord } = await import("keyroot/internal/identity");
+  const { parseMerkleFile, rootOfFileName } = await import("keyroot/internal/merkle");
+  const { readInput } = await import("./inputFiles.ts");
   const bytes = await readInput(path);
   try {
     const root = rootOfFileName(basename(path));
