@@ -214,8 +214,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { path } = bundled["bundle"] as { path: string };
       const { hash } = bundled["block"] as { hash: string };
       await succeed(["verify", "--bundle", path, "--trust", `pinned-block:${hash}`, "--contract", stack.contract]);
-      // Each thread loads a separate module.
-      const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite"), "--workers", "2"]);
+      // Each thread loads a separate module, so the package must contain it.
+      const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite")]);
       expect(audited.json).to.include({ passed: true, userCount: 5 });
       const watching = ["watch", ...target, "--user-id", userID, "--once", "--from-block", "0", "--public-key"];
       expect((await succeed([...watching, pubKey])).events.map(({ event }) => event)).to.include("published");
