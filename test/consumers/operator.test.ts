@@ -204,9 +204,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const input = ["--records", inApp("users.jsonl")];
       const [{ userID, pubKey } = never(), other = never()] = records;
       expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
-      // The check of subgroups runs in threads. The package must contain the script of these threads.
       const publish = ["publish", ...input, ...target, "--files", stack.filesDir, "--plan", inApp("plan")];
-      publish.push("--check-subgroup");
       expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });
       expect((await succeed(["status", ...chain])).json).to.include({ userCount: 5 });
       expect((await succeed(["verify", userID, ...target, "--trust", "own-node"])).json).to.include({ verified: true });
@@ -307,18 +305,21 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
     });
 
-    it("sign a list of auditors with an auditor's key", async () => {
+    it("sign and compare statements with an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       const key = String((await succeed(args, { env })).json["key"]);
       expect(key).to.match(/^auditor\.example\+/);
       await writeFile(inApp("auditors.txt"), key);
-      await writeFile(inApp("next.txt"), `${key} https://auditor.example/statements\n`);
-      const list = ["--new-auditors", inApp("next.txt"), "--new-threshold", "1", "--sequence", "1"];
-      const present = ["--auditors", inApp("auditors.txt"), "--threshold", "1", "--statements", inApp("statements")];
-      const place = ["--contract", stack.contract, "--chain-id", String(stack.chainId)];
-      const signing = ["sign-auditor-list", ...list, ...present, ...place, "--sign", inApp("auditor.json")];
-      expect((await succeed(signing, { env })).json["complete"]).to.equal(true);
+      const statements = ["--statements", inApp("statements")];
+      const place = ["--rpc", stack.rpcUrl, "--contract", stack.contract, "--merkle-url", stack.merkleUrl];
+      const { json: status } = await succeed(["status", ...place.slice(0, 4)]);
+      const trust = ["--trust", "own-node", "--code-hash", String(status["codeHash"]), "--interval", "1"];
+      const signing = ["sign-statement", ...place, ...trust, "--key", inApp("auditor.json"), ...statements];
+      expect((await succeed(signing, { env })).json["signed"]).to.include({ auditor: key });
+      const host = closing(await serveFolder(inApp("statements")));
+      const others = ["--statement-urls", host.url, "--auditors", inApp("auditors.txt")];
+      expect((await succeed(["compare-statements", ...others, ...statements])).json).to.include({ agrees: true });
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { once } from "node:events";
-import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

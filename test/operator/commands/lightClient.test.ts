@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/internal/identity";
+import { TEST_NETWORK } from "keyroot/internal/lightClient";
 import { USER_COUNT_SLOT } from "keyroot/internal/registry";
 import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
@@ -161,7 +162,9 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(await run("status", ...chain(server.url))).to.include(refused);
       // The second server's proof of the user count is true. Its proofs of the users' roots are false.
       for (const { url } of [server, closing(await serveFalseProofs(USER_COUNT_SLOT))]) {
-        expect(await run("audit", ...chain(url), ...files(), "--state", join(states.path, String(++audits)))).to.include(refused);
+        expect(
+          await run("audit", ...chain(url), ...files(), "--state", join(states.path, String(++audits))),
+        ).to.include(refused);
         expect(await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user])).to.include(refused);
       }
     });

@@ -13,14 +13,13 @@ describe("a new key file", () => {
   const hostWith = (passphrase: string) => ({ environment: { KEYROOT_PASSPHRASE: passphrase } }) as unknown as Host;
   const strong = hostWith("correct horse battery staple");
   /** Each command, and the part of its result that is in the file. */
-  const commands: Record<string, [make: (out: string, host?: Host) => Promise<{ json: object } | undefined>, part: string]> = {
-    "make-owner-key": [
-      (out, host = strong) => makeOwnerKey.run({ out } as never, host),
-      "address",
-    ],
+  const commands: Record<
+    string,
+    [make: (out: string, host?: Host) => Promise<{ json: object } | undefined>, part: string]
+  > = {
+    "make-owner-key": [(out, host = strong) => makeOwnerKey.run({ out } as never, host), "address"],
     "make-auditor-key": [
-      (out, host = strong) =>
-        makeAuditorKey.run({ out, name: "auditor.example" } as never, host),
+      (out, host = strong) => makeAuditorKey.run({ out, name: "auditor.example" } as never, host),
       "key",
     ],
   };

@@ -21,6 +21,8 @@ const UNITS: Record<AuditStage, string> = {
   "auditing files": "files",
   "auditing stray files": "files",
 };
+/** The maximum number of threads. Each thread needs memory. */
+const MAX_THREADS = 16;
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 
 interface Args extends TrustArguments, Omit<ChainAndFilesArgs, "rpc"> {
@@ -81,7 +83,7 @@ export async function auditRegistry(
     storageProof: storageProof || signedAt !== undefined,
     skipKnownFiles,
     files,
-    workers: availableParallelism(),
+    workers: Math.min(availableParallelism(), MAX_THREADS),
     state,
     onProgress: (stage, done, total) => {
       progress.update(stage, done, total, UNITS[stage]);
