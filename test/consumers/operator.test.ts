@@ -32,7 +32,7 @@ import {
 } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
-import { serve } from "../support/servers/servers.ts";
+import { serve, serveFolder } from "../support/servers/servers.ts";
 import { closedAfterEach, never } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 

@@ -35,6 +35,10 @@ describe("--allow-http", () => {
     explorer: ["explorer", "--out", join(folder.path, "explorer"), "--merkle-url", "https://f.invalid"],
     bundle: ["bundle", userID, "--files", folder.path, "--merkle-url", "https://f.invalid"],
     audit: ["audit", "--merkle-url", "https://f.invalid"],
+    "sign-statement": [
+      ...["sign-statement", "--key", "key.json", "--statements", folder.path, "--trust", "own-node"],
+      ...["--code-hash", `0x${"12".repeat(32)}`, "--merkle-url", "https://f.invalid"],
+    ],
     watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
   });
 

@@ -98,7 +98,7 @@ export type Parsed<D extends Definition> = {
 /** A command: its definition and its code. `H` is the type of the host that the code needs. */
 export interface Command<H extends Host = Host> extends Definition {
   /** Does the work of the command. Returns undefined if it has already printed all output. */
-  run(this: void, args: never, host: H): Promise<Outcome | undefined>;
+  readonly run: (args: never, host: H) => Promise<Outcome | undefined>;
 }
 
 /**
