@@ -14,7 +14,6 @@ import { buildSite } from "@keyroot/web/build";
 import { type Links, openLinks, readyLines } from "../demo/links.ts";
 import { printer, stackLines } from "../demo/printer.ts";
 import { type DemoResult, runDemo } from "../demo/runDemo.ts";
-import type { DemoArgs } from "./demoCommand.ts";
 
 /** The explorer's port, relative to the stack's first port. */
 const EXPLORER_PORT = 3;
@@ -22,8 +21,8 @@ const EXPLORER_PORT = 3;
 type Print = (text: string) => void;
 
 /** `npm start` and `npm run demo`: the demo on a new local stack. With `--keep-running`, the stack stays up until Ctrl-C. */
-export default async function demo(
-  { keepRunning, port, json }: DemoArgs,
+export async function startOrDemo(
+  { keepRunning, port, json }: { keepRunning: boolean; port: number; json: boolean },
   { hre }: HardhatHost,
 ): Promise<Outcome | undefined> {
   const say: Print = json ? () => undefined : print;

@@ -312,7 +312,7 @@ describe("code blocks of the pages", () => {
       await blocks(
         "docs/light-client.md",
         ["USER", await firstUser()],
-        ["light-client --", "light-client --beacon-network test --"],
+        ["keyroot light-client --", "keyroot light-client --beacon-network test --"],
       ),
       "sh",
     );

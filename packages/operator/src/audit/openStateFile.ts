@@ -84,7 +84,7 @@ export async function openStateFile<State>(
   } catch (cause) {
     lock[Symbol.dispose]();
     if (!(cause instanceof KeyrootError) || cause instanceof TransportError) throw cause;
-    const message = `The state ${path} cannot be used. ${cause.message} Start a new state with --fresh, or set another file with --state.`;
+    const message = `The state ${path} cannot be used. ${cause.message} To start again, delete the file, or set another file with --state.`;
     throw invalidState(message, { cause });
   }
 }

@@ -140,10 +140,10 @@ function missing(option: string): never {
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(
-  args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
+  args: { files: string | undefined; merkleUrl: string | undefined },
   chainAndFiles: ChainAndFiles,
 ): FileSource {
-  const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
+  const limits = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
   // If variables set both sources, use the file host, because clients read their files from the file host.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: chainAndFiles.merkleUrl, allowHttp: chainAndFiles.allowHttp, ...limits }

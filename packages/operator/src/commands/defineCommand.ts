@@ -95,17 +95,10 @@ export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
 
-/** A command: the definition, and a function that loads the command's handler. `H` is the host type of the handler. */
+/** A command: its definition and its code. `H` is the type of the host that the code needs. */
 export interface Command<H extends Host = Host> extends Definition {
-  readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
-}
-
-/** Combines a definition with the command's handler. */
-export function defineCommand<const D extends Definition, H extends Host>(
-  definition: D,
-  load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
-): Command<H> {
-  return { ...definition, load };
+  /** Does the work of the command. Returns undefined if it has already printed all output. */
+  readonly run: (args: never, host: H) => Promise<Outcome | undefined>;
 }
 
 /**
@@ -116,7 +109,7 @@ export function command<const D extends Definition, H extends Host>(
   definition: D,
   run: (args: Parsed<D>, host: H) => Promise<Outcome | undefined>,
 ): D & Command<H> {
-  return { ...definition, load: () => Promise.resolve({ default: run }) };
+  return { ...definition, run };
 }
 
 /**

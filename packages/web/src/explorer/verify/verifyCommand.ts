@@ -1,6 +1,5 @@
 import type { Options, TrustChoice } from "../worker/messages.ts";
 
-const DAY_MS = 86_400_000;
 /** The file to which the command writes the auditors' keys. The keys are from the page's configuration. */
 const KEYS_FILE = "auditors.txt";
 
@@ -17,8 +16,6 @@ export function verifyCommand(userID: string, options: Options): string {
     ["--trust", trustWord(trust)],
     ["--beacon", lightClient?.urls.join(",")],
     ["--checkpoint", lightClient?.checkpoint],
-    ["--beacon-network", lightClient?.network as string | undefined],
-    ["--max-checkpoint-age", lightClient?.maxCheckpointAgeMs && lightClient.maxCheckpointAgeMs / DAY_MS],
     ["--auditors", auditors && KEYS_FILE],
     ["--statement-urls", auditors?.urls?.join(",")],
     ["--threshold", auditors?.threshold],
