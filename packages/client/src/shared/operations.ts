@@ -1,5 +1,5 @@
 // Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import type { Region, UserID } from "keyroot/internal/formats";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
 export interface ShadowUser {

@@ -37,7 +37,7 @@ export const lightClient = {
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
 };
 /** The keys of `--trust auditors`, and of a comparison of statements. */
-export const auditors = text("file", "File with the auditors' public keys, one per line");
+const auditors = text("file", "File with the auditors' public keys, one per line");
 /** The settings of `--trust auditors`. */
 export const auditorsSettings = {
   auditors,

@@ -3,7 +3,7 @@
  * comparison read through it: events in ranges, blocks and their age and finality, roots at a block, and files.
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
-export { type FetchFile, fetchFromHost, type FileHostOptions } from "./fetchFile.ts";
+export { type FetchFile, fetchFromHost } from "./fetchFile.ts";
 export { checkFileSource, type FileSource, findStrayFiles, readFileOf } from "./fileSource.ts";
 export { type DatedRootLog, type History, readHistory, type SavedHistory } from "./history.ts";
 export { chainKeyOf, isLocalChain, isLocalChainId } from "./localChains.ts";
