@@ -174,7 +174,10 @@ describe("rpcCaller", () => {
 
   describe("in batches", () => {
     const COUNT = 50;
-    interface Call { id: number; params: [number] }
+    interface Call {
+      id: number;
+      params: [number];
+    }
     const resultsOf = (calls: Call[]) =>
       calls.map(({ id, params: [value] }) => ({ jsonrpc: "2.0", id, result: value }));
     /** Sends 50 calls to an endpoint, which answers each batch with this function. */

@@ -58,6 +58,8 @@ export async function raiseAlarms(
       }
     }
   };
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  const workers: Promise<void>[] = [];
+  for (let i = 0; i < WORKERS; i++) workers.push(work());
+  await Promise.all(workers);
   return undelivered;
 }

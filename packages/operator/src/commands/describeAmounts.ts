@@ -11,7 +11,7 @@ export function describeEther(wei: bigint): string {
 }
 
 /** Formats an amount of money without an exponent, such as `0.0023`. */
-function describeMoney(amount: number): string {
+export function describeMoney(amount: number): string {
   return amount.toLocaleString("en", { maximumFractionDigits: 20, useGrouping: false });
 }
 
