@@ -63,7 +63,7 @@ describe("a verifier with accounts", () => {
         params: unknown[];
       };
       const answer = await chain.connection.provider.request({ method, params }).then(
-        (result) => ({ result }),
+        (result: unknown) => ({ result }),
         () => ({ error: { code: -32000, message: "execution reverted" } }),
       );
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));

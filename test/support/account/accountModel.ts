@@ -37,7 +37,7 @@ interface Filling {
 }
 
 /** One history up to the moment of the verification, and what the host shows. */
-export interface History {
+interface History {
   account: PlainAccount;
   /** The slots' contents at the block that the reader sees. */
   slots: readonly (Filling | undefined)[];
@@ -132,7 +132,7 @@ function generator(seed: number): (below: number) => number {
 }
 
 /** Makes a history. The operator fills slots in any order, and the host shows any of the statements. */
-export function makeHistory(seed: number): History {
+function makeHistory(seed: number): History {
   const random = generator(Math.imul(seed + 1, 0x9e3779b1));
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
   const index = random(ACCOUNTS.length);

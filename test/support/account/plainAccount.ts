@@ -20,7 +20,7 @@ export interface PlainAccount {
 }
 
 /** The signature of a recovery key. The first key has the number 1. */
-export interface PlainSignature {
+interface PlainSignature {
   keyNumber: number;
   signature: Uint8Array;
 }

@@ -12,7 +12,7 @@ export interface RecoveryKey {
 }
 
 /** The size of both kinds of signatures in bytes. */
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 
 /**
  * Checks a public key. An Ed25519 key must be the canonical encoding of a point of prime order, so that all
