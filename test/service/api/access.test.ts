@@ -83,7 +83,7 @@ describe("a dashboard session", () => {
   });
   const person = (kind: string) => people[kind] ?? expect.fail(kind);
 
-  for (const { path, callers, role, reads, body, forStaff, token } of TABLE) {
+  for (const { path, callers, role, body, forStaff, token } of TABLE) {
     describe(`the operation ${path}`, () => {
       if (forStaff) {
         for (const [kind, { staff, role: own, passkey = true }] of Object.entries(KINDS)) {
