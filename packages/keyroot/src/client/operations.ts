@@ -78,7 +78,7 @@ export interface UserRecord extends ShadowUser, KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
 }
 
@@ -117,7 +117,7 @@ export interface KeyOfUser extends KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
   /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
