@@ -57,7 +57,7 @@ describe("the body of a request", () => {
       /./,
     ],
     ["the repeated key __proto__", '{"__proto__":1,"__proto__":2}', "JSON_DUPLICATE_KEY", /./],
-    ["deep nesting", "[".repeat(8000) + "]".repeat(8000), "JSON_INVALID", /nested/],
+    ["deep nesting", "[".repeat(8000) + "]".repeat(8000), "JSON_TOO_DEEP", /nested/],
     ["an array", "[]", "FIELD_INVALID", /body must be of type object/],
     ["null", "null", "FIELD_INVALID", /body must be of type object/],
   ] as const)

@@ -120,7 +120,7 @@ describeOnEachDatabase("shadow users", (service) => {
         `{"region":"us-west-2","region":"eu-west-1","user_id_hex":"${randomHex()}"}`,
         "JSON_DUPLICATE_KEY",
       ],
-      ["null", `{"region":null,"user_id_hex":"${randomHex()}"}`, "JSON_FORBIDDEN_TOKEN"],
+      ["null", `{"region":null,"user_id_hex":"${randomHex()}"}`, "REGION_UNKNOWN"],
       ["deep nesting", `{"region":[[[[]]]],"user_id_hex":"${randomHex()}"}`, "JSON_TOO_DEEP"],
     ];
     for (const [what, body, code, detail] of refusals) {

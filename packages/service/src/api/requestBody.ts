@@ -9,7 +9,7 @@ const MAX_DEPTH = 4;
  * Parses a request body as HTTP clients write it: any JSON, after an optional byte order mark (RFC 8259, section 8.1).
  * An empty body is an empty object. Only repeated keys and deep nesting are rejected. Merkle-tree files have a stricter
  * parser.
- * @throws ServiceError JSON_INVALID, JSON_DUPLICATE_KEY
+ * @throws ServiceError JSON_INVALID, JSON_DUPLICATE_KEY, JSON_TOO_DEEP
  */
 export function parseBody(text: string): unknown {
   const json = text.replace(/^\ufeff/, "");
@@ -26,12 +26,12 @@ export function parseBody(text: string): unknown {
   return value;
 }
 
-/** Counts the members of all objects in a value. @throws ServiceError JSON_INVALID */
+/** Counts the members of all objects in a value. @throws ServiceError JSON_TOO_DEEP */
 function countMembers(value: unknown, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (depth === 0) {
     const message = `The body is nested more than ${MAX_DEPTH} levels deep. Send the fields that the operation describes.`;
-    throw new ServiceError(400, "JSON_INVALID", message);
+    throw new ServiceError(400, "JSON_TOO_DEEP", message);
   }
   const children: unknown[] = Object.values(value);
   const own = Array.isArray(value) ? 0 : children.length;

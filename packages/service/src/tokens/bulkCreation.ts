@@ -20,7 +20,7 @@ import {
 import { userDeactivated } from "../users/userErrors.ts";
 import { claimWithinLimit } from "../users/userLimit.ts";
 import { creationOf, type NewUser, newUser, type User } from "../users/newUser.ts";
-import { userIDTaken } from "../users/userErrors.ts";
+import { userIDTaken, userInOtherRegion } from "../users/userErrors.ts";
 
 /** A user to create. With a `context` (a device or purpose), a refresh token is also created. */
 export interface WantedUser {
@@ -70,7 +70,8 @@ export class BulkCreation {
     const refusals = wanted.map(({ userID, region }) => {
       const claim = claims.get(userID);
       if (claim instanceof ServiceError) return claim;
-      return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
+      if (claim?.bizID !== bizID) return userIDTaken();
+      return claim.region === region ? undefined : userInOtherRegion(claim.region);
     });
     const results = new Map<WantedUser, CreatedUser | ServiceError>();
     // A failure in one region is reported only after the other region's transaction has ended.
