@@ -57,7 +57,7 @@ describe("key types", () => {
       });
 
       it("accepts the keys that it generates", async () => {
-        const pairs = await Promise.all(Array.from({ length: 5 }, () => type.generate()));
+        const pairs = await Promise.all(Array.from({ length: 5 }, async () => type.generate()));
         for (const { publicKey } of pairs) type.check(publicKey);
         expect(new Set(pairs.map(({ publicKey }) => publicKey.join()))).to.have.property("size", 5);
       });
