@@ -8,7 +8,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
-import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
+import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./keyTypes/curve41417Group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkPublicKey, keyIDOf } from "./publicKey.ts";

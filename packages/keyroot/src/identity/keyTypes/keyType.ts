@@ -50,7 +50,11 @@ const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 and docu
  * @param subject the name of the key, for error messages
  * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH
  */
-export function checkLength(bytes: unknown, { title, length }: KeyType, subject = "The public key"): Uint8Array {
+export function checkLength(
+  bytes: unknown,
+  { title, length }: Pick<KeyType, "title" | "length">,
+  subject = "The public key",
+): Uint8Array {
   if (isBytes(bytes)) {
     if (bytes.length === length) return bytes;
     const others = TITLES[bytes.length];

@@ -1,8 +1,8 @@
 import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
-import { randomBytes } from "../bytes/randomBytes.ts";
-import { ArgumentError } from "../errors.ts";
-import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
-import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./keyTypes/curve41417.ts";
+import { randomBytes } from "../../bytes/randomBytes.ts";
+import { ArgumentError } from "../../errors.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
+import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417Point.ts";
 
 // This code has its own file, because verifiers do not need this code. The curve library has 8 kB after gzip and takes
 // 5 ms to load.
@@ -46,4 +46,23 @@ export function encodePoint(point: EdwardsPoint): Uint8Array {
   const { x, y } = point.toAffine();
   const [X, Y] = [x, y].map((coordinate) => coordinate.toString(16).padStart(2 * COORDINATE_BYTES, "0"));
   return Uint8Array.of(UNCOMPRESSED, ...hexToBytes(`${X}${Y}`));
+}
+
+/** A private key and the corresponding public key. */
+export interface KeyPair {
+  /** The private key: a scalar that is at least 1 and less than the curve's order. */
+  privateKey: bigint;
+  /** The public key, 105 bytes. */
+  publicKey: Uint8Array;
+}
+
+/**
+ * Generates a random key pair. Use this function only for examples and tests.
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
+ * @example
+ * const { publicKey } = generateKeyPair();
+ */
+export function generateKeyPair(): KeyPair {
+  const privateKey = randomScalar();
+  return { privateKey, publicKey: encodePoint(curve().BASE.multiply(privateKey)) };
 }
