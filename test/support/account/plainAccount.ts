@@ -20,7 +20,7 @@ export interface PlainAccount {
 }
 
 /** The signature of a recovery key. The first key has the number 1. */
-interface PlainSignature {
+export interface PlainSignature {
   keyNumber: number;
   signature: Uint8Array;
 }
@@ -65,13 +65,13 @@ export function plainSlot({ text, userID }: PlainAccount, number: number): strin
 }
 
 /** The text of a statement that recovery keys sign. @param publicKey base64, or undefined for `void` */
-function plainStatementText(userID: string, number: number, publicKey: string | undefined): string {
+export function plainStatementText(userID: string, number: number, publicKey: string | undefined): string {
   const last = publicKey === undefined ? "void" : `key ${publicKey}`;
   return `keyroot/key-v1\naccount ${userID}\nnumber ${number}\n${last}\n`;
 }
 
 /** Signs with the low one of the two possible S, as statements require. */
-function plainSignature({ type, privateKey }: PlainKey, text: string): Uint8Array {
+export function plainSignature({ type, privateKey }: PlainKey, text: string): Uint8Array {
   if (type === "ed25519") return sign(null, Buffer.from(text), privateKey);
   const signature = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
   const s = BigInt(`0x${signature.subarray(32).toString("hex")}`);
@@ -79,14 +79,14 @@ function plainSignature({ type, privateKey }: PlainKey, text: string): Uint8Arra
 }
 
 /** The other valid ECDSA signature of the same text: r and n − s. */
-function withOtherS(signature: Uint8Array): Uint8Array {
+export function withOtherS(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${Buffer.from(signature.subarray(32)).toString("hex")}`);
   const other = (P256_ORDER - s).toString(16).padStart(64, "0");
   return Buffer.concat([signature.subarray(0, 32), Buffer.from(other, "hex")]);
 }
 
 /** Writes a signed statement with any signatures. */
-function plainSigned(text: string, signatures: readonly PlainSignature[]): string {
+export function plainSigned(text: string, signatures: readonly PlainSignature[]): string {
   const lines = signatures.map(
     ({ keyNumber, signature }) => `— ${keyNumber} ${Buffer.from(signature).toString("base64")}\n`,
   );

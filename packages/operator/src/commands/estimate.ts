@@ -5,7 +5,7 @@ import type { CostEstimate } from "../publisher/plan/estimateCost.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { chain, recordFiles, REGISTRY } from "./options.ts";
 
-type Amounts = typeof import("./describeAmounts.ts");
+type Amounts = Pick<typeof import("./describeAmounts.ts"), "describeEther" | "describeGwei" | "describeMoney">;
 
 /** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export const estimate = command(
@@ -25,7 +25,8 @@ export const estimate = command(
   async (args, host) => {
     const { estimateCost } = await import("../publisher/plan/estimateCost.ts");
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
-    const amounts = await import("./describeAmounts.ts");
+    const { describeEther, describeGwei, describeMoney } = await import("./describeAmounts.ts");
+    const amounts = { describeEther, describeGwei, describeMoney };
     const { planRecords } = await import("./planRecords.ts");
     const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
     const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
