@@ -55,6 +55,18 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
+  it("is `warn` for a swapped key, even if the endpoint withholds the root's block number", async () => {
+    const verifier = verifierOf(chain.optionsFor("one-endpoint"));
+    chain.letLie((method, params, truth) => {
+      if (method === "eth_call" && JSON.stringify(params).includes("47378145")) return null;
+      return truth(method, params);
+    }, 5);
+    const swapped = `BA${mine.pubKey.slice(2, -4)}AAAA`;
+    const error = await failure(verifier.verify(userID, { expectedPublicKey: swapped }));
+    for (const endpoint of chain.endpoints) endpoint.lie = undefined;
+    expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
+  });
+
   it("is `developer` for a wrong chain or contract before the first verification", async () => {
     const options = chain.optionsFor("one-endpoint");
     const wrong = { chainId: chain.chainId + 1 };
