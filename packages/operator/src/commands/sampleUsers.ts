@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/internal/identity";
-import { loadKeyType } from "keyroot/internal/keyTypes";
+import { generateKeyOf, loadKeyType } from "keyroot/internal/keyTypes";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -11,7 +11,7 @@ export default async function sampleUsers({ count, ...args }: ArgsOf<"sample-use
   const keyType = await loadKeyType(args.keyType);
   using progress = new Progress();
   for (let i = 1; i <= count && !outputIsLost(); i++) {
-    const { publicKey } = await keyType.generate();
+    const { publicKey } = await generateKeyOf(keyType.name);
     const record = makeKeyRecord(randomUserID(), publicKey, keyType);
     const written = process.stdout.write(`${serializeKeyRecord(record)}\n`);
     // On a terminal, the printed records already show the progress.
