@@ -5,6 +5,6 @@
 export { curve41417 } from "./identity/keyTypes/curve41417.ts";
 export { document } from "./identity/keyTypes/document.ts";
 export { ed25519 } from "./identity/keyTypes/ed25519.ts";
-export type { GeneratedKey, KeyType, KeyTypeName } from "./identity/keyTypes/keyType.ts";
+export type { KeyType, KeyTypeName } from "./identity/keyTypes/keyType.ts";
 export { p256 } from "./identity/keyTypes/p256.ts";
 export { x25519 } from "./identity/keyTypes/x25519.ts";

@@ -1,1 +1,1 @@
-export { KEY_TYPE_NAMES, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";
+export { generateKeyOf, KEY_TYPE_NAMES, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";

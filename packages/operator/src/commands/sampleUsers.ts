@@ -12,12 +12,12 @@ export const sampleUsers = command(
   },
   async ({ count, ...args }) => {
     const identity = await import("keyroot/internal/identity");
-    const { loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { generateKeyOf, loadKeyType } = await import("keyroot/internal/keyTypes");
     const { Progress } = await import("./progress.ts");
     const type = await loadKeyType(args.keyType);
     using progress = new Progress();
     for (let i = 1; i <= count && !outputIsLost(); i++) {
-      const { publicKey } = await type.generate();
+      const { publicKey } = await generateKeyOf(type.name);
       const record = identity.makeKeyRecord(identity.randomUserID(), publicKey, type);
       const written = process.stdout.write(`${identity.serializeKeyRecord(record)}\n`);
       // On a terminal, the printed records already show the progress.

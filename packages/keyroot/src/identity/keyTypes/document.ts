@@ -7,7 +7,7 @@ import { checkLength, type KeyType } from "./keyType.ts";
  * The SHA-256 of a document that the app distributes itself, for lists of devices, hybrid keys and post-quantum keys. Any
  * 32 bytes are valid. The app compares the hash of the received document with the verified key.
  */
-export const document: KeyType<Uint8Array> = {
+export const document: KeyType = {
   name: "document",
   title: "document",
   length: 32,
@@ -15,8 +15,10 @@ export const document: KeyType<Uint8Array> = {
   check(bytes) {
     checkLength(bytes, document);
   },
-  generate() {
-    const text = randomBytes(64);
-    return Promise.resolve({ publicKey: hexToBytes(sha256Hex(text)), privateKey: text });
-  },
 };
+
+/** Generates a key pair for samples and tests. */
+export function generate() {
+  const text = randomBytes(64);
+  return { publicKey: hexToBytes(sha256Hex(text)), privateKey: text };
+}

@@ -7,7 +7,7 @@ import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
  * rejected, because implementations disagree about the signatures that they verify (Chalkias, Garillot, Nikolaenko:
  * eprint 2020/1244).
  */
-export const ed25519: KeyType<Uint8Array> = {
+export const ed25519: KeyType = {
   name: "ed25519",
   title: "Ed25519",
   length: 32,
@@ -19,10 +19,6 @@ export const ed25519: KeyType<Uint8Array> = {
     if (!point.isTorsionFree())
       throw invalidKey("PUBLIC_KEY_NOT_PRIME_ORDER", "is not in the subgroup of prime order", bytesToBase64(bytes));
   },
-  generate() {
-    const { secretKey, publicKey } = curve.keygen();
-    return Promise.resolve({ publicKey, privateKey: secretKey });
-  },
 };
 
 /** Decodes a point (RFC 8032, section 5.1.3). */
@@ -32,4 +28,10 @@ function parse(bytes: Uint8Array) {
   } catch {
     throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not the canonical encoding of a point", bytesToBase64(bytes));
   }
+}
+
+/** Generates a key pair for samples and tests. */
+export function generate() {
+  const { secretKey, publicKey } = curve.keygen();
+  return { publicKey, privateKey: secretKey };
 }

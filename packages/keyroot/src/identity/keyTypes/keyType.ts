@@ -7,18 +7,18 @@ import { invalidArgument } from "../../input/options.ts";
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = "curve41417" | "x25519" | "ed25519" | "p256" | "document";
 
-/** A key pair that `KeyType.generate` made. */
-export interface GeneratedKey<PrivateKey = unknown> {
+/** A key pair that `generateKeyOf` made. */
+export interface GeneratedKey {
   publicKey: Uint8Array;
   /** The private key in the type's own form. For `document`, the document itself. */
-  privateKey: PrivateKey;
+  privateKey: unknown;
 }
 
 /**
  * The kind of public keys that a registry publishes. A registry has one key type, which every app, publisher and auditor
  * configures. It is never read from data, because a server could otherwise choose it.
  */
-export interface KeyType<PrivateKey = unknown> {
+export interface KeyType {
   readonly name: KeyTypeName;
   /** The name for readers, such as "Curve41417". */
   readonly title: string;
@@ -35,11 +35,6 @@ export interface KeyType<PrivateKey = unknown> {
    * PUBLIC_KEY_SMALL_ORDER, PUBLIC_KEY_NOT_PRIME_ORDER
    */
   check(publicKey: Uint8Array): void;
-  /**
-   * Generates a key pair for samples and tests.
-   * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
-   */
-  generate(): GeneratedKey<PrivateKey> | Promise<GeneratedKey<PrivateKey>>;
 }
 
 /** What keys of other lengths are, for error messages. A value of 32 bytes can have three types. */

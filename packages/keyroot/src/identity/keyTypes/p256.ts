@@ -8,7 +8,7 @@ const UNCOMPRESSED = 0x04;
  * P-256 keys, as WebCrypto exports them in the format "raw": an uncompressed point, which is 0x04, X and Y (SEC 1, section
  * 2.3.3). The group has prime order, so every point of the curve is a valid key.
  */
-export const p256: KeyType<Uint8Array> = {
+export const p256: KeyType = {
   name: "p256",
   title: "P-256",
   length: 65,
@@ -22,8 +22,10 @@ export const p256: KeyType<Uint8Array> = {
       throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of P-256", bytesToBase64(bytes));
     }
   },
-  generate() {
-    const privateKey = curve.utils.randomSecretKey();
-    return Promise.resolve({ publicKey: curve.getPublicKey(privateKey, false), privateKey });
-  },
 };
+
+/** Generates a key pair for samples and tests. */
+export function generate() {
+  const privateKey = curve.utils.randomSecretKey();
+  return { publicKey: curve.getPublicKey(privateKey, false), privateKey };
+}

@@ -21,7 +21,7 @@ const LOW_ORDER: readonly bigint[] = [
  * X25519 keys (RFC 7748): the u-coordinate as 32 little-endian bytes. It must be less than 2^255 - 19, because other
  * encodings would give one key two ids, and must not be the coordinate of a point of low order.
  */
-export const x25519: KeyType<Uint8Array> = {
+export const x25519: KeyType = {
   name: "x25519",
   title: "X25519",
   length: 32,
@@ -32,8 +32,10 @@ export const x25519: KeyType<Uint8Array> = {
     if (LOW_ORDER.includes(u))
       throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of low order", bytesToBase64(bytes));
   },
-  async generate() {
-    const { secretKey, publicKey } = (await import("@noble/curves/ed25519.js")).x25519.keygen();
-    return { publicKey, privateKey: secretKey };
-  },
 };
+
+/** Generates a key pair for samples and tests. */
+export async function generate() {
+  const { secretKey, publicKey } = (await import("@noble/curves/ed25519.js")).x25519.keygen();
+  return { publicKey, privateKey: secretKey };
+}
