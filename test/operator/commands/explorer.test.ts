@@ -47,7 +47,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     const [, config = ""] = /<script type="application\/json" id="config">(.*)<\/script>/.exec(html) ?? [];
     expect(JSON.parse(config)).to.deep.equal({
       ...{ rpc: [RPC, "https://rpc-b.example"], chainId: 1, contract: CONTRACT },
-      ...{ merkleUrl: "https://files.example/keys", usersSlot: 2, allowHttp: false, visitorEndpoints: false },
+      ...{ merkleUrl: "https://files.example/keys", allowHttp: false, visitorEndpoints: false },
     });
     for (const [, path = "", integrity] of html.matchAll(/(?:src|href)="\.\/(assets[^"]+)" integrity="([^"]+)"/g)) {
       const content = await readFile(join(folder.path, path));
@@ -92,7 +92,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     );
     expect(policy).to.contain(" https://beacon.example/ https://alice.example/statements/ https://bob.example/;");
     expect(await page())
-      .to.contain(`"beacon":{"urls":["https://beacon.example"],"checkpoint":"${checkpoint}"}`)
+      .to.contain(`"lightClient":{"urls":["https://beacon.example"],"checkpoint":"${checkpoint}"}`)
       .and.contain(
         `"auditors":{"keys":["${alice}","${bob}"],"threshold":2,"urls":["https://alice.example/statements","https://bob.example"]}`,
       );
@@ -114,7 +114,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     [
       "a beacon endpoint that is not a URL",
       ["--rpc", RPC, "--beacon", "b", "--checkpoint", `0x${"12".repeat(32)}`],
-      "beacon.urls",
+      "The urls option must be an http(s) URL",
     ],
     ["statements without auditors", ["--rpc", RPC, "--statement-urls", "https://alice.example"], "--auditors FILE"],
     ["an invalid code hash", ["--rpc", RPC, "--code-hash", "0x12"], "--code-hash must be 0x and 64"],

@@ -65,9 +65,9 @@ export async function auditRegistry(
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
   const chain = await openTrustedChain(args, chainAndFiles);
   const { name: trust, storageProof, tag } = chain.source;
-  const signedAt = await findBlock?.(chain);
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
+  const signedAt = await findBlock?.(chain);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
   const path = args.state ?? join(host.root, ".keyroot", `${stateName}-${registryKeyOf(place)}.sqlite`);

@@ -5,8 +5,6 @@ import type { CostEstimate } from "../publisher/plan/estimateCost.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { chain, recordFiles, REGISTRY } from "./options.ts";
 
-type Amounts = Pick<typeof import("./describeAmounts.ts"), "describeEther" | "describeGwei" | "describeMoney">;
-
 /** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export const estimate = command(
   {
@@ -25,8 +23,6 @@ export const estimate = command(
   async (args, host) => {
     const { estimateCost } = await import("../publisher/plan/estimateCost.ts");
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
-    const { describeEther, describeGwei, describeMoney } = await import("./describeAmounts.ts");
-    const amounts = { describeEther, describeGwei, describeMoney };
     const { planRecords } = await import("./planRecords.ts");
     const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
     const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
@@ -53,17 +49,17 @@ export const estimate = command(
         money: money(cost),
         moneyAtMost: money(costAtMost),
       },
-      text: describe(costs, alreadyPublished, money, amounts).join("\n"),
+      text: (await describe(costs, alreadyPublished, money)).join("\n"),
     };
   },
 );
 
-function describe(
+async function describe(
   costs: CostEstimate,
   alreadyPublished: number,
   money: (wei: bigint) => number | undefined,
-  { describeEther, describeGwei, describeMoney }: Amounts,
-): string[] {
+): Promise<string[]> {
+  const { describeEther, describeGwei, describeMoney } = await import("./describeAmounts.ts");
   const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = costs;
   const { baseFeePerGas, dataGas, dataFee, cost, costAtMost } = costs;
   const inMoney = (wei: bigint) => {

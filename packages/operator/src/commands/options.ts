@@ -36,11 +36,9 @@ export const lightClient = {
   ),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
 };
-/** The keys of `--trust auditors`, and of a comparison of statements. */
-const auditors = text("file", "File with the auditors' public keys, one per line");
 /** The settings of `--trust auditors`. */
 export const auditorsSettings = {
-  auditors,
+  auditors: text("file", "File with the auditors' public keys, one per line"),
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
   statementUrls: text("urls", "URLs of the auditors' statement folders, separated by commas"),
 };
