@@ -12,7 +12,7 @@ import { generateKeyPair, REGIONS } from "keyroot/internal/identity";
 import pMap from "p-map";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { runAt, startPostgres } from "../test/support/postgres/postgres.ts";
-import { keyFieldsOf } from "../test/support/service/answerChallenge.ts";
+import { answerChallenge, keyFieldsOf } from "../test/support/service/answerChallenge.ts";
 import { serviceEnvironment, startServiceProcess } from "../test/support/service/serviceProcess.ts";
 import { Caller, post } from "../test/support/service/caller.ts";
 import { fillDatabase, PENDING, readIntoMemory, type Relation, sizesOf } from "./service/fillDatabase.ts";
@@ -125,7 +125,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
   progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
   const { DATABASE_URL: url, KEYROOT_ADMIN_TOKEN: adminToken } = environment;
-  const service = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_POSSESSION: "optional" }));
+  const service = cleanup.use(await startServiceProcess(environment));
   const { origin } = service;
   const { bizID, jwt: accessToken } = await new Caller(adminToken, origin).createPartner();
   const started = performance.now();
@@ -178,7 +178,8 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
     context: "phone",
   }));
   const ids = all.map(({ user_id_hex }) => ({ user_id_hex }));
-  const key = keyFieldsOf(generateKeyPair());
+  const pair = generateKeyPair();
+  const key = keyFieldsOf(pair);
   return {
     "exchange a token": send({
       path: "/v1/public/auth/jwt",
@@ -203,9 +204,14 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
     ),
     "list a user's tokens": send(partner("users/listRefreshTokens", ids)),
     "request a challenge for a key": send(...user("publicKey/challenge", all, key)),
-    "register a key": (round) => {
+    "register a key": async (round) => {
       const some = all.slice(round * USERS_PER_LIST, (round + 1) * USERS_PER_LIST);
-      return measure({ origin, requests: user("publicKey/register", some, key), most: some.length });
+      const requests: Requests[] = [];
+      for (const one of some) {
+        const { body } = await post(`${origin}/v1/authdUser/publicKey/challenge`, key, { token: one.jwt });
+        requests.push(...user("publicKey/register", [one], answerChallenge(body, pair)));
+      }
+      return measure({ origin, requests, most: some.length });
     },
     "get the own record": send(...user("record/get", all, {})),
     "get a user's key": send(partner("publicKeys/get", ids)),

@@ -2,6 +2,7 @@ import {
   exitCodeOfSignal,
   type Outcome,
   print,
+  printOutcome,
   type StopSignal,
   style,
   untilStopped,
@@ -13,7 +14,6 @@ import { buildSite } from "@keyroot/web/build";
 import { type Links, openLinks, readyLines } from "../demo/links.ts";
 import { printer, stackLines } from "../demo/printer.ts";
 import { type DemoResult, runDemo } from "../demo/runDemo.ts";
-import type { DemoArgs } from "./demoCommand.ts";
 
 /** The explorer's port, relative to the stack's first port. */
 const EXPLORER_PORT = 3;
@@ -21,8 +21,8 @@ const EXPLORER_PORT = 3;
 type Print = (text: string) => void;
 
 /** `npm start` and `npm run demo`: the demo on a new local stack. With `--keep-running`, the stack stays up until Ctrl-C. */
-export default async function demo(
-  { keepRunning, port, json }: DemoArgs,
+export async function startOrDemo(
+  { keepRunning, port, json }: { keepRunning: boolean; port: number; json: boolean },
   { hre }: HardhatHost,
 ): Promise<Outcome | undefined> {
   const say: Print = json ? () => undefined : print;
@@ -54,7 +54,7 @@ export default async function demo(
     await using servers = new AsyncDisposableStack();
     const links = await openLinks(stack, result, explorer, servers);
     say(readyLines(result, stack.announced, links));
-    if (json) print(JSON.stringify(readinessOf(stack, result, links)));
+    if (json) printOutcome({ json: readinessOf(stack, result, links), text: "" }, true);
     await stopped;
   } catch (error) {
     // Ctrl-C during the demo makes the current step fail. That is not an error.

@@ -1,17 +1,12 @@
 import { expect } from "chai";
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
-const SUBJECTS = ["partners", "users", "tokens", "keys", "publishing", "webhooks", "staff"];
-const TABLES = SUBJECTS.map((subject) => `${subject}/tables.ts`);
-const OPERATIONS = [...SUBJECTS, "auditLog"].map((subject) => `${subject}/operations.ts`);
-
 /**
  * Layers of each package, upper layers first. A file imports only from its own layer and lower layers. A layer is a
- * path or a list of paths. The path `.` stands for the files outside the folders. A file has its own entry if its layer
- * differs from its folder's layer.
+ * path or a list of paths. The path `.` stands for the files outside the folders.
  */
 const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   "packages/keyroot/src": [
@@ -24,6 +19,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "store",
     "registry",
     "merkle",
+    "account",
     "identity",
     "ethereum",
     "transport",
@@ -46,6 +42,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "audit",
     "publisher",
     "testing",
+    "follow",
     "rpc",
     "http",
     "threads",
@@ -62,36 +59,30 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "journal",
     "plan",
     "files",
-    "finality",
     "signers",
     "records",
     "chain",
   ],
+  // Only folders: no file of the service has a layer of its own.
   "packages/service/src": [
-    "index.ts",
+    ".",
     "commands",
     "stack",
-    "startService.ts",
-    "repeatedTasks.ts",
+    // The roofs: the process that answers HTTP requests, and the one that publishes. Neither imports the other.
+    ["serve", "publisher"],
     "config",
-    ["app/app.ts", "app/generateOpenApi.ts", "app/operations.ts"],
-    "dashboard",
-    // Operations of all subjects. They call the stores in the lower layers.
-    [...OPERATIONS, "staff/passkeyChecks.ts", "staff/signInOperations.ts", "tokens/exchangeToken.ts"],
-    "app",
-    "webhooks",
-    "staff",
-    "publishing",
+    // The subjects.
+    ["webhooks", "staff", "publishing"],
     "keys",
+    "tokens",
     "users",
     "partners",
-    "rateLimits",
-    "tokens",
-    // Foreign keys connect the tables, so all tables are in one layer.
-    ["auditLog", ...TABLES],
-    "database",
-    "cleanup.ts",
-    "errors.ts",
+    "auditLog",
+    // The ground.
+    "api",
+    "api/limits",
+    "api/database",
+    "api/base",
   ],
   "packages/web/src": [
     ".",
@@ -196,6 +187,83 @@ describe("import checks", () => {
   it("find circles of imports and paths that return to a folder", () => {
     expect(findCircles(imports)).to.deep.equal(["d/five.ts → d/six.ts → d/five.ts"]);
     expect(findReturns(imports, dirname)).to.deep.equal(["a/one.ts → b/three.ts → c/four.ts → a/two.ts"]);
+  });
+});
+
+describe("packages/service/src", () => {
+  const folder = join(ROOT, "packages/service/src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const imports = new Map(files.map((file) => [file, importsOf(file, folder)]));
+
+  it("has no two folders that import each other", () => {
+    const arrows = new Set(
+      [...imports].flatMap(([file, paths]) => paths.map((path) => `${dirname(file)} ${dirname(path)}`)),
+    );
+    const pairs = [...arrows].filter((arrow) => {
+      const [from = "", to = ""] = arrow.split(" ");
+      return from < to && arrows.has(`${to} ${from}`);
+    });
+    expect(pairs).to.deep.equal([]);
+    expect(arrows.size).to.be.above(50);
+  });
+
+  it("has layers only for folders", () => {
+    const members = LAYERS["packages/service/src"]?.flat() ?? [];
+    expect(members.filter((member) => member.endsWith(".ts"))).to.deep.equal([]);
+  });
+});
+
+/** The modules that `entry` loads when it is imported or runs, through all packages of this repository. */
+function reachableFrom(entry: string): Set<string> {
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    const source = readFileSync(join(ROOT, file), "utf8")
+      // Types are erased, also those among values.
+      .replaceAll(/^(?:import|export) type [^;]*;/gm, "");
+    for (const [, specifier = ""] of source.matchAll(/(?:\bfrom |\bimport |\bimport\()"([^"]+)"/g)) {
+      const path = specifier.startsWith(".") ? join(dirname(file), specifier) : fileOf(specifier);
+      if (path !== undefined) visit(path);
+    }
+  };
+  visit(entry);
+  return reached;
+}
+
+/** The file of a subpath such as `keyroot/errors`. Undefined for packages that are not in this repository. */
+function fileOf(specifier: string): string | undefined {
+  const [, name = "", subpath = ""] = /^(@keyroot\/[a-z]+|keyroot)(\/.*)?$/.exec(specifier) ?? [];
+  const folder = name === "@keyroot/contracts" ? "contracts" : `packages/${name.replace("@keyroot/", "")}`;
+  if (name === "" || !existsSync(join(ROOT, folder, "package.json"))) return undefined;
+  const { exports } = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as {
+    exports: Record<string, string | { default?: string }>;
+  };
+  const target = exports[`.${subpath}`];
+  const file = typeof target === "string" ? target : target?.default;
+  return file?.endsWith(".ts") === true ? join(folder, file) : undefined;
+}
+
+describe("the process that answers HTTP requests", () => {
+  const isSigner = (file: string) => file.startsWith("packages/operator/src/publisher/signers/");
+
+  it("can load no signer", () => {
+    for (const entry of ["packages/service/src/serve/startService.ts", "packages/service/src/index.ts"]) {
+      const reached = [...reachableFrom(entry)];
+      expect(
+        reached.filter((file) => isSigner(file) || file.startsWith("packages/service/src/publisher/")),
+      ).to.deep.equal([]);
+      // The service's subjects, and other packages.
+      expect(reached).to.include.members([
+        "packages/service/src/publishing/operations.ts",
+        "packages/operator/src/shared.ts",
+        "packages/keyroot/src/errors.ts",
+      ]);
+    }
+  });
+
+  it("differs from the publisher, which loads signers", () => {
+    expect([...reachableFrom("packages/service/src/publisher/startPublisher.ts")].some(isSigner)).to.equal(true);
   });
 });
 

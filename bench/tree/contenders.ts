@@ -44,7 +44,7 @@ async function keyroot(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("keyroot/merkle");
   const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/internal/merkle");
   const { parseKeyRecord } = await import("keyroot/internal/identity");
-  const records = values.map(parseKeyRecord);
+  const records = values.map((line) => parseKeyRecord(line));
   return {
     tree: () => new MerkleTree(values).root,
     file: () => {

@@ -10,12 +10,21 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
     "examples/README.md",
-    ...["browser-app", "react-native", "native-app", "partner-backend", "hardhat-project", "cron", "contract"].map(
-      (folder) => `examples/${folder}/README.md`,
-    ),
+    ...[
+      "browser-app",
+      "react-native",
+      "native-app",
+      "partner-backend",
+      "hardhat-project",
+      "cron",
+      "contract",
+      "python",
+    ].map((folder) => `examples/${folder}/README.md`),
   ],
   "App developers": [
     "verifying",
+    "accounts",
+    "key-types",
     "react-native",
     "light-client",
     "watching",
@@ -59,7 +68,8 @@ export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 /** The packages by folder, with the entries that the API reference describes. Other entries may change in any release. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
-    ...[".", "./auditors", "./bundle", "./light-client", "./merkle", "./records", "./safety-code"],
+    ...[".", "./account", "./auditors", "./bundle", "./key-types", "./light-client", "./merkle", "./records"],
+    "./safety-code",
     ...["./store/file", "./store/indexeddb", "./store/key-value"],
   ],
   "packages/operator": [".", "./hardhat"],

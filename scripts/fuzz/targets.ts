@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import { makeAccount, parseAccount } from "../../packages/keyroot/src/account/account.ts";
+import { parseAccountFile } from "../../packages/keyroot/src/account/accountFile.ts";
+import { serializeKeyStatement } from "../../packages/keyroot/src/account/keyStatement.ts";
 import { serializeSignedNote } from "../../packages/keyroot/src/trust/auditors/signedNote.ts";
 import { parseSignedStatement } from "../../packages/keyroot/src/trust/auditors/statement.ts";
-import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/follow.ts";
+import { decodeSsz } from "../../packages/keyroot/src/trust/lightClient/beaconEndpoint.ts";
 import { forkAt } from "../../packages/keyroot/src/trust/lightClient/rules.ts";
 import { toNumber } from "../../packages/keyroot/src/trust/lightClient/forks.ts";
 import { ArgumentError, KeyrootError } from "../../packages/keyroot/src/errors.ts";
@@ -117,6 +120,23 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
       const signed = parseSignedStatement(bytes);
       const again = parseSignedStatement(Buffer.from(serializeSignedNote(signed)));
       requireEqual("a statement, written and parsed", again, signed);
+    },
+  }),
+  account: () => ({
+    seeds: goodVectors("accounts/accounts.json").map(({ bytes }) => Buffer.from(parseAccountFile(bytes).account.text)),
+    parse: (bytes) => {
+      const text = Buffer.from(bytes).toString();
+      const { userID, chainId, contract, keys, threshold, salt } = parseAccount(text);
+      const again = makeAccount({ chainId, contract, keys, threshold, salt: Buffer.from(salt, "hex") });
+      requireEqual("an account, parsed and written", [again.text, again.userID], [text, userID]);
+    },
+  }),
+  "account-file": () => ({
+    seeds: goodVectors("accounts/accounts.json").map(({ bytes }) => bytes),
+    parse: (bytes) => {
+      const { account, statements } = parseAccountFile(bytes);
+      const again = [account.text, ...statements.map(serializeKeyStatement)].join("\n");
+      requireEqual("an account file, parsed and written", again, Buffer.from(bytes).toString());
     },
   }),
   "light-client": () => ({

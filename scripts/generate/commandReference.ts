@@ -14,7 +14,7 @@ const PAGE = "docs/commands.md";
 
 const INTRODUCTION = `# Commands
 
-<!-- Written by scripts/generate/commandReference.ts from packages/operator/src/commands/commandDefinitions.ts. Do not edit. -->
+<!-- Written by scripts/generate/commandReference.ts from the files of packages/operator/src/commands. Do not edit. -->
 
 Install \`@keyroot/operator\`, and run a command:
 

@@ -49,7 +49,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
-        group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
+        group: /src\/identity\/(?:possession|newPublicKey|keyTypes\/curve41417Group)\b/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
         evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
@@ -85,7 +85,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     folder: "packages/service",
     files: {
       "README.md": "packages/service/README.md",
-      "dist/database/migrations": "packages/service/src/database/migrations",
+      "dist/api/database/migrations": "packages/service/src/api/database/migrations",
       "site/dashboard": "packages/service/site/dashboard",
       monitoring: "packages/service/monitoring",
     },

@@ -4,10 +4,12 @@
 //
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
+//   … --key-type x25519                                             the type of the keys, if a question does not name it
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
+import { isDeepStrictEqual, parseArgs } from "node:util";
+import { KEY_TYPES, lengthFaultOf } from "./keyTypes.mjs";
 
 class Rejection extends Error {
   constructor(step, code) {
@@ -140,37 +142,31 @@ function hasExactly(map, keys) {
   return map.size === keys.length && keys.every((key) => map.has(key));
 }
 
-function readRecord(text) {
+function readRecord(text, keyType) {
   if (/^[0-9a-f]{128}$/.test(text)) reject("file", "VALUE_LOOKS_LIKE_NODE");
   const record = readJson(text, 1);
   if (!(record instanceof Map) || !hasExactly(record, ["userID", "pubKey", "keyID"])) reject("file", "RECORD_INVALID");
   const userID = record.get("userID");
   if (typeof userID !== "string" || !USER_ID.test(userID)) reject("file", "USER_ID_INVALID");
-  const publicKey = readBase64(record.get("pubKey"), 105, "PUBLIC_KEY_LENGTH");
-  const keyID = readBase64(record.get("keyID"), 16, "KEY_ID_INVALID");
+  const publicKey = readBase64(record.get("pubKey"));
+  const wrongLength = lengthFaultOf(keyType, publicKey);
+  if (wrongLength !== undefined) reject("file", wrongLength);
+  const keyID = readBase64(record.get("keyID"));
+  if (keyID.length !== 16) reject("file", "KEY_ID_INVALID");
   return { userID, publicKey, keyID };
 }
 
-function readBase64(text, length, wrongLength) {
+function readBase64(text) {
   const bytes = Buffer.from(typeof text === "string" ? text : "", "base64");
   if (bytes.toString("base64") !== text) reject("file", "BASE64_INVALID");
-  if (bytes.length !== length) reject("file", wrongLength);
   return bytes;
 }
 
-// ---- Keys: points of x² + y² = 1 + 3617·x²·y² modulo p ----
+// ---- Keys ----
 
-const p = 2n ** 414n - 17n;
-
-function checkKey({ publicKey, keyID }) {
-  const coordinate = (start) => BigInt(`0x${publicKey.toString("hex", start, start + 52)}`);
-  const [x, y] = [coordinate(1), coordinate(53)];
-  if (publicKey[0] !== 4 || x >= p || y >= p) reject("record", "PUBLIC_KEY_FORMAT");
-  const [xx, yy] = [(x * x) % p, (y * y) % p];
-  if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) reject("record", "PUBLIC_KEY_NOT_ON_CURVE");
-  // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0
-  // have the orders 1, 2 and 4. Therefore, the order of a point divides 8 if the point or its double has such a coordinate.
-  if (x === 0n || y === 0n || xx === yy) reject("record", "PUBLIC_KEY_SMALL_ORDER");
+function checkKey({ publicKey, keyID }, keyType) {
+  const fault = KEY_TYPES[keyType].faultOf(publicKey);
+  if (fault !== undefined) reject("record", fault);
   if (!sha256(publicKey).subarray(0, 16).equals(keyID)) reject("record", "KEY_ID_MISMATCH");
 }
 
@@ -179,10 +175,10 @@ function checkKey({ publicKey, keyID }) {
 const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
 const isUpperCaseHash = (text) => typeof text === "string" && !isHash(text) && isHash(text.toLowerCase());
 
-function verifyFile({ userID, root, expectedPublicKey }, bytes) {
+function verifyFile({ userID, root, expectedPublicKey, keyType }, bytes) {
   const file = readDocument(bytes, 3);
   const { merkle, values, lookup } = readParts(file);
-  const records = values.map(readRecord);
+  const records = values.map((value) => readRecord(value, keyType));
   checkUsers(values, records);
   if (values.length === 0) reject("file", "TREE_EMPTY");
   const expected = buildMerkle(values);
@@ -192,12 +188,12 @@ function verifyFile({ userID, root, expectedPublicKey }, bytes) {
 
   const index = records.findIndex((record) => record.userID === userID);
   if (index === -1) reject("record", "USER_NOT_IN_FILE");
-  return { index, record: checkRecord(records[index], expectedPublicKey) };
+  return { index, record: checkRecord(records[index], expectedPublicKey, keyType) };
 }
 
 /** Returns the record if the record's key is valid and equals the given key. */
-function checkRecord(record, expectedPublicKey) {
-  checkKey(record);
+function checkRecord(record, expectedPublicKey, keyType) {
+  checkKey(record, keyType);
   const { userID, publicKey, keyID } = record;
   if (expectedPublicKey !== undefined && !Buffer.from(expectedPublicKey, "base64").equals(publicKey))
     reject("key", "KEY_MISMATCH");
@@ -280,7 +276,7 @@ const isText = (value, form) => typeof value === "string" && form.test(value);
 const isList = (value, most) => Array.isArray(value) && value.length <= most;
 const HASH = /^[0-9a-f]{64}$/;
 
-function readProof(proof) {
+function readProof(proof, keyType) {
   const shape = (fits) => fits || reject("file", "PROOF_SHAPE");
   shape(proof instanceof Map && hasExactly(proof, ["format", "value", "siblings", "root"]));
   const [value, siblings, root] = ["value", "siblings", "root"].map((key) => proof.get(key));
@@ -290,14 +286,14 @@ function readProof(proof) {
     shape(sibling instanceof Map && hasExactly(sibling, ["side", "hash"]));
     shape(["left", "right"].includes(sibling.get("side")) && isText(sibling.get("hash"), HASH));
   }
-  return { value, siblings, root, record: inStep("record", () => readRecord(value)) };
+  return { value, siblings, root, record: inStep("record", () => readRecord(value, keyType)) };
 }
 
 function checkUser({ record }, userID) {
   if (record.userID !== userID) reject("record", "USER_MISMATCH");
 }
 
-function verifyMerkleProof(proof, { userID, root, expectedPublicKey }) {
+function verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }) {
   checkUser(proof, userID);
   let node = sha256(proof.value).toString("hex");
   for (const sibling of proof.siblings) {
@@ -305,11 +301,11 @@ function verifyMerkleProof(proof, { userID, root, expectedPublicKey }) {
     node = sha256(side === "left" ? hash + node : node + hash).toString("hex");
   }
   if (proof.root !== root || node !== root) reject("tree", "ROOT_MISMATCH");
-  return { record: checkRecord(proof.record, expectedPublicKey) };
+  return { record: checkRecord(proof.record, expectedPublicKey, keyType) };
 }
 
 function verifyProofDocument(question, bytes) {
-  return verifyMerkleProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
+  return verifyMerkleProof(readProof(readDocument(bytes, 3, 2 ** 14), question.keyType), question);
 }
 
 // ---- Bundles ----
@@ -326,13 +322,13 @@ const HEADER = [
 const EMPTY_TRIE = keccak256("0x80");
 const EMPTY_CODE = keccak256("0x");
 
-function readBundle(bundle) {
+function readBundle(bundle, keyType) {
   const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
   const hasStatement = bundle instanceof Map && bundle.has("statement");
   shape(bundle instanceof Map && hasExactly(bundle, hasStatement ? [...BUNDLE, "statement"] : BUNDLE));
   shape(!hasStatement || typeof bundle.get("statement") === "string");
   shape(bundle.get("format") === "keyroot-bundle-v1");
-  const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof")) };
+  const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof"), keyType) };
   for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);
   shape(isText(parts.contract, /^0x[0-9a-f]{40}$/) && isText(parts.codeHash, /^0x[0-9a-f]{64}$/));
   shape(parts.header instanceof Map && [...parts.header.values()].every((hex) => isText(hex, /^0x[0-9a-f]*$/)));
@@ -364,8 +360,8 @@ function encodeField(hex, size) {
   return hex;
 }
 
-function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) {
-  const bundle = readBundle(readDocument(bytes, 4, 2 ** 16));
+function verifyBundle({ userID, pinned, expectedPublicKey, keyType, ...trusted }, bytes) {
+  const bundle = readBundle(readDocument(bytes, 4, 2 ** 16), keyType);
   const { contract, codeHash, proof } = bundle;
   checkUser(proof, userID);
   const { hash, stateRoot, block } = hashHeader(bundle.header);
@@ -384,7 +380,7 @@ function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) 
   const root = stored === undefined ? undefined : readWord(stored);
   if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
   if (root === undefined) reject("root", "NOT_PUBLISHED");
-  return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey }), root, block };
+  return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }), root, block };
 }
 
 function idOf(userID) {
@@ -499,11 +495,11 @@ function digitsOf(hash) {
 // ---- Vectors ----
 
 /** Returns the exact bytes of a vector. */
-function bytesOf({ text, base64, values, sha256: hash }) {
+function bytesOf({ text, base64, values, sha256: hash }, { keyType }) {
   if (text !== undefined) return Buffer.from(text, "utf8");
   if (base64 !== undefined) return Buffer.from(base64, "base64");
   const merkle = Object.fromEntries(buildMerkle(values));
-  const lookup = Object.fromEntries(values.map((value, i) => [readRecord(value).userID, i]));
+  const lookup = Object.fromEntries(values.map((value, i) => [readRecord(value, keyType).userID, i]));
   const bytes = Buffer.from(JSON.stringify({ merkle, values, lookup }));
   if (sha256(bytes).toString("hex") !== hash) throw new Error("These values give another file than the vector's.");
   return bytes;
@@ -516,25 +512,33 @@ const VERIFIERS = {
 
 function verdictOf(kind, vector) {
   try {
-    return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input)) };
+    return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input, vector.question)) };
   } catch (error) {
     if (error instanceof Rejection) return error.verdict;
     throw error;
   }
 }
 
+const ARGUMENTS = parseArgs({
+  options: { json: { type: "boolean" }, "key-type": { type: "string", default: "curve41417" } },
+  allowPositionals: true,
+});
+const KEY_TYPE = ARGUMENTS.values["key-type"];
+if (!Object.hasOwn(KEY_TYPES, KEY_TYPE))
+  throw new Error(`--key-type must be one of ${Object.keys(KEY_TYPES).join(", ")}.`);
+
 function readVectors(path) {
   const { format, kind, vectors } = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
   if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind))
     throw new Error(`${path} has an unknown format or kind.`);
-  return vectors.map((vector) => ({ ...vector, kind }));
+  return vectors.map((vector) => ({ ...vector, kind, question: { keyType: KEY_TYPE, ...vector.question } }));
 }
 
-const paths = process.argv.slice(2).filter((argument) => argument !== "--json");
+const paths = ARGUMENTS.positionals;
 const vectors = paths.flatMap(readVectors);
 const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
 
-if (process.argv.includes("--json")) {
+if (ARGUMENTS.values.json) {
   process.stdout.write(JSON.stringify(verdicts));
 } else {
   const agreed = vectors.filter(({ verdict }, i) => isDeepStrictEqual(verdict, verdicts[i])).length;

@@ -22,7 +22,7 @@ export const STAGES: readonly Stage[] = [
     name: "service",
     paths: ["test/service"],
     except: ["test/service/faults", "test/service/stack"],
-    thorough: ["test/service/app/prometheus.test.ts"],
+    thorough: ["test/service/api/prometheus.test.ts"],
   },
   { name: "checks", script: "check:sources", addedBy: "all" },
   {

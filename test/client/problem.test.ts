@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { readProblem } from "../../packages/client/src/shared/problem.ts";
-import { SERVICE_CODES } from "@keyroot/client/internal";
-import { ServiceError } from "@keyroot/client/internal";
-import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
+import { SERVICE_CODES, ServiceError } from "@keyroot/client/internal";
+import { SERVICE_ERROR_CODES } from "../../packages/service/src/api/base/errors.ts";
 
 const problem = {
   type: "urn:keyroot:error:USER_ID_TAKEN",
@@ -95,7 +94,7 @@ describe("readProblem", () => {
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
     // Operations about people belong to the client in staff/operations.ts.
     const forSessions = paths.filter((path) =>
-      /^(?:staff\/(?:cookie|passkey.*|sessions|signInOperations)|app\/authenticate)\.ts$/.test(path),
+      /^(?:staff\/(?:passkey.*|sessions|signInOperations)|api\/(?:authenticate|sessionCookie))\.ts$/.test(path),
     );
     const codesIn = (files: readonly string[]) => {
       const sources = files.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");

@@ -31,7 +31,7 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     const commands = "npx keyroot sample-users --count 2 > users.jsonl; npx keyroot publish --records users.jsonl";
     await newcomer.runOrFail(commands);
     const lines = (await readFile(join(newcomer.folder, "users.jsonl"), "utf8")).trimEnd().split("\n");
-    records = lines.map(parseKeyRecord);
+    records = lines.map((line) => parseKeyRecord(line));
   });
 
   it("import only packages that the newcomer's folder contains", async () => {

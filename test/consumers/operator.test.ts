@@ -18,8 +18,8 @@ import { PartnerClient } from "../../packages/client/src/partner.ts";
 import { UserClient } from "../../packages/client/src/user.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
-import { DEFINITIONS } from "../../packages/operator/src/commands/commandDefinitions.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../packages/service/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../packages/operator/src/commands/commandTable.ts";
+import { COMMANDS as SERVICE_COMMANDS } from "../../packages/service/src/commands/index.ts";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freePort } from "../support/servers/ports.ts";
@@ -32,7 +32,7 @@ import {
 } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
-import { serve } from "../support/servers/servers.ts";
+import { serve, serveFolder } from "../support/servers/servers.ts";
 import { closedAfterEach, never } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 
@@ -40,7 +40,7 @@ import { ENDLESS_MS } from "../support/endless.ts";
 const MAX_MB = { operator: 55, service: 112 };
 const BLOCK = 4096;
 /** The commands of both packages. */
-const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+const NAMES = Object.keys({ ...COMMANDS, ...SERVICE_COMMANDS });
 
 const programIn = (folder: string) =>
   new CommandLine("npx keyroot", [process.execPath, join(folder, "node_modules/@keyroot/operator/dist/cli.js")]);
@@ -88,7 +88,10 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     target = [...chain, "--merkle-url", stack.merkleUrl];
     const { stdout } = await keyroot.run(["sample-users", "--count", "5"]);
     await writeFile(inApp("users.jsonl"), stdout);
-    records = stdout.trimEnd().split("\n").map(parseKeyRecord);
+    records = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => parseKeyRecord(line));
   });
   after(async () => {
     await stack.close();
@@ -131,9 +134,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @keyroot/service");
       const { stdout } = await programIn(plainApp).run(["--help"]);
-      for (const name of Object.keys(DEFINITIONS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
-      for (const name of Object.keys(SERVICE_DEFINITIONS))
-        expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
+      for (const name of Object.keys(COMMANDS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
+      for (const name of Object.keys(SERVICE_COMMANDS)) expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
     });
 
     it("have declarations with which a strict app compiles the admin client", async () => {
@@ -181,7 +183,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { stderr, code } = await keyroot.run([...publish, "--files", "s3://bucket/prefix"]);
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @aws-sdk/client-s3");
-      const env = { KEYROOT_DATABASE_FOLDER: inApp("database"), KEYROOT_PORT: "0" };
+      const env = { KEYROOT_PORT: "0" };
       for (const name of ["serve", "migrate"]) {
         const without = await keyroot.run([name], { env });
         expect(without.code).to.equal(2);
@@ -205,9 +207,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const input = ["--records", inApp("users.jsonl")];
       const [{ userID, pubKey } = never(), other = never()] = records;
       expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
-      // The check of subgroups runs in threads. The package must contain the script of these threads.
       const publish = ["publish", ...input, ...target, "--files", stack.filesDir, "--plan", inApp("plan")];
-      publish.push("--check-subgroup");
       expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });
       expect((await succeed(["status", ...chain])).json).to.include({ userCount: 5 });
       expect((await succeed(["verify", userID, ...target, "--trust", "own-node"])).json).to.include({ verified: true });
@@ -215,8 +215,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { path } = bundled["bundle"] as { path: string };
       const { hash } = bundled["block"] as { hash: string };
       await succeed(["verify", "--bundle", path, "--trust", `pinned-block:${hash}`, "--contract", stack.contract]);
-      // Each thread loads a separate module.
-      const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite"), "--workers", "2"]);
+      // Each thread loads a separate module, so the package must contain it.
+      const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite")]);
       expect(audited.json).to.include({ passed: true, userCount: 5 });
       const watching = ["watch", ...target, "--user-id", userID, "--once", "--from-block", "0", "--public-key"];
       expect((await succeed([...watching, pubKey])).events.map(({ event }) => event)).to.include("published");
@@ -308,18 +308,21 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
     });
 
-    it("sign a list of auditors with an auditor's key", async () => {
+    it("sign and compare statements with an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       const key = String((await succeed(args, { env })).json["key"]);
       expect(key).to.match(/^auditor\.example\+/);
       await writeFile(inApp("auditors.txt"), key);
-      await writeFile(inApp("next.txt"), `${key} https://auditor.example/statements\n`);
-      const list = ["--new-auditors", inApp("next.txt"), "--new-threshold", "1", "--sequence", "1"];
-      const present = ["--auditors", inApp("auditors.txt"), "--threshold", "1", "--statements", inApp("statements")];
-      const place = ["--contract", stack.contract, "--chain-id", String(stack.chainId)];
-      const signing = ["sign-auditor-list", ...list, ...present, ...place, "--sign", inApp("auditor.json")];
-      expect((await succeed(signing, { env })).json["complete"]).to.equal(true);
+      const statements = ["--statements", inApp("statements")];
+      const place = ["--rpc", stack.rpcUrl, "--contract", stack.contract, "--merkle-url", stack.merkleUrl];
+      const { json: status } = await succeed(["status", ...place.slice(0, 4)]);
+      const trust = ["--trust", "own-node", "--code-hash", String(status["codeHash"]), "--interval", "1"];
+      const signing = ["sign-statement", ...place, ...trust, "--key", inApp("auditor.json"), ...statements];
+      expect((await succeed(signing, { env })).json["signed"]).to.include({ auditor: key });
+      const host = closing(await serveFolder(inApp("statements")));
+      const others = ["--statement-urls", host.url, "--auditors", inApp("auditors.txt")];
+      expect((await succeed(["compare-statements", ...others, ...statements])).json).to.include({ agrees: true });
     });
   });
 

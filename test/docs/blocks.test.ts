@@ -33,9 +33,10 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/benchmarks.md": "test/docs/benchmarks.test.ts",
   "docs/errors.md": "test/docs/formats.test.ts",
   "docs/install.md": "test/docs/install.test.ts",
+  "docs/key-types.md": "test/docs/keyTypes.test.ts",
   "docs/light-client.md": "test/keyroot/docs.test.ts",
   "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
-  "docs/monitoring.md": "test/service/app/prometheus.test.ts",
+  "docs/monitoring.md": "test/service/api/prometheus.test.ts",
   "docs/publishing.md": "test/docs/publishing.test.ts",
   "docs/quickstart.md": "test/consumers/newcomer.ts",
   "docs/react-native.md": "test/keyroot/docs.test.ts",
@@ -66,6 +67,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "journalctl -u keyroot": "needs systemd; install.md has the same check",
   "jq '{stdJsonInput: .": "needs Sourcify; pins.test.ts compiles the same input",
   // Other tests run the same commands or programs.
+  "npx keyroot sample-users --key-type x25519": "commands/keyTypes.test.ts runs the commands and the program",
   "npm start": "readme.test.ts runs it",
   "npx hardhat keyroot publish --network live":
     "needs a network in Hardhat's configuration; readme.test.ts publishes to one",
@@ -310,7 +312,7 @@ describe("code blocks of the pages", () => {
       await blocks(
         "docs/light-client.md",
         ["USER", await firstUser()],
-        ["light-client --", "light-client --beacon-network test --"],
+        ["keyroot light-client --", "keyroot light-client --beacon-network test --"],
       ),
       "sh",
     );

@@ -10,7 +10,7 @@ import {
 } from "../../packages/keyroot/src/errors.ts";
 import { CLIENT_ERROR_CODES, ServiceError, TransportError as ClientTransportError } from "@keyroot/client/internal";
 import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
-import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../packages/service/src/api/base/errors.ts";
 
 const project = join(import.meta.dirname, "../..");
 
@@ -108,6 +108,17 @@ describe("errors", () => {
         actual: 0,
         cause,
       });
+    });
+
+    it("keeps its code, advice and step in JSON and in a structured clone", () => {
+      const evidence = { source: "own-node", storageProof: true } as const;
+      const error = new VerificationError("root", "NOT_PUBLISHED", "No root.", { expected: 1, evidence });
+      const fields = {
+        ...{ name: "VerificationError", code: "NOT_PUBLISHED", advice: "warn", step: "root", message: "No root." },
+        ...{ docs: error.docs, expected: 1, evidence },
+      };
+      expect(JSON.parse(JSON.stringify(error))).to.deep.equal(fields);
+      expect(structuredClone(error.toJSON())).to.deep.equal({ ...fields, actual: undefined });
     });
 
     it("links to the description of its code", () => {

@@ -1,3 +1,4 @@
+import { ArgumentError } from "./errors.ts";
 import type { UserID } from "./identity/userID.ts";
 import { checkNames, checkObject } from "./input/options.ts";
 import type { Watch, WatchKeysOptions } from "./watch/watch.ts";
@@ -5,7 +6,8 @@ import { type Contact, copyContacts } from "./verifier/contacts.ts";
 import type { KeyOptions, VerifierOptions } from "./verifier/options.ts";
 import { parseVerifierOptions, type VerifierConfig } from "./verifier/verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";
-import { type VerifiedKey, verifyKey } from "./verifier/verifyKey.ts";
+import type { VerifiedKey } from "./verifier/verifiedKey.ts";
+import { verifyKey } from "./verifier/verifyKey.ts";
 
 /** A verifier of public keys. All its functions use the options of `createVerifier`. */
 export interface Verifier {
@@ -48,7 +50,7 @@ export interface Verifier {
   watch: (options: WatchKeysOptions) => Promise<Watch>;
 }
 
-const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "knownSince", "signal"];
+const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "account", "knownSince", "signal"];
 const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["cache", "recheckMs", "signal"];
 
 /**
@@ -76,15 +78,24 @@ export function makeVerifier(config: VerifierConfig): Verifier {
     },
     // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
+      refuseAccounts(config, "verifyMany", "verify for each contact");
       const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifier/verifyContacts.ts");
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
+      refuseAccounts(config, "watch", "verify for each user");
       const { watch } = await import("./watch/watch.ts");
       return watch(config, options);
     },
   };
+}
+
+/** Refuses a method that does not know accounts, and would read only the users' first keys. */
+function refuseAccounts({ verifyAccountFile }: VerifierConfig, method: string, remedy: string): void {
+  if (verifyAccountFile === undefined) return;
+  const message = `The ${method} method does not support the accounts option, because it would use the first key of each account. Call ${remedy}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {

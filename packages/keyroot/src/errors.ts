@@ -36,6 +36,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors of `@keyroot/client` about the service's answers.
   CHALLENGE_MISMATCH: "warn",
   SERVICE_ANSWER_INVALID: "warn",
+  FILE_IS_HTML: "developer",
   TransportError: "retry",
 };
 
@@ -87,6 +88,15 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   /** The recommended reaction to this error. After any error, the app must not use the key. */
   get advice(): Advice {
     return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
+  }
+
+  /**
+   * Returns the error as a plain object, which `JSON.stringify` and `structuredClone` accept. A cloned error itself would
+   * lose its code. Pass this object from a worker to the page.
+   */
+  toJSON(): object {
+    const { name, message, advice, docs } = this;
+    return Object.assign({}, this, { name, message, advice, docs });
   }
 
   /** The URL of this error code's documentation. */

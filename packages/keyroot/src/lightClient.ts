@@ -4,7 +4,7 @@
  */
 import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
 import type { BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
-import { checkNames, checkObject } from "./input/options.ts";
+import { checkBoolean, checkFunction, checkNames, checkObject, checkSignal, optional } from "./input/options.ts";
 import { DEFAULT_LIMITS } from "./transport/limits.ts";
 import { parseCheckpoint, parseConfig } from "./trust/lightClient/lightClient.ts";
 
@@ -22,7 +22,11 @@ export { lightClient } from "./trust/lightClient/lightClient.ts";
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
   const { chainId, allowHttp, signal, ...settings } = checkObject("The options", options);
-  const config = parseConfig(settings, { chainId, allowHttp });
+  const config = parseConfig(settings, {
+    chainId,
+    allowHttp: optional(checkBoolean, "The allowHttp option", allowHttp),
+  });
+  optional(checkSignal, "The signal option", signal);
   const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal };
   return (await import("./trust/lightClient/blockProof.ts")).makeBlockProof(config, http);
 }
@@ -41,6 +45,7 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
   const { chainId, now = Date.now } = checkObject("The options", trusted);
   checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
+  checkFunction("The now option", now);
   const config = parseCheckpoint(trusted, chainId);
   return (await import("./trust/lightClient/blockProof.ts")).verifyBlockProof(source, config, now);
 }

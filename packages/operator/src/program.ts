@@ -6,7 +6,7 @@ import { type Command as KeyrootCommand, describeOption, optionName } from "./co
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
 import { shellCommand } from "./commands/output.ts";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandHandlers.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandTable.ts";
 
 const words = () => process.argv.slice(2);
 

@@ -7,10 +7,18 @@ export { checkOptions } from "./checkOptions.ts";
 export { MAX_TIMER_SECONDS } from "./commands/defineCommand.ts";
 export { plural } from "./plural.ts";
 export { listen, type Listening, onFreePort } from "./http/listen.ts";
+export { parseAmount } from "./publisher/chain/parseAmount.ts";
 export { headersOf, readSite } from "./explorer/readSite.ts";
 export { DEFAULT_RETRY } from "./http/retry.ts";
-export { fetchUserCountIfAny } from "./audit/readCounts.ts";
-export { readRootAddedLogs } from "./rpc/logRanges.ts";
+export {
+  checkBlock,
+  divideByRoot,
+  fetchUserCountIfAny,
+  isLocalChain,
+  proveRecords,
+  readRootAddedLogs,
+  waitForFinality,
+} from "./follow/index.ts";
 export { readUntil } from "./rpc/repeatReads.ts";
 export {
   readStackFile,

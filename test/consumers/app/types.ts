@@ -37,6 +37,18 @@ createVerifier({ ...options, rpc: "", trust: "one-endpoint" });
 createVerifier({ ...options, rpc: "", trust: endpoints({}) });
 // @ts-expect-error -- there is no such option
 createVerifier({ ...options, rpc: "", trust: oneEndpoint(), quorum: 2 });
+/** The provider of MetaMask (`MetaMaskInpageProvider`), and one with the same generic function as viem's. */
+declare const metamask: {
+  request<T>(args: { method: string; params?: unknown[] | Record<string, unknown> }): Promise<Partial<T>>;
+};
+declare const generic: {
+  request: <T extends { method: "eth_chainId"; params?: undefined } | { method: "eth_call"; params: [object] }>(
+    args: T,
+    options?: { retryCount?: number },
+  ) => Promise<T extends { method: "eth_chainId" } ? `0x${string}` : unknown>;
+};
+for (const rpc of [metamask, generic]) createVerifier({ ...options, rpc, trust: oneEndpoint() });
+export const digest = async (): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", (await verified).publicKey);
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});

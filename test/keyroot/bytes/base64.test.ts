@@ -57,6 +57,15 @@ describe("base64", () => {
     }
   });
 
+  it("names white space and base64url in its error", () => {
+    for (const [text, reason] of [
+      ["Zm9v\nZm9v", "Remove its spaces and line breaks."],
+      ["Zm9v ", "Remove its spaces and line breaks."],
+      ["Zm-_", "It seems to be base64url"],
+    ] as const)
+      expect(() => base64ToBytes(text)).to.throw(reason);
+  });
+
   it("encodes and decodes millions of characters", () => {
     const text = "A".repeat(20_000_000);
     for (const decode of [base64ToBytes, portableBase64.decode]) expect(decode(text)?.length).to.equal(15_000_000);

@@ -38,10 +38,13 @@ describe("inclusion proofs", () => {
   const but = (change: object) => ({ ...good, ...change });
 
   describe("makeMerkleProof", () => {
-    const provesAll = ({ records, values, tree }: MerkleFile, users: readonly number[]) => {
+    const provesAll = ({ records, values, tree, keyType }: MerkleFile, users: readonly number[]) => {
       for (const i of users) {
         const [record] = records.slice(i, i + 1) as [KeyRecord];
-        const proof = makeMerkleProof({ records, values, tree, lookup: new Map([[record.userID, i]]) }, record.userID);
+        const proof = makeMerkleProof(
+          { records, values, tree, keyType, lookup: new Map([[record.userID, i]]) },
+          record.userID,
+        );
         expect(proof.siblings).to.have.lengthOf(tree.height - 1);
         expect(naiveRoot(proof)).to.equal(tree.root);
         const publicKey = base64ToBytes(record.pubKey);

@@ -79,6 +79,25 @@ describe("fetchBytes", () => {
       expect(await request(url)).to.have.deep.property("bytes", new TextEncoder().encode("words"));
     });
 
+    it("sends the cache field only where the platform has it", async () => {
+      const seen: unknown[] = [];
+      const fetch = (_: unknown, init: object) => {
+        seen.push("cache" in init);
+        return Promise.resolve(new Response(""));
+      };
+      const options = { maxBytes: 1000, timeoutMs: ENDLESS_MS, fetch: fetch as typeof globalThis.fetch };
+      const send = () => fetchBytes("https://a.example", { cache: "no-store" }, options);
+      await send();
+      const { Request } = globalThis;
+      try {
+        globalThis.Request = Object as unknown as typeof Request;
+        await send();
+      } finally {
+        globalThis.Request = Request;
+      }
+      expect(seen).to.deep.equal([true, false]);
+    });
+
     it("uses the given fetch function", async () => {
       const { status } = await request("http://nowhere.invalid", {
         fetch: () => Promise.resolve(new Response("", { status: 418 })),

@@ -53,6 +53,12 @@ describe("fetchMerkleFile", () => {
     });
   }
 
+  it("quotes a web page that a wrong host returns instead of a file", async () => {
+    const error = await failure(fetchFrom((_, response) => response.end("<!doctype html>\n<div id=root></div>")));
+    expect(error).to.include({ name: "TransportError", code: "FILE_IS_HTML", advice: "developer" });
+    expect(String(error)).to.include('"<!doctype html>\\n<div').and.include("Check the merkleUrl option.");
+  });
+
   it("rejects plain http to another machine by default", async () => {
     const url = "http://files.invalid/secret";
     const error = await failure(fetchMerkleFile(url, root, OPTIONS));

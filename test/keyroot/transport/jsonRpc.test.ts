@@ -172,6 +172,61 @@ describe("rpcCaller", () => {
     });
   });
 
+  describe("in batches", () => {
+    const COUNT = 50;
+    interface Call {
+      id: number;
+      params: [number];
+    }
+    const resultsOf = (calls: Call[]) =>
+      calls.map(({ id, params: [value] }) => ({ jsonrpc: "2.0", id, result: value }));
+    /** Sends 50 calls to an endpoint, which answers each batch with this function. */
+    const sendAll = async (answer: (calls: Call[]) => { status?: number; body: unknown }) => {
+      const sizes: number[] = [];
+      const { url } = closing(
+        await serve((request, response) => {
+          void text(request).then((body) => {
+            const calls = JSON.parse(body) as Call | Call[];
+            sizes.push(Array.isArray(calls) ? calls.length : 1);
+            const { status = 200, body: reply } = Array.isArray(calls)
+              ? answer(calls)
+              : { body: resultsOf([calls])[0] };
+            response.writeHead(status).end(typeof reply === "string" ? reply : JSON.stringify(reply));
+          });
+        }),
+      );
+      const send = rpcCaller(url, { ...OPTIONS, batchSize: COUNT });
+      const results = await Promise.allSettled(Array.from({ length: COUNT }, (_, i) => send("eth_call", [i])));
+      return { sizes, results: results.map((one) => (one.status === "fulfilled" ? one.value : one.reason) as unknown) };
+    };
+    const tooLarge = { jsonrpc: "2.0", id: null, error: { code: -32600, message: "Batch is too large" } };
+    const every = Array.from({ length: COUNT }, (_, i) => i);
+    const limits: Record<string, (calls: Call[]) => { status?: number; body: unknown }> = {
+      "refuses all batches with one error": () => ({ body: tooLarge }),
+      "refuses all batches with a list of one error": () => ({ body: [tooLarge] }),
+      "returns the status 500 for all batches": () => ({ status: 500, body: "" }),
+      "returns a web page for all batches": () => ({ body: "<html>" }),
+      "answers a part of each batch": (calls) => ({ body: resultsOf(calls.slice(0, 7)) }),
+      "answers no call of a batch": () => ({ body: [] }),
+    };
+    for (const limit of [3, 10, 40])
+      limits[`accepts batches of at most ${limit}`] = (calls) =>
+        calls.length > limit ? { status: 413, body: tooLarge } : { body: resultsOf(calls) };
+    for (const [what, answer] of Object.entries(limits))
+      it(`returns all results of an endpoint that ${what}`, async () => {
+        const { results, sizes } = await sendAll(answer);
+        expect(results).to.deep.equal(every);
+        expect(sizes[0]).to.equal(COUNT);
+        expect(sizes.length).to.be.below(2 * COUNT);
+      });
+
+    it("does not repeat calls if the endpoint reports too many requests", async () => {
+      const { results, sizes } = await sendAll(() => ({ status: 429, body: "" }));
+      expect(sizes).to.deep.equal([COUNT]);
+      expect(results[0]).to.include({ code: "RPC_ERROR", actual: 429 });
+    });
+  });
+
   describe("through a provider", () => {
     const through = (request: Eip1193Provider["request"], options = {}) =>
       rpcCaller({ request }, { ...OPTIONS, ...options })("eth_chainId", []);

@@ -79,7 +79,7 @@ describeOnChains("3 endpoints that must agree", (chain) => {
           const request: Eip1193Provider["request"] = (args) =>
             JSON.stringify([args.method, args.params]).includes(method)
               ? Promise.resolve(answer)
-              : chain.call(args.method, args.params ?? []);
+              : chain.call(args.method, (args.params ?? []) as unknown[]);
           const rpc = [{ request }, { request }, ...chain.urls().slice(0, 3)];
           const options = { ...chain.optionsFor(QUORUM), codeHash: chain.codeHash, rpc };
           expect(await resultOf(options), method).to.equal("truth");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ANY_KEY, type KeyrootError, type Verifier } from "keyroot";
 import { describeOnChains, mine, nameOf, needsProof, SOURCES, userID } from "../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../support/samples.ts";
-import { failure } from "../../support/support.ts";
+import { failure, rpc } from "../../support/support.ts";
 import { type OnceOptions, type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const HOUR_MS = 3_600_000;
@@ -37,9 +37,10 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });
 
-  it("is `warn` if the block is more than an hour old", async () => {
-    const later = verifierOf(chain.optionsFor("own-node"), { now: () => blockTime() + HOUR_MS + 1 });
-    expect(await adviceFor(later, blockTime())).to.equal("warn");
+  it("is `warn` if the block is more than three hours old", async () => {
+    const at = (ageMs: number) => verifierOf(chain.optionsFor("own-node"), { now: () => blockTime() + ageMs });
+    expect(await adviceFor(at(3 * HOUR_MS), blockTime())).to.equal("wait");
+    expect(await adviceFor(at(3 * HOUR_MS + 1), blockTime())).to.equal("warn");
   });
 
   it("has the same value in verifyMany", async () => {
@@ -54,6 +55,18 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
+  it("is `warn` for a swapped key, even if the endpoint withholds the root's block number", async () => {
+    const verifier = verifierOf(chain.optionsFor("one-endpoint"));
+    chain.letLie((method, params, truth) => {
+      if (method === "eth_call" && JSON.stringify(params).includes("47378145")) return null;
+      return truth(method, params);
+    }, 5);
+    const swapped = `BA${mine.pubKey.slice(2, -4)}AAAA`;
+    const error = await failure(verifier.verify(userID, { expectedPublicKey: swapped }));
+    for (const endpoint of chain.endpoints) endpoint.lie = undefined;
+    expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
+  });
+
   it("is `developer` for a wrong chain or contract before the first verification", async () => {
     const options = chain.optionsFor("one-endpoint");
     const wrong = { chainId: chain.chainId + 1 };
@@ -64,5 +77,19 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     await verifier.verify(userID, { expectedPublicKey: mine.pubKey });
     chain.letLie((method, params, truth) => (method === "eth_chainId" ? "0x7" : truth(method, params)), 5);
     expect(await adviceFor(verifier)).to.equal("warn");
+  });
+
+  it("is `developer` if the user of a wallet chose another chain", async () => {
+    const chosen: { chainId?: string } = {};
+    const [endpoint = ""] = [chain.optionsFor("one-endpoint").rpc].flat() as string[];
+    const rpcOf = (method: string, params: unknown) => rpc(endpoint, method, params as unknown[]);
+    const wallet = {
+      request: async ({ method, params }: { method: string; params?: unknown }) =>
+        (method === "eth_chainId" ? chosen.chainId : undefined) ?? rpcOf(method, params),
+    };
+    const verifier = verifierOf({ ...chain.optionsFor("one-endpoint"), rpc: wallet });
+    await verifier.verify(userID, { expectedPublicKey: mine.pubKey });
+    chosen.chainId = "0x89";
+    expect(await adviceFor(verifier)).to.equal("developer");
   });
 });

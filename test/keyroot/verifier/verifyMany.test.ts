@@ -102,11 +102,6 @@ describe("a verifier's verifyMany method", () => {
       expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: reversed })))).to.deep.equal(
         new Set(["verified"]),
       );
-      const error = { code: -32600, message: "no batches" };
-      const refusing = answering((answers) => (Array.isArray(answers) ? { jsonrpc: "2.0", id: null, error } : answers));
-      expect(new Set(codes(await verifyListOnce(contacts(), { ...options, fetch: refusing })))).to.deep.equal(
-        new Set(["RPC_ERROR"]),
-      );
     });
 
     it("returns an empty list without a request", async () => {
@@ -137,6 +132,25 @@ describe("a verifier's verifyMany method", () => {
       expect(await verifyListOnce(contacts(), options)).to.deep.equal(first);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
+
+    const failing = {
+      "never responds": () => new Promise<never>(() => undefined),
+      "throws an error": () => {
+        throw new Error("SQLITE_FULL");
+      },
+    };
+    for (const [what, access] of Object.entries(failing))
+      it(`verifies all keys if the cache ${what}`, async () => {
+        const limits = { timeoutMs: what === "never responds" ? 5000 : 60_000 };
+        const outcomes = await verifyListOnce(contacts(), { ...options, limits, cache: { get: access, set: access } });
+        const expected = await verifyListOnce(contacts(), { ...options, cache: undefined });
+        for (const { cacheError } of outcomes) {
+          expect(cacheError).to.include({ name: "TransportError", code: "STORE_UNAVAILABLE" });
+          expect(String(cacheError)).to.include("The cache is unavailable: ");
+        }
+        for (const outcome of outcomes) delete outcome.cacheError;
+        expect(outcomes).to.deep.equal(expected);
+      });
 
     it("requests a root of the latest block again", async () => {
       await verifyListOnce(contacts(), { ...options, trust: oneEndpoint() });

@@ -327,16 +327,56 @@ describe("watch", () => {
     it("repeats an alarm if the app's alarm function failed", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
       let calls = 0;
+      const problem = new Error("The window is closed.");
+      const errors: unknown[] = [];
       const watch = await start({
         onAlarm: () => {
-          if (++calls === 1) throw new Error("The window is closed.");
+          if (++calls === 1) throw problem;
         },
       });
-      // The watch itself starts the first round, which may fail with this error.
-      await watch.check().catch(() => undefined);
-      await watch.check();
-      await watch.check();
+      // The watch itself starts the first round.
+      for (let round = 0; round < 3; round++) errors.push(...(await watch.check()).errors);
       expect(calls).to.equal(2);
+      expect(errors.every((error) => error === problem)).to.equal(true);
+    });
+
+    const stuck = {
+      throws: () => {
+        throw new Error("413 from the report server");
+      },
+      "never resolves": () => new Promise<never>(() => undefined),
+    };
+    for (const [what, fail] of Object.entries(stuck))
+      for (const name of ["onAlarm", "makeBundle"] as const)
+        it(`raises the alarms of other contacts if ${name} ${what} for one`, async () => {
+          serverKeys = [contact, own].map(({ userID }) => ({ userID, expectedPublicKey: late.pubKey }));
+          const raised = new Set<string>();
+          const watch = await start(
+            {
+              ...(name === "makeBundle" ? { makeBundle: fail } : {}),
+              onAlarm: ({ userID }) => (raised.add(userID), name === "onAlarm" && userID === contact.userID && fail()),
+              userID: late.userID,
+              publicKey: late.pubKey,
+            },
+            { limits: { timeoutMs: 300 } },
+          );
+          while (raised.size < 2) await watch.check();
+          await watch.check();
+          const { users } = stored();
+          expect(users[own.userID]?.reported).to.have.lengthOf(1);
+          expect(users[contact.userID]?.reported).to.have.lengthOf(name === "onAlarm" ? 0 : 1);
+        });
+
+    it("raises an alarm once, and reports the store's error, if the store fails", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+      const set = () => Promise.reject(new Error("The disk is full."));
+      const watch = await start({ store: { get: () => undefined, set } });
+      for (let round = 0; round < 3; round++) {
+        const { errors } = await watch.check();
+        expect(errors.map((error) => (error as { code: string }).code)).to.deep.equal(["STORE_UNAVAILABLE"]);
+        expect(String(errors[0])).to.include("The watch's store is unavailable: The disk is full.");
+      }
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
   });
 

@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { TransportError } from "keyroot/internal/errors";
 import { extractHeader, fetchBlock } from "keyroot/internal/ethereum";
 import { rpcCaller } from "keyroot/internal/transport";
 import { audit, type AuditState, type PollOptions, WatchState } from "@keyroot/operator/audit";
-import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
+import { checkBlock } from "../../../packages/operator/src/follow/index.ts";
 import { hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { auditedWorld, LIMITS, outcomeOf, poll as pollWorld } from "../../support/chain/auditedWorld.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
@@ -124,14 +125,15 @@ describe("if an endpoint returns false blocks", () => {
         world.lie();
       });
       for (const change of [
-        { timestamp: timestamp + 121, number: 0 },
-        { timestamp: timestamp + 119, number: FAR },
-        { timestamp: timestamp + 119, number: 119 * 100 + 1 },
+        { timestamp: timestamp + 121, number: 0, code: "FUTURE_BLOCK" },
+        { timestamp: timestamp + 119, number: FAR, code: "RPC_ANSWER_INVALID" },
+        { timestamp: timestamp + 119, number: 119 * 100 + 1, code: "RPC_ANSWER_INVALID" },
       ]) {
         const lie = () => {
           withHead(({ number }) => ({ number: number + change.number, timestamp: change.timestamp }));
         };
-        expect(await failure(onMain(lie))).to.include({ code: "RPC_ANSWER_INVALID" });
+        const error = await failure(onMain(lie));
+        expect(error).to.be.instanceOf(TransportError).and.include({ code: change.code });
       }
       expect(state.cursors).to.have.lengthOf(1);
     });
@@ -180,7 +182,9 @@ describe("if an endpoint returns false blocks", () => {
         call: asMain(rpcCaller(world.url, LIMITS)),
         ...{ chainId: 1, contract, files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS }, workers: 0 },
       });
-      expect(await failure(auditing)).to.include({ code: "RPC_ANSWER_INVALID" });
+      expect(await failure(auditing))
+        .to.be.instanceOf(TransportError)
+        .and.include({ code: "FUTURE_BLOCK" });
     });
 
     it("reports events in the wrong order", async () => {

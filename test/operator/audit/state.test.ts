@@ -95,7 +95,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect(error).to.be.instanceOf(ArgumentError).and.include({ code: "STATE_INVALID" });
       expect((error as Error).message)
         .to.include(path())
-        .and.match(/--fresh, or set another file with --state\.$/);
+        .and.match(/delete the file, or set another file with --state\.$/);
     };
 
     it("restores its saved content", async () => {

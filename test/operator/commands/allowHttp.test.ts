@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { serializeKeyRecord } from "keyroot/internal/identity";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../../packages/operator/src/commands/commandTable.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
@@ -35,11 +35,15 @@ describe("--allow-http", () => {
     explorer: ["explorer", "--out", join(folder.path, "explorer"), "--merkle-url", "https://f.invalid"],
     bundle: ["bundle", userID, "--files", folder.path, "--merkle-url", "https://f.invalid"],
     audit: ["audit", "--merkle-url", "https://f.invalid"],
+    "sign-statement": [
+      ...["sign-statement", "--key", "key.json", "--statements", folder.path, "--trust", "own-node"],
+      ...["--code-hash", `0x${"12".repeat(32)}`, "--merkle-url", "https://f.invalid"],
+    ],
     watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
   });
 
   it("is an option of every command with an endpoint", () => {
-    const withEndpoint = Object.entries(DEFINITIONS).filter(([, { options }]) => "rpc" in options);
+    const withEndpoint = Object.entries(COMMANDS).filter(([, { options }]) => "rpc" in options);
     expect(withEndpoint.map(([name]) => name)).to.have.members(["deploy", ...Object.keys(commands())]);
     for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
   });

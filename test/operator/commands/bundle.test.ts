@@ -222,6 +222,12 @@ describeWithProgram("keyroot", (keyroot) => {
         ["ARGUMENT_INVALID", bundlePath, [...trusted.slice(0, 3), "latest"]],
         ["ARGUMENT_INVALID", bundlePath, ["--contract", "0x12", ...trusted.slice(2)]],
         ["ARGUMENT_INVALID", bundlePath, [...trusted, "--rpc", stack.rpcUrl]],
+        // The chain of the auditors' statement must come from the caller.
+        [
+          "ARGUMENT_INVALID",
+          bundlePath,
+          [...trusted.slice(0, 2), "--trust", "auditors", "--auditors", "keys.txt", "--threshold", "1"],
+        ],
         ["USER_ID_INVALID", bundlePath, [...trusted, "me"]],
         ["FILE_UNREADABLE", join(folder.path, "none.json"), trusted],
         ["FILE_UNREADABLE", folder.path, trusted],

@@ -75,7 +75,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
       expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
-      expect(json).to.deep.include({ superseded: [], skipped: [] });
+      expect(json).to.deep.include({ superseded: [] });
       const published = json["published"] as Record<string, unknown>[];
       expect(published).to.have.lengthOf(2);
       for (const root of published)
@@ -208,6 +208,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         [{ "max-fee": "-1" }, "ARGUMENT_INVALID"],
         [{ "access-list": "perhaps" }, "ARGUMENT_INVALID"],
         [{ confirmations: "0" }, "ARGUMENT_INVALID"],
+        [{ confirmations: "final" }, "ARGUMENT_INVALID"],
         [{ files: "ftp://files.example" }, "ARGUMENT_INVALID"],
         [{ records: join(folder.path, "none") }, "FILE_UNREADABLE"],
       ];

@@ -3,14 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../../packages/operator/src/commands/commandTable.ts";
+import { COMMANDS as SERVICE_COMMANDS } from "../../../packages/service/src/commands/index.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
 import { environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 /** The commands of both packages that do not need Hardhat. */
-const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+const NAMES = Object.keys({ ...COMMANDS, ...SERVICE_COMMANDS });
 
 for (const keyroot of [program, hardhat]) {
   describe(`the program ${keyroot.program}`, () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/internal/identity";
+import { TEST_NETWORK } from "keyroot/internal/lightClient";
 import { USER_COUNT_SLOT } from "keyroot/internal/registry";
 import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
@@ -87,9 +88,9 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       run("verify", user.userID, ...place(), "--chain-id", "31337", "--trust", "light-client", ...trusted, ...options);
 
     it("verifies a key, and reports the light client as evidence", async () => {
-      const { code, json } = await verify(mine, "--max-checkpoint-age", "20000");
+      const { code, json } = await verify(mine);
       expect(json["evidence"]).to.include({ source: "light-client", storageProof: true });
-      expect(json).to.have.nested.property("evidence.details.maxCheckpointAgeMs", 20_000 * 86_400_000);
+      expect(json).to.have.nested.property("evidence.details.maxCheckpointAgeMs", TEST_NETWORK.maxCheckpointAgeMs);
       expect(code).to.equal(0);
     });
 
@@ -120,6 +121,8 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     ];
     const files = () => ["--merkle-url", stack.merkleUrl];
     const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
+    const states = temporaryFolder();
+    let audits = 0;
     /**
      * An endpoint that replaces storage proofs with those of an empty trie.
      * @param except requests that contain this text get true proofs
@@ -142,7 +145,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
 
     it("sets the light client as the evidence of audit", async () => {
-      const { code, json } = await run("audit", ...chain(), ...files(), "--fresh");
+      const { code, json } = await run("audit", ...chain(), ...files());
       expect(json).to.include({ passed: true }).and.have.nested.property("evidence.source", "light-client");
       expect(code).to.equal(0);
     });
@@ -159,7 +162,9 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(await run("status", ...chain(server.url))).to.include(refused);
       // The second server's proof of the user count is true. Its proofs of the users' roots are false.
       for (const { url } of [server, closing(await serveFalseProofs(USER_COUNT_SLOT))]) {
-        expect(await run("audit", ...chain(url), ...files(), "--fresh")).to.include(refused);
+        expect(
+          await run("audit", ...chain(url), ...files(), "--state", join(states.path, String(++audits))),
+        ).to.include(refused);
         expect(await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user])).to.include(refused);
       }
     });
@@ -202,7 +207,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     });
   });
 
-  describe("audit --sign --trust light-client", () => {
+  describe("sign-statement --trust light-client", () => {
     const folder = temporaryFolder();
     const env = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
 
@@ -214,7 +219,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       await call("hardhat_mine", ["0x7"]);
       const { json: status } = await run("status", "--rpc", stack.rpcUrl, "--contract", stack.contract);
       const audit = [
-        "audit",
+        "sign-statement",
         ...place(),
         "--chain-id",
         "31337",
@@ -225,7 +230,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
         String(status["codeHash"]),
       ];
       const statements = join(folder.path, "statements");
-      const sign = ["--sign", keyFile, "--statements", statements, "--interval", "3", "--fresh"];
+      const sign = ["--key", keyFile, "--statements", statements, "--interval", "3"];
       const signed = await keyroot.json([...audit, ...sign], { env });
       expect(signed.json).to.have.nested.property("evidence.source", "light-client");
       expect(signed.json).to.have.nested.property("signed.source", "light client");

@@ -29,12 +29,11 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
   });
 
   it("also prints invalid values and options that exclude each other", async () => {
-    const contradictory = ["--safe-transactions", "dir", "--max-fee", "20", "--finalized", "--confirmations", "3"];
-    const message = await messageOf(["publish", ...RPC, ...contradictory, "--in-flight", "0"]);
+    const contradictory = ["--safe-transactions", "dir", "--max-fee", "20"];
+    const message = await messageOf(["publish", ...RPC, ...contradictory, "--timeout", "0"]);
     expect(message).to.contain("--safe-transactions cannot be used with --max-fee. ");
-    expect(message).to.contain("--finalized cannot be used with --confirmations. ");
     expect(message).to.contain(
-      '--in-flight must be a whole number of 1 or more, not "0". The command needs these values for the chain',
+      '--timeout must be a whole number of 1 or more, not "0". The command needs these values for the chain',
     );
   });
 

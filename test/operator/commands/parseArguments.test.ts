@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { type Definition, flag, integer, text } from "../../../packages/operator/src/commands/defineCommand.ts";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
+import { COMMANDS } from "../../../packages/operator/src/commands/commandTable.ts";
 import { type RawArguments, readArguments } from "../../../packages/operator/src/commands/parseArguments.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
+import { COMMANDS as SERVICE_COMMANDS } from "../../../packages/service/src/commands/index.ts";
 
 const COMMAND = {
   summary: "Do something",
@@ -55,7 +55,7 @@ describe("parseArguments", () => {
 });
 
 describe("the command definitions", () => {
-  const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+  const commands = Object.entries<Definition>({ ...COMMANDS, ...SERVICE_COMMANDS });
 
   it("name the same variable for an option in every command", () => {
     const variables: Record<string, Set<string | undefined>> = {};

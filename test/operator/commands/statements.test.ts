@@ -57,8 +57,8 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
   const place = () => ["--contract", world.fresh.contract, "--chain-id", String(world.fresh.chainId)];
   const statements = (name: string) => join(folder, name);
   const signing = (name: string, ...more: string[]) => [
-    ...["audit", ...place(), "--merkle-url", world.fresh.merkleUrl, "--state", join(folder, `${name}.sqlite`)],
-    ...["--sign", keyFile(name), "--statements", statements(name), "--interval", "100"],
+    ...["sign-statement", ...place(), "--merkle-url", world.fresh.merkleUrl, "--state", join(folder, `${name}.sqlite`)],
+    ...["--key", keyFile(name), "--statements", statements(name), "--interval", "100"],
     ...more,
   ];
   const ownNode = () => ["--rpc", world.url, "--trust", "own-node", "--code-hash", codeHash];
@@ -99,7 +99,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
     });
   });
 
-  describe("audit --sign", () => {
+  describe("sign-statement", () => {
     it("writes a statement that becomes valid when two auditors sign it", async () => {
       const { signed } = (await sign("alice.example")) as { signed: { source: string } };
       expect(signed.source).to.equal("own node");
@@ -221,11 +221,14 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
     });
   });
 
-  describe("audit --compare", () => {
+  describe("compare-statements", () => {
     const comparing = async (...urls: string[]) => {
       const path = join(folder, "auditors.txt");
       await writeFile(path, [...keys.values()].join("\n"));
-      return ["audit", "--compare", urls.join(), "--statements", statements("alice.example"), "--auditors", path];
+      return [
+        ...["compare-statements", "--statement-urls", urls.join()],
+        ...["--statements", statements("alice.example"), "--auditors", path],
+      ];
     };
 
     /** Serves a file that mallory, a known auditor, signed. */

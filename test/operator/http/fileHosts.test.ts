@@ -4,7 +4,7 @@ import { fetchFromHost } from "@keyroot/operator/publisher";
 import { KeyrootError } from "keyroot/internal/errors";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { makeMerkleFile } from "keyroot/merkle";
-import { readFileOf } from "../../../packages/operator/src/audit/fileSource.ts";
+import { readFileOf } from "../../../packages/operator/src/follow/index.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
@@ -63,7 +63,7 @@ const ROWS: { what: string; host: RequestListener; code?: string; message?: stri
     what: "a web page for a missing file",
     host: (_, response) =>
       response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html><title>App</title>"),
-    code: "FILE_HOST_ERROR",
+    code: "FILE_IS_HTML",
     message: `returned a web page instead of the file ${root}.json`,
   },
   { what: "404", host: (_, response) => response.writeHead(404).end(), code: "FILE_NOT_FOUND" },

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
-import { recordChanges, SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
-import { type Database, rowsOf } from "../../../packages/service/src/database/database.ts";
+import { recordChanges } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import { encodeCursor } from "../../../packages/service/src/api/database/cursor.ts";
+import { type Database, rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { expectProblem, pagesOf, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { signInPerson } from "../../support/service/dashboardPerson.ts";
 import {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { gt, sql } from "drizzle-orm";
 import { randomUUID } from "node:crypto";
-import { ACTIONS, SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { ACTIONS } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { auditEntries } from "../../../packages/service/src/auditLog/tables.ts";
 import { events } from "../../../packages/service/src/webhooks/tables.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";

@@ -1,9 +1,14 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { rateLimitsOf, resolveConfig } from "../../../packages/service/src/config/config.ts";
-import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
-import { VARIABLES } from "../../../packages/service/src/config/variables.ts";
+import { resolvePublisherConfig } from "../../../packages/service/src/config/publisherConfig.ts";
+import { rateLimitsOf, resolveConfig } from "../../../packages/service/src/config/serviceConfig.ts";
+import { readConfig, readPublisherConfig } from "../../../packages/service/src/config/readConfig.ts";
+import {
+  PUBLISHER_VARIABLES,
+  SERVICE_VARIABLES,
+  SIGNER_VARIABLES,
+} from "../../../packages/service/src/config/variables.ts";
 
 /** Returns the lines after the first line of the error message: one line per invalid variable or field. */
 function faultsOf(read: () => unknown): string[] {
@@ -18,6 +23,7 @@ function faultsOf(read: () => unknown): string[] {
   return [];
 }
 const faultsIn = (variables: Record<string, string>) => faultsOf(() => readConfig(variables));
+const publisherFaultsIn = (variables: Record<string, string>) => faultsOf(() => readPublisherConfig(variables));
 
 /** An invalid value for each variable. No message may contain it. */
 const INVALID: Record<string, string> = {
@@ -29,22 +35,16 @@ const INVALID: Record<string, string> = {
   KEYROOT_SERVICE_URL: "ftp://Secret-4.test",
   KEYROOT_EXPLORER_URL: "https://Secret-16.test/#/verify",
   KEYROOT_STAGE: "Secret-5",
-  KEYROOT_BUCKET_PREFIX: "Secret_6",
   KEYROOT_DATABASE_CONNECTIONS: "Secret-7",
   KEYROOT_ADMIN_TOKEN: "Secret-8",
-  KEYROOT_MONITORING_HOST: "Secret-13.test",
   KEYROOT_MONITORING_PORT: "65536",
-  KEYROOT_POSSESSION: "Secret-15",
   KEYROOT_HOLD_PERIOD: "-1",
   KEYROOT_SHUTDOWN_DELAY: "301",
   KEYROOT_HOLD_ON_CONFLICT: "Secret-14",
   KEYROOT_RATE_LIMIT: "-1",
-  KEYROOT_ADDRESS_RATE_LIMIT: "-1",
-  KEYROOT_REFUSED_RATE_LIMIT: "Secret-14",
   KEYROOT_TRUSTED_PROXIES: "10.0.0.0/33, Secret-9",
   KEYROOT_LOG_LEVEL: "Secret-10",
   KEYROOT_AUDIT_DAYS: "-1",
-  KEYROOT_RPC_URL: "Secret-11",
   KEYROOT_CONTRACT: "0xSecret-12",
 };
 
@@ -71,71 +71,50 @@ describe("the service's configuration", () => {
     });
 
     it("reads every variable into its field", () => {
-      const variables: Record<(typeof VARIABLES)[keyof typeof VARIABLES], string> = {
+      const variables: Record<(typeof SERVICE_VARIABLES)[keyof typeof SERVICE_VARIABLES], string> = {
         ...{ DATABASE_URL: "postgres://home/db", DATABASE_URL_US_WEST_2: "postgres://west/db" },
         ...{ DATABASE_URL_EU_WEST_1: "postgres://east/db", KEYROOT_HOST: "::1", KEYROOT_PORT: "1" },
-        ...{ KEYROOT_SERVICE_URL: "https://k.test/", KEYROOT_STAGE: "prod", KEYROOT_BUCKET_PREFIX: "co" },
-        ...{ KEYROOT_DATABASE_FOLDER: "folder", KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json" },
+        ...{ KEYROOT_SERVICE_URL: "https://k.test/", KEYROOT_STAGE: "prod", KEYROOT_MONITORING_PORT: "9" },
+        ...{ KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json", KEYROOT_LOG_LEVEL: "warn" },
         ...{ KEYROOT_ADMIN_TOKEN: TOKEN, KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
-        ...{
-          KEYROOT_ADDRESS_RATE_LIMIT: "5",
-          KEYROOT_REFUSED_RATE_LIMIT: "2",
-          KEYROOT_SECOND_RPC_URL: "https://b.test",
-        },
-        ...{ KEYROOT_MONITORING_HOST: "127.0.0.2", KEYROOT_MONITORING_PORT: "9" },
-        ...{
-          KEYROOT_POSSESSION: "optional",
-          KEYROOT_HOLD_PERIOD: "60",
-          KEYROOT_SHUTDOWN_DELAY: "5",
-          KEYROOT_HOLD_ON_CONFLICT: "true",
-        },
+        ...{ KEYROOT_HOLD_PERIOD: "60", KEYROOT_SHUTDOWN_DELAY: "5", KEYROOT_HOLD_ON_CONFLICT: "true" },
         ...{ KEYROOT_EXPLORER_URL: "https://explorer.test/", KEYROOT_BLOCK_EXPLORER_URL: "https://chain.test/" },
-        ...{ KEYROOT_AUDIT_DAYS: "400" },
-        ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
-        ...{
-          KEYROOT_MAX_PRIORITY_FEE: "30",
-          KEYROOT_MAX_COST: "0.25",
-          KEYROOT_MAX_COST_PER_DAY: "1",
-          KEYROOT_ALLOW_HTTP: "true",
-        },
-        ...{ KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOK_PRIVATE: "true", KEYROOT_EVENT_DAYS: "90" },
-        ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
-        ...{ KEYROOT_BROTLI: "true" },
+        ...{ KEYROOT_AUDIT_DAYS: "400", KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOK_PRIVATE: "true" },
+        ...{ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: "11155111" },
       };
       expect(readConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
         regionUrls: { "us-west-2": "postgres://west/db", "eu-west-1": "postgres://east/db" },
-        ...{
-          host: "::1",
-          port: 1,
-          serviceUrl: "https://k.test",
-          explorerUrl: "https://explorer.test/",
-          blockExplorerUrl: "https://chain.test",
-          stage: "prod",
-          bucketPrefix: "co",
-        },
-        ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
-        ...{ rateLimit: 3, addressRateLimit: 5, refusedRateLimit: 2, monitoringHost: "127.0.0.2", monitoringPort: 9 },
-        ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn", auditDays: 400 },
-        ...{ possession: "optional", holdPeriod: 60, shutdownDelay: 5, holdOnConflict: true },
-        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, eventDays: 90 },
-        chain: {
-          ...{
-            rpcUrl: "https://rpc.test",
-            secondRpcUrl: "https://b.test",
-            contract: CHAIN.KEYROOT_CONTRACT,
-            chainId: 11155111,
-            allowHttp: true,
-            confirmations: 4,
-            maxFee: "50.5",
-            maxPriorityFee: "30",
-            maxCost: "0.25",
-            maxCostPerDay: "1",
-          },
-          files: { "us-west-2": "west", "eu-west-1": "east" },
-          ...{ brotli: true },
-        },
+        ...{ host: "::1", port: 1, serviceUrl: "https://k.test", stage: "prod" },
+        ...{ explorerUrl: "https://explorer.test/", blockExplorerUrl: "https://chain.test" },
+        ...{ databaseFolder: ".keyroot/database", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
+        ...{ rateLimit: 3, monitoringPort: 9, trustedProxies: ["10.0.0.1"], logLevel: "warn", auditDays: 400 },
+        ...{ holdPeriod: 60, shutdownDelay: 5, holdOnConflict: true },
+        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true },
+        registry: { contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111 },
       });
+    });
+
+    it("rejects the variables of the owner's key, which only the publisher may hold", () => {
+      for (const name of SIGNER_VARIABLES) {
+        const [fault, ...others] = faultsIn({ [name]: "Secret" });
+        expect(fault)
+          .to.match(new RegExp(`^${name} must be unset.*'keyroot publisher'`))
+          .and.not.include("Secret");
+        expect(others).to.deep.equal([]);
+      }
+      expect(faultsIn({ KEYROOT_KEY_FILE: "" })).to.deep.equal([]);
+    });
+
+    it("ignores the publisher's other variables, so that both can share a file of variables", () => {
+      expect(readConfig({ ...CHAIN, KEYROOT_RPC_URL: "Secret" })).to.deep.equal(
+        readConfig({ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: CHAIN.KEYROOT_CHAIN_ID }),
+      );
+    });
+
+    it("requires both or none of the registry's variables", () => {
+      expect(faultsIn({ KEYROOT_CHAIN_ID: "1" })).to.deep.equal(["KEYROOT_CONTRACT is missing"]);
+      expect(faultsIn({ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT })).to.deep.equal(["KEYROOT_CHAIN_ID is missing"]);
     });
 
     it("names every invalid variable in one message, without its value", () => {
@@ -161,19 +140,6 @@ describe("the service's configuration", () => {
       expect(more).to.deep.equal([]);
     });
 
-    it("requires all or none of the publishing variables", () => {
-      for (const name of Object.keys(CHAIN)) {
-        const faults = faultsIn({ ...CHAIN, [name]: "" });
-        expect(faults).to.have.length(1);
-        expect(faults[0]).to.match(new RegExp(`^${name} is missing`));
-      }
-      expect(readConfig({ ...CHAIN, KEYROOT_FILES_EU_WEST_1: "east" }).chain?.files).to.deep.equal({
-        "us-west-2": "files",
-        "eu-west-1": "east",
-      });
-      expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
-    });
-
     it("rejects a contract address with a wrong checksum", () => {
       const address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
       const faults = (contract: string) => faultsIn({ ...CHAIN, KEYROOT_CONTRACT: contract });
@@ -186,39 +152,16 @@ describe("the service's configuration", () => {
       }
     });
 
-    it("requires https for an endpoint on another machine", () => {
-      const remote = { ...CHAIN, KEYROOT_RPC_URL: "http://rpc.test" };
-      for (const allow of ["", "false", "1"]) {
-        const faults = faultsIn({ ...remote, KEYROOT_ALLOW_HTTP: allow });
-        expect(faults.some((fault) => fault.startsWith("KEYROOT_RPC_URL must be an https URL"))).to.equal(true);
-      }
-      expect(faultsIn({ ...remote, KEYROOT_ALLOW_HTTP: "true" })).to.deep.equal([]);
-      expect(faultsIn({ ...CHAIN, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
-    });
-
-    it("requires no fee limit for a development chain on this machine", () => {
-      const local = { ...CHAIN, KEYROOT_MAX_FEE: "", KEYROOT_CHAIN_ID: "31337" };
-      expect(faultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
-    });
-
-    it("rejects a prefix and stage that make bucket names too long", () => {
-      expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
-      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
-      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
-      // "keyroot" has 7 characters, and "dev" has 3.
+    it("rejects a stage that makes bucket names too long", () => {
       expect(faultsIn({ KEYROOT_STAGE: "b".repeat(13) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_STAGE: "b".repeat(12) })).to.have.length(0);
-      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(17) })).to.have.length(1);
-      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
     });
 
-    it("has default limits per address and for rejected requests", () => {
+    it("derives the limits per address and for rejected requests", () => {
       const limits = (variables: Record<string, string>) => rateLimitsOf(readConfig(variables));
       expect(limits({})).to.deep.equal({ caller: 6000, address: 60_000, refused: 100 });
       expect(limits({ KEYROOT_RATE_LIMIT: "50" })).to.deep.equal({ caller: 50, address: 500, refused: 100 });
       expect(limits({ KEYROOT_RATE_LIMIT: "0" })).to.deep.equal({ caller: 0, address: 0, refused: 0 });
-      const set = { KEYROOT_RATE_LIMIT: "0", KEYROOT_ADDRESS_RATE_LIMIT: "7", KEYROOT_REFUSED_RATE_LIMIT: "3" };
-      expect(limits(set)).to.deep.equal({ caller: 0, address: 7, refused: 3 });
     });
 
     it("requires an https service URL if other machines can connect", () => {
@@ -270,6 +213,57 @@ describe("the service's configuration", () => {
     });
   });
 
+  describe("readPublisherConfig", () => {
+    it("reads every variable into its field", () => {
+      const variables: Record<(typeof PUBLISHER_VARIABLES)[keyof typeof PUBLISHER_VARIABLES], string> = {
+        ...{ DATABASE_URL: "postgres://home/db", DATABASE_URL_US_WEST_2: "postgres://west/db" },
+        ...{ DATABASE_URL_EU_WEST_1: "postgres://east/db", KEYROOT_DATABASE_CONNECTIONS: "2" },
+        ...{ KEYROOT_LOG_LEVEL: "warn", KEYROOT_HOLD_ON_CONFLICT: "true", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
+        ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_MAX_COST_PER_DAY: "1", KEYROOT_ALLOW_HTTP: "true" },
+        ...{ KEYROOT_SECOND_RPC_URL: "https://b.test", KEYROOT_FILES: "s3://keys-{region}/files" },
+        KEYROOT_MAX_PRIORITY_FEE: "30",
+      };
+      expect(readPublisherConfig(variables)).to.deep.equal({
+        databaseUrl: "postgres://home/db",
+        regionUrls: { "us-west-2": "postgres://west/db", "eu-west-1": "postgres://east/db" },
+        ...{ databaseFolder: ".keyroot/database", connections: 2, logLevel: "warn", holdOnConflict: true },
+        chain: {
+          ...{ rpcUrl: "https://rpc.test", secondRpcUrl: "https://b.test", contract: CHAIN.KEYROOT_CONTRACT },
+          ...{ chainId: 11155111, allowHttp: true, confirmations: 4 },
+          ...{ maxFee: "50.5", maxPriorityFee: "30", maxCost: "0.25", maxCostPerDay: "1" },
+          files: { "us-west-2": "s3://keys-us-west-2/files", "eu-west-1": "s3://keys-eu-west-1/files" },
+        },
+      });
+    });
+
+    it("requires all variables of the chain", () => {
+      for (const name of Object.keys(CHAIN)) {
+        const faults = publisherFaultsIn({ ...CHAIN, [name]: "" });
+        expect(faults).to.have.length(1);
+        expect(faults[0]).to.match(new RegExp(`^${name} is missing`));
+      }
+      expect(publisherFaultsIn({})).to.have.length(4);
+      expect(publisherFaultsIn({ ...CHAIN, KEYROOT_RPC_URL: "Secret-11" })).to.deep.equal([
+        "KEYROOT_RPC_URL must be a URL like https://host",
+      ]);
+    });
+
+    it("requires https for an endpoint on another machine", () => {
+      const remote = { ...CHAIN, KEYROOT_RPC_URL: "http://rpc.test" };
+      for (const allow of ["", "false", "1"]) {
+        const faults = publisherFaultsIn({ ...remote, KEYROOT_ALLOW_HTTP: allow });
+        expect(faults.some((fault) => fault.startsWith("KEYROOT_RPC_URL must be an https URL"))).to.equal(true);
+      }
+      expect(publisherFaultsIn({ ...remote, KEYROOT_ALLOW_HTTP: "true" })).to.deep.equal([]);
+      expect(publisherFaultsIn({ ...CHAIN, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
+    });
+
+    it("requires no fee limit for a development chain on this machine", () => {
+      const local = { ...CHAIN, KEYROOT_MAX_FEE: "", KEYROOT_CHAIN_ID: "31337" };
+      expect(publisherFaultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
+    });
+  });
+
   describe("resolveConfig", () => {
     const chain = {
       rpcUrl: "https://rpc.test",
@@ -282,12 +276,14 @@ describe("the service's configuration", () => {
     it("adds the same defaults as readConfig", () => {
       const defined = (config: object): unknown => JSON.parse(JSON.stringify(config));
       expect(defined(resolveConfig({}))).to.deep.equal(defined(readConfig({})));
-      expect(resolveConfig({ chain }).chain).to.deep.equal(readConfig(CHAIN).chain);
+      expect(resolvePublisherConfig({ chain })).to.deep.equal(readPublisherConfig(CHAIN));
     });
 
     it("accepts its own result and the result of readConfig", () => {
-      const config = readConfig(CHAIN);
+      const config = readConfig({ KEYROOT_STAGE: "prod" });
       expect(resolveConfig(config)).to.deep.equal(config);
+      const publisher = readPublisherConfig(CHAIN);
+      expect(resolvePublisherConfig(publisher)).to.deep.equal(publisher);
     });
 
     it("keeps null as the database folder and as the monitoring port", () => {
@@ -316,7 +312,8 @@ describe("the service's configuration", () => {
       ["chain.maxCostPerDay", { chain: { ...chain, maxCostPerDay: "0" } }],
       ["chain.files", { chain: { ...chain, files: 1 } }],
       ["chain.files", { chain: { ...chain, files: { "us-west-2": "files" } } }],
-      ["chain.rpcUrl", { schedule: { every: 1, atLeast: 1 } }],
+      ["chain", { schedule: { every: 1, atLeast: 1 } }],
+      ["registry.chainId", { registry: { contract: chain.contract } }],
       ["schedule.every", { chain, schedule: { every: 0, atLeast: 1 } }],
       ["schedule.every", { chain, schedule: { every: 2_147_484, atLeast: 1 } }],
       ["schedule.atLeast", { chain, schedule: { every: 1, atLeast: 0 } }],
@@ -325,7 +322,9 @@ describe("the service's configuration", () => {
     ];
     for (const [field, config] of invalid) {
       it(`names the invalid field ${field} of ${JSON.stringify(config)}`, () => {
-        const faults = faultsOf(() => resolveConfig(config));
+        const resolve =
+          field.startsWith("chain") || field.startsWith("schedule") ? resolvePublisherConfig : resolveConfig;
+        const faults = faultsOf(() => resolve(config));
         expect(
           faults.some((fault) => fault.startsWith(`${field} `)),
           faults.join("\n"),

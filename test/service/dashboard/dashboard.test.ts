@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import type { Session } from "../../../packages/service/src/staff/sessions.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import type { Session } from "../../../packages/service/src/api/base/principals.ts";
 import { expectProblem } from "../../support/service/caller.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
@@ -65,7 +65,7 @@ describeOnEachDatabase("the dashboard", (service) => {
         people: { name: string; person_id: string }[];
       };
       const person_id = people.find(({ name }) => name === "Removed")?.person_id;
-      expect((await admin.call("/v1/dashboard/staff/remove", { person_id })).status).to.equal(200);
+      expect((await admin.change("/v1/dashboard/staff/remove", { person_id })).status).to.equal(200);
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
@@ -94,8 +94,8 @@ describeOnEachDatabase("the dashboard", (service) => {
     const [passkey] = await list(person);
     expect(passkey?.name).to.equal(null);
     const renamed = { passkey_id: passkey?.passkey_id, name: "Laptop" };
-    expectProblem(await other.call("/v1/dashboard/passkeys/rename", renamed), [404, "PASSKEY_UNKNOWN"]);
-    expect((await person.call("/v1/dashboard/passkeys/rename", renamed)).status).to.equal(200);
+    expectProblem(await other.change("/v1/dashboard/passkeys/rename", renamed), [404, "PASSKEY_UNKNOWN"]);
+    expect((await person.change("/v1/dashboard/passkeys/rename", renamed)).status).to.equal(200);
     expect((await list(person))[0]?.name).to.equal("Laptop");
   });
 
@@ -182,12 +182,12 @@ describeOnEachDatabase("the dashboard", (service) => {
       const own = await service.createPartner("Small company");
       const [one, two] = [await signInPerson(service, own.bizID, "One"), await signInPerson(service, own.bizID, "Two")];
       const answers = await Promise.all([
-        one.call("/v1/dashboard/staff/remove", { person_id: two.personID }),
-        two.call("/v1/dashboard/staff/remove", { person_id: one.personID }),
+        one.change("/v1/dashboard/staff/remove", { person_id: two.personID }),
+        two.change("/v1/dashboard/staff/remove", { person_id: one.personID }),
       ]);
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
       const last = answers[0].status === 200 ? one : two;
-      expectProblem(await last.call("/v1/dashboard/staff/remove", { person_id: last.personID }), [
+      expectProblem(await last.change("/v1/dashboard/staff/remove", { person_id: last.personID }), [
         409,
         "LAST_ADMINISTRATOR",
       ]);
@@ -200,7 +200,7 @@ describeOnEachDatabase("the dashboard", (service) => {
       const own = await service.createPartner("New company");
       const one = await signInPerson(service, own.bizID, "One");
       await signInPerson(service, own.bizID, "Two", { passkey: false });
-      expectProblem(await one.call("/v1/dashboard/staff/remove", { person_id: one.personID }), [
+      expectProblem(await one.change("/v1/dashboard/staff/remove", { person_id: one.personID }), [
         409,
         "LAST_ADMINISTRATOR",
       ]);

@@ -1,14 +1,16 @@
 import { expect } from "chai";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { KeyPublisher, type PublishedBatch } from "../../../packages/service/src/publishing/keyPublisher.ts";
-import type { Author } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { KeyPublisher } from "../../../packages/service/src/publisher/keyPublisher.ts";
+import type { PublishedBatch } from "../../../packages/service/src/publishing/publisherReport.ts";
+import { PublisherState, writeReport } from "../../../packages/service/src/publishing/publisherState.ts";
+import { makeLogger } from "../../../packages/service/src/api/logger.ts";
+import { reporter } from "../../../packages/service/src/publisher/publisherTasks.ts";
+import type { Author } from "../../../packages/service/src/api/base/author.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { freshDatabases, serviceOnPostgres, TestService } from "../../support/service/support.ts";
 import { temporaryFolder } from "../../support/support.ts";
-
-const ids = { chain_id: 1, contract: `0x${"5fbd".repeat(10)}` };
 
 describe("the operator's console", () => {
   const log: string[] = [];
@@ -44,11 +46,11 @@ describe("the operator's console", () => {
       }),
     );
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
-    for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
+    for (const { personID } of [one, two]) await operator.change("/v1/dashboard/staff/remove", { person_id: personID });
   });
 
   it("invites a partner's first administrator after passkey verification", async () => {
-    const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
+    const { biz_id } = (await operator.change("/v1/admin/partners/create", { name: "Created" })).body;
     const unverified = await signInPerson(service, null, "Unverified");
     const invite = () => unverified.call("/v1/admin/staff/invite", { biz_id, name: "First", role: "administrator" });
     expectProblem(await invite(), [403, "VERIFICATION_REQUIRED"]);
@@ -64,72 +66,88 @@ describe("the operator's console", () => {
   it("starts publishing and shows its result", async () => {
     const outcome = Promise.withResolvers<PublishedBatch[]>();
     const authors: Author[] = [];
-    const lines: string[] = [];
-    const status = {
-      chain: { ...ids, error: undefined, state: null },
-      stores: [],
-      publishable: 3,
-      running: false,
-      differences: [],
-    };
     await using databases = await freshDatabases();
     const publishing = await new TestService().start(databases, {
-      log: lines,
       publish: (author) => {
         authors.push(author);
         return outcome.promise;
       },
-      publishing: () => Promise.resolve(status),
     });
     try {
-      const { call, personID } = await signInPerson(publishing, null, "Olga");
+      const { call, change, personID } = await signInPerson(publishing, null, "Olga");
       const lastRun = async () =>
         ((await call("/v1/dashboard/status/get")).body["publishing"] as { last_run: object }).last_run;
       expect(await lastRun()).to.equal(null);
       for (let calls = 0; calls < 2; calls++)
-        expect((await call("/v1/dashboard/publishing/start")).body).to.include({ ended: null, error: null });
+        expect((await change("/v1/dashboard/publishing/start")).body).to.include({ ended: null, error: null });
       expect(authors).to.have.length(1);
       expect(authors[0]?.actor).to.include({ kind: "person", person: personID, name: "Olga" });
       expect(await lastRun()).to.include({ ended: null });
       const batch = { root: "7e".repeat(32), users: 3, transaction: `0x${"a".repeat(64)}`, block: 9 };
       outcome.resolve([batch]);
       await outcome.promise;
-      const ended = (await lastRun()) as { ended: number; batches: object[]; error: null };
-      expect(ended.ended).to.be.a("number");
+      let ended = (await lastRun()) as { ended: number | null; batches: object[]; error: null };
+      while (ended.ended === null) ended = (await lastRun()) as typeof ended;
       expect(ended).to.deep.include({ batches: [batch], error: null });
     } finally {
       await publishing.close();
     }
   });
 
-  it("hides secrets in the errors that it shows and logs", async () => {
+  it("shows that the publisher is silent, until it reports", async () => {
+    await using databases = await freshDatabases();
+    const publishing = await new TestService().start(databases, { publish: () => Promise.resolve([]) });
+    try {
+      const { call } = await signInPerson(publishing, null, "Olga");
+      const status = async () => (await call("/v1/dashboard/status/get")).body["publishing"] as Record<string, unknown>;
+      expect(await status()).to.deep.include({ reported: null, stores: [], publishable: 0, running: false });
+      expect((await status())["chain"]).to.include({ error: "PUBLISHER_SILENT", state: null });
+      const chain = { chain_id: 5, contract: `0x${"5f".repeat(20)}`, error: "UNREACHABLE", state: null };
+      await writeReport(databases.home, { chain, stores: [], every: null });
+      expect(await status()).to.deep.include({ chain, differences: [] });
+    } finally {
+      await publishing.close();
+    }
+  });
+
+  it("shows only the code of a failed publication, because its message may contain secrets", async () => {
     const secret = "hunter2";
-    const failure = (code: "RPC_ERROR" | "UNREACHABLE") =>
-      new TransportError(code, `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`, {
-        cause: new Error(`connect wss://rpc.test/${secret}`),
-      });
-    const lines: string[] = [];
     await using databases = await freshDatabases();
     const failing = await new TestService().start(databases, {
-      log: lines,
-      publish: () => Promise.reject(failure("RPC_ERROR")),
-      publishing: () =>
-        Promise.resolve({
-          chain: { ...ids, error: failure("UNREACHABLE"), state: null },
-          ...{ stores: [], publishable: 0, running: false, differences: [] },
-        }),
+      publish: () => Promise.reject(new TransportError("RPC_ERROR", `https://rpc.test/${secret} did not answer.`)),
     });
     try {
-      const { call } = await signInPerson(failing, null, "Olga");
-      await call("/v1/dashboard/publishing/start");
-      const { text } = await call("/v1/dashboard/status/get");
-      expect(text).to.contain('"UNREACHABLE"').and.contain('"RPC_ERROR"').and.not.contain(secret);
-      const logged = lines.join("");
-      expect(logged).to.contain("https://rpc.test:8545/<redacted> did not answer").and.contain("publishing failed");
-      expect(logged).to.contain("wss://rpc.test/<redacted>").and.not.contain(secret);
+      const { call, change } = await signInPerson(failing, null, "Olga");
+      await change("/v1/dashboard/publishing/start");
+      let { text } = await call("/v1/dashboard/status/get");
+      while (!text.includes('"RPC_ERROR"')) ({ text } = await call("/v1/dashboard/status/get"));
+      expect(text).not.to.contain(secret);
+      const answer = await failing.admin("/v1/admin/publishRegistered", {}).catch(String);
+      expect(JSON.stringify(answer)).to.contain("RPC_ERROR").and.not.contain(secret);
     } finally {
       await failing.close();
     }
+  });
+
+  it("hides secrets in the errors that the publisher logs", async () => {
+    const secret = "hunter2";
+    const lines: string[] = [];
+    const error = new TransportError(
+      "UNREACHABLE",
+      `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`,
+      {
+        cause: new Error(`connect wss://rpc.test/${secret}`),
+      },
+    );
+    const report = reporter(
+      { report: () => Promise.resolve([{ part: "the chain", error }]) },
+      makeLogger("info", { write: (line: string) => void lines.push(line) }),
+    );
+    await report();
+    await report();
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.contain("https://rpc.test:8545/<redacted> did not answer").and.contain("the chain fails");
+    expect(lines[0]).to.contain("wss://rpc.test/<redacted>").and.not.contain(secret);
   });
 
   it("shows that a service without a chain does not publish", async () => {
@@ -153,24 +171,21 @@ describeOnBoth("the console's publishing status", (startChain) => {
       files: { "us-west-2": folder.path, "eu-west-1": folder.path },
     };
     try {
-      const status = await new KeyPublisher(databases, config, undefined).status();
-      expect(status.chain).to.deep.include({ chain_id: fresh.chainId, contract: fresh.contract, error: undefined });
+      const reported = async (changes: Partial<typeof config> = {}) => {
+        await new KeyPublisher(databases, { ...config, ...changes }, undefined).report();
+        return new PublisherState(databases, fresh, false).report();
+      };
+      const status = await reported();
+      expect(status.chain).to.deep.include({ chain_id: fresh.chainId, contract: fresh.contract, error: null });
       expect(status.chain.state?.owner).to.equal(fresh.owner);
       expect(BigInt(status.chain.state?.balance ?? 0) > 0n).to.equal(true);
-      expect(status.stores.map(({ error }) => error)).to.deep.equal([undefined, undefined]);
-      expect(status).to.deep.include({ publishable: 0, running: false, differences: [] });
+      expect(status.stores.map(({ error }) => error)).to.deep.equal([null, null]);
 
-      const broken = {
-        ...config,
-        rpcUrl: "http://127.0.0.1:1/secret",
-        files: { ...config.files, "eu-west-1": "s3://none" },
-      };
-      const failed = await new KeyPublisher(databases, broken, undefined).status();
-      expect(failed.chain.state).to.equal(null);
-      expect(failed.chain.error).to.include({ code: "UNREACHABLE" });
-      expect(failed.stores.map(({ error }) => error === undefined)).to.deep.equal([true, false]);
-      const wrong = await new KeyPublisher(databases, { ...config, chainId: 5 }, undefined).status();
-      expect(wrong.chain.error).to.include({ code: "CHAIN_ID_MISMATCH" });
+      const files = { ...config.files, "eu-west-1": "s3://none" };
+      const failed = await reported({ rpcUrl: "http://127.0.0.1:1/secret", files });
+      expect(failed.chain).to.deep.include({ error: "UNREACHABLE", state: null });
+      expect(failed.stores.map(({ error }) => error === null)).to.deep.equal([true, false]);
+      expect((await reported({ chainId: 5 })).chain.error).to.equal("CHAIN_ID_MISMATCH");
     } finally {
       await databases[Symbol.asyncDispose]();
     }

@@ -4,8 +4,8 @@ import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts"
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
-import type { Operation } from "../../../packages/service/src/app/defineOperation.ts";
-import { operations } from "../../../packages/service/src/app/operations.ts";
+import type { Operation } from "../../../packages/service/src/api/defineOperation.ts";
+import { operations } from "../../../packages/service/src/serve/operations.ts";
 import { z } from "zod";
 
 describe("the dashboard's operations on users", () => {
@@ -26,11 +26,11 @@ describe("the dashboard's operations on users", () => {
   it("create the same user as the partner's API", async () => {
     const hex = newHex();
     const body = { user_id_hex: hex, region: "eu-west-1" };
-    const created = await admin.call("/v1/authdBizSrv/users/create", body);
+    const created = await admin.change("/v1/authdBizSrv/users/create", body);
     expect(created.body).to.include({ user_id: userIDFromHex(hex), region: "eu-west-1", status: 201 });
     const seen = await service.done("/v1/authdBizSrv/users/get", { user_id_hex: hex }, { token: partner.jwt });
     expect(seen).to.include({ user_id: userIDFromHex(hex), region: "eu-west-1" });
-    expect((await admin.call("/v1/authdBizSrv/users/create", body)).body).to.deep.equal(created.body);
+    expect((await admin.change("/v1/authdBizSrv/users/create", body)).body).to.deep.equal(created.body);
     const line = log.find((entry) => entry.includes('"user.created"') && entry.includes(userIDFromHex(hex)));
     expect(line).to.contain('"name":"Ada"').and.contain(admin.personID);
   });

@@ -1,7 +1,8 @@
 /** Restores a publishing service's database to a point in time, and reconciles it with the chain. */
 import { expect } from "chai";
 import { audit, verdictOf } from "@keyroot/operator/audit";
-import { KeyPublisher, openDatabases } from "@keyroot/service";
+import { openDatabases } from "@keyroot/service";
+import { KeyPublisher } from "@keyroot/service/publisher";
 import { generateKeyPair, type KeyRecord, REGIONS } from "keyroot/internal/identity";
 import { type StartChain, startHardhat } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";

@@ -29,20 +29,24 @@ describe("CurveWorkers", () => {
   const workers = new CurveWorkers();
   after(() => workers[Symbol.asyncDispose]());
   const [publicKey = new Uint8Array()] = samplePublicKeys;
+  const request = {
+    ...{ service: "https://keys.test", registry: undefined, nonce: new Uint8Array(32), expires: 1 },
+    ...{ userID: "y".repeat(32), publicKey },
+  };
 
   it("checks keys and reports the reason for a rejection", async () => {
-    expect(await workers.run("a", { publicKey }))
+    expect(await workers.run("a", request))
       .to.have.property("response")
-      .with.length(0);
+      .with.length(32);
     const [, ofOrderTwo = BASE] = pointsOfSmallOrder();
-    const wrong = { publicKey: encode(add(multiply(5n, BASE), ofOrderTwo)) };
+    const wrong = { ...request, publicKey: encode(add(multiply(5n, BASE), ofOrderTwo)) };
     expect(await failure(workers.run("a", wrong))).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
   });
 
   it("runs at a lower priority than the thread that serves requests", async function () {
     // Only Linux has a priority for each thread.
     if (process.platform !== "linux") return this.skip();
-    await workers.run("a", { publicKey });
+    await workers.run("a", request);
     const threads = readdirSync("/proc/self/task").map(Number);
     const lower = threads.filter((thread) => getPriority(thread) === constants.priority.PRIORITY_BELOW_NORMAL);
     expect(lower).not.to.be.empty;
@@ -52,7 +56,7 @@ describe("CurveWorkers", () => {
   it("takes turns between partners and limits the jobs of each", async () => {
     const order: string[] = [];
     const run = async (owner: string) => {
-      await workers.run(owner, { publicKey });
+      await workers.run(owner, request);
       order.push(owner);
     };
     const flood = Array.from({ length: 80 }, () => run("flood").catch((error: unknown) => error));
@@ -66,9 +70,9 @@ describe("CurveWorkers", () => {
 
   it("rejects unfinished and later jobs when it closes", async () => {
     const closing = new CurveWorkers();
-    const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), { publicKey })));
+    const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), request)));
     await closing[Symbol.asyncDispose]();
-    for (const error of [...(await Promise.all(jobs)), await failure(closing.run("a", { publicKey }))])
+    for (const error of [...(await Promise.all(jobs)), await failure(closing.run("a", request))])
       expect(error).to.include({ code: "UNAVAILABLE", status: 503, retryAfter: 1 });
   });
 });

@@ -1,11 +1,14 @@
 import { expect } from "chai";
 import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { countPublishable, takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { markPublished } from "../../support/service/markPublished.ts";
+import { never } from "../../support/support.ts";
 import { serviceOnPostgres, type TestService } from "../../support/service/support.ts";
 
 /** Hold period in ms, shorter than an access token's lifetime. */
@@ -59,6 +62,15 @@ function serviceWithHold(holdOnConflict: boolean): TestService {
 describe("the hold period", () => {
   const service = serviceWithHold(false);
   const { user, register, withdraw, discard, approve, record, ofPartner, events, isPublished } = actionsOf(service);
+  /** Offers other keys for the user, without the limit of attempts per minute. */
+  const offerMany = async (count: number) => {
+    const { users, conflictingKeys } = service.context;
+    const found = (await users.getIn("us-west-2", userIDFromHex(user().hex))) ?? never();
+    for (let i = 0; i < count; i++) {
+      const other = makeKeyRecord(found.userID, generateKeyPair().publicKey);
+      await conflictingKeys.offer(found, other, service.now(), SERVICE);
+    }
+  };
 
   describe("a registered key", () => {
     it("is not published before its hold period ends", async () => {
@@ -197,9 +209,43 @@ describe("the hold period", () => {
 
     it("is recorded at most ten times", async () => {
       await register(THIEFS);
-      for (let i = 0; i < 12; i++) await register(generateKeyPair());
+      await offerMany(12);
       expect((await record())["conflicting_keys"]).to.have.length(10);
       expect(await events()).to.have.length(11);
+    });
+
+    it("counts as an attempt to register a key", async () => {
+      await register(THIEFS);
+      const statuses: number[] = [];
+      for (let i = 0; i < 10; i++) statuses.push((await register(generateKeyPair())).status);
+      expect(statuses).to.deep.equal([...Array<number>(9).fill(409), 429]);
+      expect(await events()).to.have.length(10);
+    });
+
+    it("does not hide the user's withdrawn key, even if ten keys were offered before", async () => {
+      await register();
+      await offerMany(10);
+      expect(await withdraw()).to.include({ status: 200 });
+      await register(THIEFS);
+      for (const { conflicting_keys } of [await record(), await ofPartner()]) {
+        const own = (conflicting_keys as Record<string, unknown>[]).find(({ key_id }) => key_id === OWN_ID);
+        expect(own).to.include({ withdrawn: true });
+        expect(conflicting_keys).to.have.length(11);
+      }
+    });
+
+    it("becomes a withdrawn key although it was only offered before", async () => {
+      await register(THIEFS);
+      await offerMany(9);
+      await register();
+      await withdraw(THIEFS_ID);
+      await register();
+      await withdraw();
+      const keys = (await record())["conflicting_keys"] as Record<string, unknown>[];
+      expect(keys.filter(({ withdrawn }) => withdrawn).map(({ key_id }) => key_id)).to.have.members([
+        OWN_ID,
+        THIEFS_ID,
+      ]);
     });
 
     it("does not delay the registered key", async () => {

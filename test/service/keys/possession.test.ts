@@ -155,18 +155,18 @@ describe("registration of a key without its private key", () => {
   });
 });
 
-describe("optional proof of possession", () => {
-  const service = serviceOnPostgres({ possession: "optional" });
+describe("a registration without a proof", () => {
+  const service = serviceOnPostgres();
   let partner: TestPartner;
   before(async () => {
     partner = await service.createPartner();
   });
 
-  it("marks a key without a response as unproven", async () => {
+  it("is rejected", async () => {
     const user = await service.createUser(partner);
-    const registered = await service.done(REGISTER, keyFieldsOf(KEYS), { token: user.jwt });
-    expect(registered).to.include({ state: "pending", possession: "unproven" });
-    expect(await service.done(RECORD, {}, { token: user.jwt })).to.include({ possession: "unproven" });
+    const answer = await service.post(REGISTER, keyFieldsOf(KEYS), { token: user.jwt });
+    expectProblem(answer, [400, "POSSESSION_REQUIRED"]);
+    expect(await service.done(RECORD, {}, { token: user.jwt })).to.include({ state: "unregistered" });
   });
 
   it("marks a key with a correct response as proven", async () => {

@@ -1,4 +1,4 @@
-import { rowsOf } from "../../../packages/service/src/database/database.ts";
+import { rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import { setTimeout as sleep } from "node:timers/promises";

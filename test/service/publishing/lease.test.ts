@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { toServiceError } from "../../../packages/service/src/app/problem.ts";
-import type { Databases } from "../../../packages/service/src/database/database.ts";
+import { toServiceError } from "../../../packages/service/src/api/problem.ts";
+import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { type Fenced, withLease } from "../../../packages/service/src/publishing/lease.ts";
 import { attempts, publisherLeases } from "../../../packages/service/src/publishing/tables.ts";
 import { failure, never } from "../../support/support.ts";

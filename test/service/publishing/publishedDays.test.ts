@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import { countShares } from "../../../packages/service/src/publishing/batches.ts";
-import { type Databases, openDatabases, rowsOf } from "../../../packages/service/src/database/database.ts";
+import { type Databases, openDatabases, rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -8,26 +8,34 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { openStore } from "../../../packages/operator/src/publisher/files/openStore.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import type { ChainConfig } from "../../../packages/service/src/publishing/chainConfig.ts";
-import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublisher.ts";
-import { type Databases, openDatabases } from "../../../packages/service/src/database/database.ts";
-import { batches as batchTable, batchShares, plans } from "../../../packages/service/src/publishing/tables.ts";
+import type { ReadMetrics } from "../../../packages/service/src/api/readMetrics.ts";
+import { observePublisher } from "../../../packages/service/src/serve/publisherMetrics.ts";
+import { listDifferences, PublisherState } from "../../../packages/service/src/publishing/publisherState.ts";
+import { PublishRequests } from "../../../packages/service/src/publishing/publishRequests.ts";
+import { makeMonitoring } from "../../../packages/service/src/api/monitoring.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import type { ChainConfig } from "../../../packages/service/src/config/chainConfig.ts";
+import { KeyPublisher } from "../../../packages/service/src/publisher/keyPublisher.ts";
+import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
+import { batchShares, plans } from "../../../packages/service/src/publishing/tables.ts";
+import { batches as batchTable } from "../../../packages/service/src/keys/tables.ts";
 import { conflictingKeys, publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
+import { withLease } from "../../../packages/service/src/publishing/lease.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
-import { RootCheck } from "../../../packages/service/src/publishing/rootCheck.ts";
+import { RootCheck } from "../../../packages/service/src/publisher/rootCheck.ts";
 import { suspensions } from "../../../packages/service/src/partners/tables.ts";
+import { users } from "../../../packages/service/src/users/tables.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
+import { verifyOnce } from "../../support/verifier/verifyOnce.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../../support/processes/commandLine.ts";
 import { registerKeys } from "../../support/service/registerKeys.ts";
-import { freshDatabases, migratedDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
-import { verifyOnce } from "../../support/verifier/verifyOnce.ts";
+import { freshDatabases, migratedDatabaseUrl } from "../../support/service/support.ts";
 
 describeOnBoth("the service's publisher", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -49,12 +57,20 @@ describeOnBoth("the service's publisher", (startChain) => {
     confirmations: 1,
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
   });
-  /** Environment variables for a service that publishes. */
-  const variables = async () => ({
-    ...{ ...(await serviceVariables(folder.path)), DATABASE_URL: url, KEYROOT_FILES: fresh.filesDir },
+  /** Environment variables for a publisher. */
+  const variables = () => ({
+    ...{ DATABASE_URL: url, KEYROOT_FILES: fresh.filesDir },
     ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_CHAIN_ID: String(fresh.chainId) },
   });
   const publisherOver = (open: Databases, signer?: Signer) => new KeyPublisher(open, chain(), signer);
+  /** The metrics that the service returns, in another process. */
+  const metricsOf = async (open: Databases) => {
+    const state = new PublisherState(open, fresh, false);
+    const addMetrics = (metrics: ReadMetrics) => {
+      observePublisher(metrics, state);
+    };
+    return (await makeMonitoring({ databases: open, rateLimit: 0, addMetrics }).app.inject("/metrics")).body;
+  };
   const unreachableSigner = (): Signer => ({
     address: fresh.owner,
     sign: () => Promise.reject(new Error("the signer is unreachable")),
@@ -88,8 +104,9 @@ describeOnBoth("the service's publisher", (startChain) => {
       const published = { ...record, possession: "proven", holdEndsAt: 1, state: "published", root, transaction };
       expect(await stateOf(record, i)).to.deep.equal(published);
     }
-    expect(await readdir(filesOf("us-west-2"))).to.deep.equal([`${batches[0]?.root}.json`]);
-    expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
+    const names = (root = "") => [`${root}.json`];
+    expect(await readdir(filesOf("us-west-2"))).to.deep.equal(names(batches[0]?.root));
+    expect(await readdir(filesOf("eu-west-1"))).to.deep.equal(names(batches[1]?.root));
     expect(await publisherOver(databases).publish()).to.deep.equal([]);
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
@@ -116,8 +133,10 @@ describeOnBoth("the service's publisher", (startChain) => {
   it("has metrics for overdue keys, balance and gas price", async () => {
     await register(sampleRecords(3));
     const publisher = publisherOver(databases);
-    const metrics = async (of: KeyPublisher) =>
-      (await makeMonitoring({ databases, rateLimit: 0, publisher: of }).app.inject("/metrics")).body;
+    const metrics = async (of: KeyPublisher) => {
+      await of.report();
+      return metricsOf(databases);
+    };
     const balance = BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
     const before = await metrics(publisher);
     expect(before).to.include("keyroot_overdue_keys 3\n");
@@ -178,8 +197,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     // These keys were registered later, so they are not part of the plan.
     await register(sampleRecords(4).slice(2));
     const batches = await publisherOver(databases).publish();
-    // In each region, first the plan, then the later key.
-    expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 1, 1]);
+    expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
     expect(await readFile(path, "utf8")).to.equal(whole);
     expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: name.slice(0, 64) });
   });
@@ -262,7 +280,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       const none = { recorded: 0, lost: 0, differences: [] };
       expect(reconciled).to.deep.equal({ ...none, roots: 2, replaced: 1, added: 0, unknownUsers: [second.userID] });
       expect(await found()).to.deep.equal(await expected());
-      const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
+      const users = new UserCreation(databases, "test");
       await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
       const again = { ...none, roots: 2, replaced: 0, added: 1, unknownUsers: [] };
       expect(await publisherOver(databases).reconcile()).to.deep.equal(again);
@@ -277,7 +295,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     };
     for (const [what, [code, cause]] of Object.entries(faults))
       it(`lists a root when it reconciles if the root's file is ${what}`, async () => {
-        const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
+        const users = new UserCreation(databases, "test");
         await users.create("biz_test", first.userID, "us-west-2", 1, SERVICE);
         await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
         const path = (root: string) => `${filesOf("us-west-2")}/${root}.json`;
@@ -293,75 +311,88 @@ describeOnBoth("the service's publisher", (startChain) => {
     it("ends the reconcile command with exit code 3", async () => {
       const [root = never()] = await rootsOf([first]);
       await writeFile(`${filesOf("us-west-2")}/${root}.json`, "{}");
-      const files = { KEYROOT_FILES: filesOf("us-west-2"), KEYROOT_FILES_EU_WEST_1: filesOf("eu-west-1") };
-      const env = { ...(await variables()), ...files };
+      const files = { KEYROOT_FILES: filesOf("{region}" as Region) };
+      const env = { ...variables(), ...files };
       const { code, json } = await program.json(["reconcile"], { env });
       expect(code).to.equal(3);
       expect(json).to.deep.include({ roots: 2, differences: [{ root, code: "FILE_SHAPE" }] });
     });
   });
 
-  describe("after the suspension of a partner", () => {
-    const [mine = never(), theirs = never()] = [sampleRecords(1)[0], sampleRecords(3)[2]];
-    const suspended = { bizID: "biz_test", since: 1 };
-    const other = { ...theirs, bizID: "biz_other" };
-    /** Registers one key of each partner in the same region. */
-    const registerBoth = async () => {
-      await register([mine]);
-      await register([theirs], other.bizID);
-    };
-
-    it("releases the partner's unsent keys", async () => {
-      await registerBoth();
-      const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
-      const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
-      for (let round = 0; round < 2; round++)
-        expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
-      const { app } = makeMonitoring({ databases, rateLimit: 0, publisher: poor });
-      for (const scrape of ["first", "second"]) {
-        const { body } = await app.inject("/metrics");
-        expect(body, scrape).to.include('keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n');
-      }
-      expect(await stateOf(mine, 0)).to.include({ state: "submitted" });
-      await databases.home.insert(suspensions).values(suspended);
-      expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([1]);
-      expect(await stateOf(mine, 0))
-        .to.include({ state: "pending" })
-        .and.not.have.property("root");
-      expect(await rootsOf([mine, theirs])).to.deep.equal([undefined, (await stateOf(theirs, 0))?.root]);
-      await databases.home.delete(suspensions);
-      await publisherOver(databases).publish();
-      expect(await stateOf(mine, 0)).to.include({ state: "published" });
-    });
-
-    it("rebuilds a batch that was not sent before the suspension", async () => {
-      await registerBoth();
-      const endpoint = await startEndpoint(fresh.rpcUrl);
-      endpoint.lie = async (method, params, truth) => {
-        // This is the last request before the first transaction is recorded.
-        if (method === "eth_estimateGas")
-          await databases.home.insert(suspensions).values(suspended).onConflictDoNothing();
-        return truth(method, params);
+  const [mine = never(), theirs = never()] = [sampleRecords(1)[0], sampleRecords(3)[2]];
+  const setDeactivated = async (deactivated: number | null) => {
+    await databases.regions[REGIONS[0]].update(users).set({ deactivated }).where(eq(users.userID, mine.userID));
+  };
+  for (const { what, block, unblock } of [
+    {
+      what: "the suspension of a partner",
+      block: async () => {
+        await databases.home.insert(suspensions).values({ bizID: "biz_test", since: 1 }).onConflictDoNothing();
+      },
+      unblock: async () => {
+        await databases.home.delete(suspensions);
+      },
+    },
+    { what: "the deactivation of a user", block: () => setDeactivated(1), unblock: () => setDeactivated(null) },
+  ])
+    describe(`after ${what}`, () => {
+      const other = { ...theirs, bizID: "biz_other" };
+      /** Registers one key of each partner in the same region. */
+      const registerBoth = async () => {
+        await register([mine]);
+        await register([theirs], other.bizID);
       };
-      try {
-        const publisher = new KeyPublisher(databases, { ...chain(), rpcUrl: endpoint.url }, undefined);
-        expect((await publisher.publish()).map(({ users }) => users)).to.deep.equal([1]);
-      } finally {
-        await endpoint.close();
-      }
-      expect(await stateOf(mine, 0)).to.include({ state: "pending" });
-      expect(await stateOf(theirs, 0)).to.include({ state: "published" });
-      expect(await rootsOf([mine])).to.deep.equal([undefined]);
-    });
 
-    it("finishes a batch that was sent before the suspension", async () => {
-      await registerBoth();
-      expect(await failure(publisherOver(databases, unreachableSigner()).publish())).to.be.an("error");
-      await databases.home.insert(suspensions).values(suspended);
-      expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([2]);
-      expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      it("releases unsent keys", async () => {
+        await registerBoth();
+        const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
+        const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
+        for (let round = 0; round < 2; round++)
+          expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
+        for (const scrape of ["first", "second"]) {
+          expect(await metricsOf(databases), scrape).to.include(
+            'keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n',
+          );
+        }
+        expect(await stateOf(mine, 0)).to.include({ state: "submitted" });
+        await block();
+        expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([1]);
+        expect(await stateOf(mine, 0))
+          .to.include({ state: "pending" })
+          .and.not.have.property("root");
+        expect(await rootsOf([mine, theirs])).to.deep.equal([undefined, (await stateOf(theirs, 0))?.root]);
+        await unblock();
+        await publisherOver(databases).publish();
+        expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      });
+
+      it("rebuilds a batch that was not sent before", async () => {
+        await registerBoth();
+        const endpoint = await startEndpoint(fresh.rpcUrl);
+        endpoint.lie = async (method, params, truth) => {
+          // This is the last request before the first transaction is recorded.
+          if (method === "eth_estimateGas") await block();
+          return truth(method, params);
+        };
+        try {
+          const publisher = new KeyPublisher(databases, { ...chain(), rpcUrl: endpoint.url }, undefined);
+          expect((await publisher.publish()).map(({ users }) => users)).to.deep.equal([1]);
+        } finally {
+          await endpoint.close();
+        }
+        expect(await stateOf(mine, 0)).to.include({ state: "pending" });
+        expect(await stateOf(theirs, 0)).to.include({ state: "published" });
+        expect(await rootsOf([mine])).to.deep.equal([undefined]);
+      });
+
+      it("finishes a batch that was sent before", async () => {
+        await registerBoth();
+        expect(await failure(publisherOver(databases, unreachableSigner()).publish())).to.be.an("error");
+        await block();
+        expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([2]);
+        expect(await stateOf(mine, 0)).to.include({ state: "published" });
+      });
     });
-  });
 
   describe("with an endpoint that returns false data", () => {
     let endpoint: Endpoint;
@@ -382,12 +413,12 @@ describeOnBoth("the service's publisher", (startChain) => {
       endpoint.lie = hideRoots;
       expect(await overBoth().publish()).to.deep.equal([]);
       expect(await stateOf(record, 0)).to.include({ state: "submitted" });
-      const [difference] = await overBoth().listDifferences();
+      const [difference] = await listDifferences(databases);
       expect(difference).to.include({ region: "us-west-2", code: "QUORUM_NOT_REACHED" });
       endpoint.lie = undefined;
       await overBoth().publish();
       expect(await stateOf(record, 0)).to.include({ state: "published" });
-      expect(await overBoth().listDifferences()).to.deep.equal([]);
+      expect(await listDifferences(databases)).to.deep.equal([]);
     });
 
     it("keeps published keys while the second endpoint contradicts the first", async () => {
@@ -398,7 +429,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       await databases.home.update(batchTable).set({ checked: 0 });
       expect(await overBoth().recheck()).to.include({ roots: 1, lost: 0 });
       expect(await stateOf(record, 0)).to.include({ state: "published" });
-      expect((await overBoth().listDifferences()).map(({ code }) => code)).to.deep.equal(["QUORUM_NOT_REACHED"]);
+      expect((await listDifferences(databases)).map(({ code }) => code)).to.deep.equal(["QUORUM_NOT_REACHED"]);
     });
 
     it("rejects a block with a timestamp in the future", async () => {
@@ -410,7 +441,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       const { timestamp } = (await fresh.call("eth_getBlockByNumber", ["latest", false])) as { timestamp: string };
       const checkAt = (now: number) =>
         new RootCheck({ registries: [registry], stores, chainId: 1, confirmations: 1, now: () => now }).finalBlock();
-      expect(await failure(checkAt(Number(timestamp) * 1000 - 121_000))).to.include({ code: "HEADER_INVALID" });
+      expect(await failure(checkAt(Number(timestamp) * 1000 - 121_000))).to.include({ code: "FUTURE_BLOCK" });
       expect(await checkAt(Number(timestamp) * 1000 - 119_000)).to.be.a("number");
     });
   });
@@ -431,9 +462,7 @@ describeOnBoth("the service's publisher", (startChain) => {
         await databases.home.update(batchTable).set({ checked: 0 });
         expect(await repair(publisherOver(databases))).to.include({ lost: 1 });
         expect(await stateOf(record, 0)).to.include({ state: "submitted" });
-        expect((await publisherOver(databases).listDifferences()).map(({ code }) => code)).to.deep.equal([
-          "NOT_PUBLISHED",
-        ]);
+        expect((await listDifferences(databases)).map(({ code }) => code)).to.deep.equal(["NOT_PUBLISHED"]);
         await publisherOver(databases).publish();
         expect(await rootsOf([record])).to.not.include(undefined);
         expect(await stateOf(record, 0)).to.include({ state: "published" });
@@ -495,12 +524,12 @@ describeOnBoth("the service's publisher", (startChain) => {
       await databases.home.update(batchTable).set({ checked: 0 });
       const difference = { region: "us-west-2", root, code: "FILE_NOT_FOUND" };
       expect((await publisherOver(databases).recheck()).differences).to.deep.equal([difference]);
-      expect(await publisherOver(databases).status()).to.deep.include({ differences: [difference] });
+      expect(await listDifferences(databases)).to.deep.equal([difference]);
       expect(await stateOf(record, 0)).to.include({ state: "published" });
       await writeFile(path, bytes);
       await databases.home.update(batchTable).set({ checked: 0 });
       expect(await publisherOver(databases).recheck()).to.deep.equal({ roots: 1, lost: 0, differences: [] });
-      expect(await publisherOver(databases).listDifferences()).to.deep.equal([]);
+      expect(await listDifferences(databases)).to.deep.equal([]);
     });
   });
 
@@ -513,18 +542,50 @@ describeOnBoth("the service's publisher", (startChain) => {
     await rm(`${filesOf("us-west-2")}/${root}.json`);
     await publisherOver(databases).publish();
     expect(await stateOf(record, 0)).to.include({ state: "submitted" });
-    expect(await publisherOver(databases).listDifferences()).to.deep.equal([
-      { region: "us-west-2", root, code: "FILE_NOT_FOUND" },
-    ]);
+    expect(await listDifferences(databases)).to.deep.equal([{ region: "us-west-2", root, code: "FILE_NOT_FOUND" }]);
   });
 
-  it("publishes on schedule if serve runs with --every", async () => {
+  it("publishes on request, and records the result", async () => {
     const records = sampleRecords(2);
     await register(records);
-    const service = program.start(["serve", "--every", "1"], await variables());
+    const requests = new PublishRequests(databases.home);
+    await publisherOver(databases).publishRequested();
+    expect((await Promise.all(records.map(stateOf))).map((key) => key?.state)).to.deep.equal(["pending", "pending"]);
+    const author = { actor: { kind: "operator" }, requestID: "r-1", address: "::1" } as const;
+    const { id } = await requests.add(author, 5);
+    expect((await requests.add(author, 6)).id).to.equal(id);
+    // Only one of two publishers takes the request.
+    await Promise.allSettled([1, 2].map(() => publisherOver(databases).publishRequested()));
+    const ended = await requests.waitFor(id, AbortSignal.timeout(ENDLESS_MS));
+    expect(ended).to.deep.include({ id, author, requested: 5, error: null });
+    expect(ended.batches?.map(({ users }) => users)).to.deep.equal([1, 1]);
+    expect((await Promise.all(records.map(stateOf))).map((key) => key?.state)).to.deep.equal([
+      "published",
+      "published",
+    ]);
+    expect((await requests.add(author, 7)).id).to.be.above(id);
+  });
+
+  it("records the code of a failed request, and leaves a request open if another publisher holds the lease", async () => {
+    await register(sampleRecords(1));
+    const requests = new PublishRequests(databases.home);
+    const { id } = await requests.add(SERVICE, 1);
+    await withLease(databases.home, async () => {
+      expect(await failure(publisherOver(databases).publishRequested())).to.include({ code: "PUBLISHER_RUNNING" });
+    });
+    expect(await requests.last()).to.include({ id, started: null, ended: null });
+    const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, undefined);
+    expect(await failure(elsewhere.publishRequested())).to.include({ code: "CHAIN_ID_MISMATCH" });
+    expect(await requests.last()).to.deep.include({ id, error: "CHAIN_ID_MISMATCH", batches: [] });
+  });
+
+  it("publishes on schedule if keyroot publisher runs with --every", async () => {
+    const records = sampleRecords(2);
+    await register(records);
+    const service = program.start(["publisher", "--every", "1"], variables());
     try {
       while ((await publisherOver(databases).countPublishable()) > 0) {
-        if (service.exitCode !== null) throw new Error(`The service ended: ${await text(service.stderr)}`);
+        if (service.exitCode !== null) throw new Error(`The publisher ended: ${await text(service.stderr)}`);
         await sleep(50);
       }
     } finally {

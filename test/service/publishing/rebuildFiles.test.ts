@@ -6,12 +6,12 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import { type Databases, openDatabases } from "../../../packages/service/src/database/database.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
-import { rebuildFiles } from "../../../packages/service/src/publishing/rebuildFiles.ts";
-import { eraseUser } from "../../../packages/service/src/users/eraseUser.ts";
+import { rebuildFiles } from "../../../packages/service/src/publisher/rebuildFiles.ts";
+import { eraseUser } from "../../../packages/service/src/keys/eraseUser.ts";
 import { program } from "../../support/processes/commandLine.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { markPublished } from "../../support/service/markPublished.ts";
@@ -86,7 +86,7 @@ for (const [name, findUrl] of [
       const files = [];
       for (const [i, region] of REGIONS.entries())
         files.push({ region, ...(await publish(records.slice(2 * i, 2 * i + 2), region)) });
-      expect(await eraseUser(databases.regions[REGION], first.userID, 2, SERVICE)).to.include({ keyRemains: true });
+      expect(await eraseUser(databases, "biz_test", first.userID, 2, SERVICE)).to.include({ keyRemains: true });
       for (const { root, region } of files) await rm(pathOf(root, region));
       const missing = files.map(({ root }) => root);
       expect(await rebuild()).to.deep.equal({ ...NONE, files: 2, missing });

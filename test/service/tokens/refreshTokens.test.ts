@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { rowsOf } from "../../../packages/service/src/database/database.ts";
+import { rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import { userTokens } from "../../../packages/service/src/tokens/tables.ts";
 import { users } from "../../../packages/service/src/users/tables.ts";
 import { sha256 } from "../../support/samples.ts";

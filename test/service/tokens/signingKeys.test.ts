@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createRemoteJWKSet, jwtVerify, type JWK } from "jose";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { AccessTokens } from "../../../packages/service/src/tokens/accessTokens.ts";
-import type { Databases } from "../../../packages/service/src/database/database.ts";
+import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { makeSigningKey, readSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";

@@ -2,8 +2,8 @@ import { buildSite } from "@keyroot/web/build";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
-import { TransportError } from "../../../packages/operator/src/errors.ts";
-import type { PublishingStatus } from "../../../packages/service/src/publishing/publishingStatus.ts";
+import type { PublisherReport } from "../../../packages/service/src/publishing/publisherReport.ts";
+import { type Difference, writeReport } from "../../../packages/service/src/publishing/publisherState.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { keyFieldsOf } from "../service/answerChallenge.ts";
 import { markPublished } from "../service/markPublished.ts";
@@ -11,20 +11,17 @@ import { addAuthenticator } from "./authenticator.ts";
 import { launchChromium } from "./chromium.ts";
 import { closePagesAfterEach, type ObservedPage, observedPage } from "./observedPage.ts";
 
-/** The publishing status that the service returns. One of its stores fails. */
-const PUBLISHING: Omit<PublishingStatus, "publishable" | "differences"> = {
+/** The publisher's report. One of its stores fails. */
+const REPORT: PublisherReport = {
   chain: {
-    ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: undefined },
+    ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: null },
     state: { block: 21_345_678, owner: `0x${"f39F".repeat(10)}`, balance: "1234567890000000000", fee: "1500000000" },
   },
   stores: [
-    { region: "us-west-2", location: "s3://keyroot-files/prod", error: undefined },
-    {
-      ...{ region: "eu-west-1", location: "s3://keyroot-files-eu/prod" },
-      error: new TransportError("FILE_UNREADABLE", "The secret in this message is hunter2."),
-    },
+    { region: "us-west-2", location: "s3://keyroot-files/prod", error: null },
+    { region: "eu-west-1", location: "s3://keyroot-files-eu/prod", error: "FILE_UNREADABLE" },
   ],
-  running: false,
+  every: null,
 };
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
@@ -37,7 +34,7 @@ export class DashboardWorld {
   /** The number of keys that would be published now. */
   publishable = 12;
   /** The differences that the last checks found. */
-  differences: PublishingStatus["differences"] = [];
+  differences: Difference[] = [];
   browser!: Browser;
   bizID!: string;
 
@@ -63,9 +60,12 @@ export class DashboardWorld {
       // Publishing over a chain has its own tests.
       publish: () =>
         Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),
-      publishing: () =>
-        Promise.resolve({ ...PUBLISHING, publishable: this.publishable, differences: this.differences }),
     });
+    const { publisher } = this.service.context;
+    if (publisher === undefined) throw new Error("The service does not publish.");
+    publisher.countPublishable = () => Promise.resolve(this.publishable);
+    publisher.listDifferences = () => Promise.resolve(this.differences);
+    await writeReport(this.service.databases.home, REPORT);
     this.#opened.defer(() => this.service.close());
     this.bizID = await this.createPartner("Acme");
     this.browser = this.#opened.adopt(await launchChromium(), (browser) => browser.close());

@@ -51,25 +51,31 @@ export interface Outcome {
 }
 
 const goods: Record<Kind, Good[]> = {
-  "merkle-file": goodDocuments("merkle-file"),
+  "merkle-file": [...goodDocuments("merkle-file"), ...goodDocuments("merkle-file", "key-types-good.json")],
   proof: goodDocuments("proof"),
   bundle: goodDocuments("bundle"),
 };
 
 /** The valid vectors of a kind, with small documents. */
-function goodDocuments(kind: Kind): Good[] {
-  return readVectors(`${kind}-good.json`).vectors.flatMap(({ question, input, verdict }) =>
+function goodDocuments(kind: Kind, file = `${kind}-good.json`): Good[] {
+  return readVectors(file).vectors.flatMap(({ question, input, verdict }) =>
     "text" in input && input.text.length < 10_000 ? [{ kind, question, text: input.text, truth: verdict }] : [],
   );
 }
 
 /** Makes the document of a changed value for the user, with the root or block that follows in the query. */
-function forge({ kind, text, question: { userID }, truth }: Good, change: Change): Pick<Good, "text" | "question"> {
+function forge(
+  { kind, text, question: { userID, ...asked }, truth }: Good,
+  change: Change,
+): Pick<Good, "text" | "question"> {
   const document = JSON.parse(text) as MerkleProof & { values: string[]; proof: MerkleProof };
   if (kind === "merkle-file") {
     const index = "verified" in truth ? (truth.verified.index ?? 0) : 0;
     const values = document.values.with(index, change(document.values[index] ?? ""));
-    return { text: fileText(values), question: { userID, root: plainFile(values).root } };
+    return {
+      text: fileText(values),
+      question: { userID, keyType: asked.keyType ?? "curve41417", root: plainFile(values).root },
+    };
   }
   const proof = kind === "proof" ? document : document.proof;
   const forged = proofWithValue(proof, change(proof.value));
@@ -220,6 +226,6 @@ function isSound({ index, record }: Verified, { kind, question, input }: Mutant)
     isDeepStrictEqual(JSON.parse(text ?? ""), record) &&
     record.userID === question.userID &&
     record.keyID === Buffer.from(sha256(publicKey), "hex").subarray(0, 16).toString("base64") &&
-    isOnCurve(decode(publicKey))
+    ((question.keyType ?? "curve41417") !== "curve41417" || isOnCurve(decode(publicKey)))
   );
 }

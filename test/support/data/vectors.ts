@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { verifyBundle } from "keyroot/bundle";
 import { VerificationError, type VerificationStep } from "keyroot/internal/errors";
-import { ANY_KEY, type KeyRecord } from "keyroot/internal/identity";
+import { ANY_KEY, type KeyRecord, type KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { verifyMerkleProof } from "keyroot/internal/merkle";
 import { verifyFile } from "keyroot/internal/verifier";
 import { plainFile } from "./plainFile.ts";
@@ -37,6 +38,8 @@ interface Query {
   pinned?: string;
   codeHash?: string;
   expectedPublicKey?: string;
+  /** The type of the keys that the reader is configured for. Default: `curve41417`. */
+  keyType?: KeyTypeName;
 }
 
 /** Document bytes: as text, in base64 if they are not UTF-8, or as the values of a file. */
@@ -91,12 +94,14 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
   const bytes = toBytes(input);
   const { userID, root = "", chainId = 1, contract = `0x${"00".repeat(20)}`, pinned, ...others } = question;
   const expectedPublicKey = others.expectedPublicKey === undefined ? ANY_KEY : base64ToBytes(others.expectedPublicKey);
-  const query = { ...others, userID, chainId, contract, expectedPublicKey };
+  const keyType = await loadKeyType(others.keyType ?? "curve41417");
+  const query = { ...others, userID, chainId, contract, keyType, expectedPublicKey };
   if (kind === "merkle-file") {
     const { index, record } = await verifyFile(query, root, bytes);
     return { index, record };
   }
-  if (kind === "proof") return { record: verifyMerkleProof(bytes, { userID, root, expectedPublicKey }).record };
+  if (kind === "proof")
+    return { record: verifyMerkleProof(bytes, { userID, root, expectedPublicKey, keyType }).record };
   // Without a hash, the verifier reports the untrusted block of the bundle.
   const trust = pinned === undefined ? oneEndpoint() : pinnedBlock(pinned);
   const bundle = await verifyBundle(bytes, { ...query, trust });

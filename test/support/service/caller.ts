@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ERROR_CODES } from "../../../packages/keyroot/src/errors.ts";
-import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../../packages/service/src/api/base/errors.ts";
 import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
 import { answerChallenge, keyFieldsOf } from "./answerChallenge.ts";

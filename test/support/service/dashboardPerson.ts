@@ -1,4 +1,4 @@
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { randomBytes } from "node:crypto";
 import type { Answer } from "./caller.ts";
 import type { TestService } from "./support.ts";
@@ -32,6 +32,8 @@ export interface TestPerson {
   bizID: string | null;
   cookie: string;
   call: (path: string, body?: object) => Promise<Answer>;
+  /** Calls an operation with a fresh verification. */
+  change: (path: string, body?: object) => Promise<Answer>;
   /** Makes the next change count as freshly verified. */
   verify: () => Promise<void>;
 }
@@ -60,12 +62,14 @@ export async function signInPerson(
     transports: [],
   };
   if (passkey) await passkeys.add(session, credential, now(), SERVICE);
+  const call = (path: string, body?: object) => callDashboard(service, path, body, { cookie });
+  const verify = () => sessions.setVerified(session.sessionHash, now());
   return {
-    personID: person_id as string,
-    bizID,
-    cookie,
-    call: (path, body) => callDashboard(service, path, body, { cookie }),
-    verify: () => sessions.setVerified(session.sessionHash, now()),
+    ...{ personID: person_id as string, bizID, cookie, call, verify },
+    change: async (path, body) => {
+      await verify();
+      return call(path, body);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { type Database, rowsOf } from "../../../packages/service/src/database/database.ts";
+import { type Database, rowsOf } from "../../../packages/service/src/api/database/database.ts";
 import type { TestService } from "./support.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import type { Databases } from "../../../packages/service/src/database/database.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 
 type Published = Parameters<PublicationStore["markPublished"]>[1];

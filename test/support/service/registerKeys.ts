@@ -1,7 +1,7 @@
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
-import type { Databases } from "../../../packages/service/src/database/database.ts";
+import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import type { Databases } from "../../../packages/service/src/api/database/database.ts";
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
 
@@ -11,7 +11,7 @@ export async function registerKeys(
   records: readonly KeyRecord[],
   ownerOf: (index: number) => { bizID: string; region: Region },
 ): Promise<void> {
-  const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
+  const users = new UserCreation(databases, "test");
   const keys = new PublicKeyStore(databases);
   for (const [i, record] of records.entries()) {
     const user = { userID: record.userID, ...ownerOf(i) };

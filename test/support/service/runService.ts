@@ -1,5 +1,9 @@
-/** The service in a process that `serviceProcess.ts` starts. Its environment variables configure it. */
-import { readConfig, type Schedule, startService } from "@keyroot/service";
+/**
+ * The service in a process that `serviceProcess.ts` starts. Its environment variables configure it. With a chain, the
+ * process also contains a publisher, like the local stack.
+ */
+import { readConfig, startService } from "@keyroot/service";
+import { readPublisherConfig, type Schedule, startPublisher } from "@keyroot/service/publisher";
 import { firstRequest } from "../processes/childProcess.ts";
 
 /** The parent's message. */
@@ -15,6 +19,8 @@ export interface StartedService {
 
 if (import.meta.main) {
   const { schedule } = await firstRequest<StartRequest>();
-  const { url: origin } = await startService({ ...readConfig(process.env), schedule });
+  const { url: origin } = await startService(readConfig(process.env));
+  if (process.env["KEYROOT_RPC_URL"] !== undefined)
+    await startPublisher({ ...readPublisherConfig(process.env), schedule });
   process.send?.({ origin } satisfies StartedService);
 }

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeSigningKey, openDatabases, type Schedule } from "@keyroot/service";
+import { makeSigningKey, openDatabases } from "@keyroot/service";
+import type { Schedule } from "@keyroot/service/publisher";
 import { type Child, startChild } from "../processes/childProcess.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import type { StartedService, StartRequest } from "./runService.ts";

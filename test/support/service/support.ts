@@ -1,22 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeApp } from "../../../packages/service/src/app/app.ts";
-import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
-import type { RateLimitOptions } from "../../../packages/service/src/rateLimits/rateLimits.ts";
-import { makeLogger } from "../../../packages/service/src/app/logger.ts";
-import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
-import type { App } from "../../../packages/service/src/app/defineOperation.ts";
+import { makeApp } from "../../../packages/service/src/serve/app.ts";
+import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/serve/context.ts";
+import type { RateLimitOptions } from "../../../packages/service/src/api/limits/rateLimits.ts";
+import { makeLogger } from "../../../packages/service/src/api/logger.ts";
+import { makeMonitoring } from "../../../packages/service/src/api/monitoring.ts";
+import type { App } from "../../../packages/service/src/api/defineOperation.ts";
 import {
   type DatabaseOptions,
   type Databases,
   openDatabases,
-} from "../../../packages/service/src/database/database.ts";
+} from "../../../packages/service/src/api/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 import { makeSigningKey, toSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
 import { WebhookKeys } from "../../../packages/service/src/webhooks/webhookKeys.ts";
 import { testAll } from "../testSize.ts";
 import { sharedPostgres } from "../postgres/sharedPostgres.ts";
+import { answerPublishRequests, type TestPublish } from "./answerPublishRequests.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
@@ -28,7 +29,7 @@ export const WEBHOOK_KEYS = new WebhookKeys([randomBytes(32)]);
 /** The default signing key of services. */
 export const SIGNING_JWK = await makeSigningKey();
 const DEFAULTS = {
-  ...{ signingKeys: await toSigningKeys([SIGNING_JWK]), issuer: ISSUER, stage: "test", bucketPrefix: "keyroot" },
+  ...{ signingKeys: await toSigningKeys([SIGNING_JWK]), issuer: ISSUER, stage: "test" },
   ...{ rateLimits: NO_LIMITS, holdPeriodMs: 0 },
 };
 
@@ -48,6 +49,8 @@ export async function serviceVariables(folder: string): Promise<Record<string, s
 /** Changes of the default options. By default, no keys are published, and no host name of a webhook is public. */
 export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databases" | "rateLimits" | "now">> {
   rateLimits?: Partial<RateLimitOptions>;
+  /** Answers requests to publish. By default, nothing is published. */
+  publish?: TestPublish;
   trustedProxies?: string[];
   /** Gets the lines of the log. */
   log?: string[];
@@ -96,15 +99,16 @@ export class TestService extends Caller {
 
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { rateLimits, trustedProxies = [], log, ...changes } = options;
+    const { rateLimits, trustedProxies = [], log, publish = publishNothing, ...changes } = options;
     const context = makeContext({
-      ...{ ...DEFAULTS, adminToken: ADMIN_TOKEN, webhookKeys: WEBHOOK_KEYS, publish: publishNothing },
+      ...{ ...DEFAULTS, adminToken: ADMIN_TOKEN, webhookKeys: WEBHOOK_KEYS },
       webhooks: { resolve: resolveLocally },
       ...changes,
       databases,
       rateLimits: { ...NO_LIMITS, ...rateLimits },
       now: () => this.now(),
     });
+    if (options.publish !== undefined || options.registry !== undefined) answerPublishRequests(context, publish);
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
     const logger = log && makeLogger("info", { write: (line: string) => void log.push(line) });
     const app = await makeApp(context, { trustedProxies, observe, ...(logger && { logger }) });

@@ -1,5 +1,5 @@
 // Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import type { Region, UserID } from "keyroot/internal/formats";
+import type { Region, UserID } from "keyroot/internal/identity";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
 export interface ShadowUser {
@@ -77,7 +77,7 @@ export interface UserRecord extends ShadowUser, KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
 }
 
@@ -116,7 +116,7 @@ export interface KeyOfUser extends KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner, at most 10. */
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
   /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
@@ -334,6 +334,19 @@ export interface StaffInvitation {
 /** The types of the request body and the response of each operation, by the operation's path. */
 interface Operations {
   "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
+  "/v1/authdBizSrv/users/createMany": {
+    body: {
+      users: {
+        user_id?: UserID | undefined;
+        user_id_hex?: string | undefined;
+        region: Region;
+        context?: string | undefined;
+      }[];
+    };
+    answer: {
+      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
+    };
+  };
   "/v1/authdBizSrv/users/createRefreshToken": {
     body: { user_id_hex: string; context: string };
     answer: { token: string };
@@ -358,19 +371,6 @@ interface Operations {
   };
   "/v1/authdBizSrv/serverTokens/revoke": { body: { token_id: string }; answer: ServerToken };
   "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
-  "/v1/authdBizSrv/users/createMany": {
-    body: {
-      users: {
-        user_id?: UserID | undefined;
-        user_id_hex?: string | undefined;
-        region: Region;
-        context?: string | undefined;
-      }[];
-    };
-    answer: {
-      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
-    };
-  };
   "/v1/authdBizSrv/users/get": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
     answer: PartnerUser;

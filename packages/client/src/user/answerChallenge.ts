@@ -55,7 +55,7 @@ export async function answerChallenge(
   let response: Uint8Array;
   if ("prove" in key) {
     response = await key.prove(statement);
-    if (!(response instanceof Uint8Array) || response.length !== RESPONSE_BYTES)
+    if (!ArrayBuffer.isView(response) || response.length !== RESPONSE_BYTES)
       throw invalidArgument("The result of prove", `${RESPONSE_BYTES} bytes`, response);
   } else {
     checkKeyPair(key);

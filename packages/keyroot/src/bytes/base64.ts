@@ -4,10 +4,13 @@ import { builtinModule } from "./builtinModule.ts";
 
 const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
 
+/** Bytes that are a `BufferSource` in every version of TypeScript. Before 5.7, `Uint8Array` has no type parameter. */
+export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
+
 interface Coder {
   encode: (bytes: Uint8Array) => string;
   /** @returns undefined if the text is not canonical base64 (RFC 4648, section 3.5) */
-  decode: (text: string) => Uint8Array | undefined;
+  decode: (text: string) => Bytes | undefined;
 }
 
 /**
@@ -63,9 +66,12 @@ export function bytesToBase64(bytes: Uint8Array): string {
 }
 
 /** Decodes canonical base64 (RFC 4648, section 3.5) and rejects any other text. @throws ArgumentError BASE64_INVALID */
-export function base64ToBytes(text: unknown): Uint8Array {
+export function base64ToBytes(text: unknown): Bytes {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;
-  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.`;
+  let reason = "";
+  if (/\s/.test(String(text))) reason = " Remove its spaces and line breaks.";
+  else if (/[-_]/.test(String(text))) reason = " It seems to be base64url, which has - and _ instead of + and /.";
+  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.${reason}`;
   throw new ArgumentError("BASE64_INVALID", message, { actual: text });
 }

@@ -34,13 +34,14 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof from a response to `eth_getProof` for one slot, and checks the proof's form. `verifyStorageProof`
+ * Extracts the proof of one slot from a response to `eth_getProof`, and checks the proof's form. `verifyStorageProof`
  * verifies the proof.
+ * @param index the index of the slot in the request
  * @throws VerificationError PROOF_INVALID, step "root"
  */
-export function extractProof(answer: unknown): StorageProof {
+export function extractProof(answer: unknown, index = 0): StorageProof {
   const { accountProof, storageProof } = isObject(answer) ? answer : {};
-  const slot: unknown = Array.isArray(storageProof) ? storageProof[0] : undefined;
+  const slot: unknown = Array.isArray(storageProof) ? storageProof[index] : undefined;
   const nodes = isObject(slot) ? slot["proof"] : slot;
   return { accountProof: parseNodes("account", accountProof), storageProof: parseNodes("storage slot", nodes) };
 }

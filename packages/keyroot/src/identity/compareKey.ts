@@ -1,7 +1,9 @@
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
+import { isBytes } from "../input/isBytes.ts";
+import { curve41417 } from "./keyTypes/curve41417.ts";
+import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 
 /** The type of `ANY_KEY`. This type replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
@@ -15,8 +17,8 @@ type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
 
 /**
- * The key that a server returned for a user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any published
- * key.
+ * The key that a server returned for a user: its bytes (105 for Curve41417), or the same bytes in base64. `ANY_KEY`
+ * accepts any published key.
  */
 export type ExpectedKey = Uint8Array | string | AnyKey;
 
@@ -27,14 +29,15 @@ export type ExpectedBytes = Uint8Array | AnyKey;
  * Checks an expected key. Rejects `undefined`, because a renamed field in a server's response must not disable the
  * comparison.
  * @returns a copy of the key, because the caller may change the bytes before the comparison
- * @throws ArgumentError PUBLIC_KEY_LENGTH, BASE64_INVALID
+ * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID
  */
-export function parseExpectedKey(expected: unknown): ExpectedBytes {
+export function parseExpectedKey(expected: unknown, keyType: KeyType = curve41417): ExpectedBytes {
   if (expected === ANY_KEY) return ANY_KEY;
   const key = typeof expected === "string" ? base64ToBytes(expected) : expected;
-  if (key instanceof Uint8Array && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
-  const message = `The expectedPublicKey option must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
-  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
+  if (isBytes(key)) return new Uint8Array(checkLength(key, keyType, "The expectedPublicKey option"));
+  const { length } = keyType;
+  const message = `The expectedPublicKey option must be ${length} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
+  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: length });
 }
 
 /** Compares a published key with the expected key. @throws VerificationError KEY_MISMATCH, step "key" */

@@ -3,6 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8, isWellFormed } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /** Minimum size of a secret in bytes. RFC 2104, section 3, advises against keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;
@@ -23,7 +24,7 @@ const MIN_SECRET_BYTES = 32;
  * const userID = deriveUserID(secret, email.trim().toLowerCase().normalize("NFC"));
  */
 export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
-  if (!(secret instanceof Uint8Array) || secret.length < MIN_SECRET_BYTES) {
+  if (!isBytes(secret) || secret.length < MIN_SECRET_BYTES) {
     const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
     throw new ArgumentError("SECRET_TOO_SHORT", message);
   }

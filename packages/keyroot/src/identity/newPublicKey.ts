@@ -1,12 +1,6 @@
-import { curve, encodePoint, parsePrimeOrderPoint, randomScalar } from "./group.ts";
+import { parsePrimeOrderPoint } from "./keyTypes/curve41417Group.ts";
 
-/** A private key and the corresponding public key. */
-export interface KeyPair {
-  /** The private key: a scalar that is at least 1 and less than the curve's order. */
-  privateKey: bigint;
-  /** The public key, 105 bytes. */
-  publicKey: Uint8Array;
-}
+export { generateKeyPair, type KeyPair } from "./keyTypes/curve41417Group.ts";
 
 /**
  * Checks a public key before registration. Makes the same checks as `checkPublicKey`, and requires that the key is in
@@ -18,15 +12,4 @@ export interface KeyPair {
  */
 export function checkNewPublicKey(bytes: Uint8Array): void {
   parsePrimeOrderPoint(bytes);
-}
-
-/**
- * Generates a random key pair. Use this function only for examples and tests.
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
- * @example
- * const { publicKey } = generateKeyPair();
- */
-export function generateKeyPair(): KeyPair {
-  const privateKey = randomScalar();
-  return { privateKey, publicKey: encodePoint(curve().BASE.multiply(privateKey)) };
 }

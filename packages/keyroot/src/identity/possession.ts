@@ -8,10 +8,12 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
-import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
+import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./keyTypes/curve41417Group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
-import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
+import { curve41417 } from "./keyTypes/curve41417.ts";
+import { checkPublicKey, keyIDOf } from "./publicKey.ts";
 import { type UserID, userIDToBytes } from "./userID.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * A proof that a user has the private key of a public key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
@@ -86,10 +88,10 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
     unsigned(checkInteger("The chain id", registry?.chainId ?? 0, registry === undefined ? 0 : 1), 8),
     hexToBytes(contract.slice(2)),
     userIDToBytes(userID),
-    checkBytes("The public key", publicKey, PUBLIC_KEY_BYTES),
+    checkBytes("The public key", publicKey, curve41417.length),
     keyIDOf(publicKey),
     checkBytes("The nonce", nonce, NONCE_BYTES),
-    checkBytes("The ephemeral key", ephemeralKey, PUBLIC_KEY_BYTES),
+    checkBytes("The ephemeral key", ephemeralKey, curve41417.length),
     unsigned(checkInteger("The time of expiry", expires, 0), 8),
   );
 }
@@ -164,7 +166,7 @@ function checkPrivateKey(privateKey: unknown): bigint {
 }
 
 function checkBytes(what: string, bytes: Uint8Array, length: number): Uint8Array {
-  if (bytes instanceof Uint8Array && bytes.length === length) return bytes;
+  if (isBytes(bytes) && bytes.length === length) return bytes;
   throw invalidArgument(what, `${length} bytes`, bytes);
 }
 

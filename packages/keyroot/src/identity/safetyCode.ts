@@ -7,6 +7,7 @@ import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
+import type { KeyType } from "./keyTypes/keyType.ts";
 import { checkPublicKey } from "./publicKey.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToBytes } from "./userID.ts";
 
@@ -14,7 +15,7 @@ import { parseUserID, type UserID, userIDFromHex, userIDToBytes } from "./userID
 export interface KeyHolder {
   /** The user id: 32 lowercase characters of zBase32. */
   userID: UserID;
-  /** The public key: 105 bytes, or the same bytes in base64. */
+  /** The public key: its bytes (105 for Curve41417), or the same bytes in base64. */
   publicKey: Uint8Array | string;
 }
 
@@ -51,14 +52,15 @@ const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). The function iterates
  * SHA-512 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
  * docs/proof-formats.md specifies the digits.
+ * @param keyType the type of both keys. Default: `curve41417`
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
  * users are the same
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  * console.log(digits.match(/\d{5}/g).join(" "));
  */
-export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode {
-  const pair = parsePair(mine, contact);
+export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder, keyType?: KeyType): SafetyCode {
+  const pair = parsePair(mine, contact, keyType);
   const hashes = pair.map(iterateHash);
   const parts = [...pair.map(({ id }) => id), ...hashes.map(fingerprintOf)].map((bytes) =>
     bytesToHex(bytes).toUpperCase(),
@@ -72,6 +74,7 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
  * @param payload the scanned text
  * @param mine this app's user
  * @param contact the user who shows the payload
+ * @param keyType the type of both keys. Default: `curve41417`
  * @throws VerificationError SAFETY_CODE_INVALID, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
  * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact.
  * `actual` contains "mine" if the two apps have different keys for this app's user.
@@ -79,8 +82,8 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  */
-export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder): void {
-  const [my, their] = parsePair(mine, contact);
+export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder, keyType?: KeyType): void {
+  const [my, their] = parsePair(mine, contact, keyType);
   // A payload begins with the user who shows the payload.
   const { ids, fingerprints } = parsePayload(payload);
   const [shower, other] = ids;
@@ -115,12 +118,12 @@ interface Side {
   userID: UserID;
   /** The 20 bytes of the user id. */
   id: Uint8Array;
-  /** The 105 bytes of the public key. */
+  /** The bytes of the public key. */
   key: Uint8Array;
 }
 
-function parsePair(mine: KeyHolder, contact: KeyHolder): [Side, Side] {
-  const pair: [Side, Side] = [parseSide("The user", mine), parseSide("The contact", contact)];
+function parsePair(mine: KeyHolder, contact: KeyHolder, keyType: KeyType | undefined): [Side, Side] {
+  const pair: [Side, Side] = [parseSide("The user", mine, keyType), parseSide("The contact", contact, keyType)];
   if (pair[0].userID !== pair[1].userID) return pair;
   throw new ArgumentError(
     "ARGUMENT_INVALID",
@@ -128,11 +131,11 @@ function parsePair(mine: KeyHolder, contact: KeyHolder): [Side, Side] {
   );
 }
 
-function parseSide(what: string, holder: KeyHolder): Side {
+function parseSide(what: string, holder: KeyHolder, keyType: KeyType | undefined): Side {
   const { userID, publicKey } = checkObject(what, holder, "an object with userID and publicKey");
   const id = userIDToBytes(parseUserID(userID));
   const key = typeof publicKey === "string" ? base64ToBytes(publicKey) : publicKey;
-  checkPublicKey(key);
+  checkPublicKey(key, keyType);
   return { userID, id, key };
 }
 

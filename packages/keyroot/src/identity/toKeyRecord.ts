@@ -3,12 +3,14 @@ import { hasOwn } from "../engine/language.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/isObject.ts";
-import { KEY_ID_BYTES, PUBLIC_KEY_BYTES } from "./publicKey.ts";
+import { curve41417 } from "./keyTypes/curve41417.ts";
+import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
+import { KEY_ID_BYTES } from "./publicKey.ts";
 import { FIELDS, invalidRecord, type KeyRecord } from "./serializedRecord.ts";
 import { parseUserID } from "./userID.ts";
 
 /** Checks the fields of a parsed record, as `parseKeyRecord` does. */
-export function toKeyRecord(value: unknown): KeyRecord {
+export function toKeyRecord(value: unknown, keyType: KeyType = curve41417): KeyRecord {
   if (
     !isObject(value) ||
     Object.keys(value).length !== FIELDS.length ||
@@ -19,14 +21,19 @@ export function toKeyRecord(value: unknown): KeyRecord {
   const { userID, pubKey, keyID } = value;
   return {
     userID: parseUserID(userID),
-    pubKey: parseBase64(pubKey, PUBLIC_KEY_BYTES, "PUBLIC_KEY_LENGTH"),
-    keyID: parseBase64(keyID, KEY_ID_BYTES, "KEY_ID_INVALID"),
+    pubKey: parsePublicKey(pubKey, keyType),
+    keyID: parseKeyID(keyID),
   };
 }
 
-function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGTH" | "KEY_ID_INVALID"): string {
+function parsePublicKey(value: unknown, keyType: KeyType): string {
+  checkLength(base64ToBytes(value), keyType);
+  return value as string;
+}
+
+function parseKeyID(value: unknown): string {
   const { length } = base64ToBytes(value);
-  if (length === byteLength) return value as string;
-  const message = `The text ${describeValue(value)} must be ${byteLength} bytes in base64, but is ${length} bytes.`;
-  throw new ArgumentError(code, message, { expected: byteLength, actual: length });
+  if (length === KEY_ID_BYTES) return value as string;
+  const message = `The key id ${describeValue(value)} must be ${KEY_ID_BYTES} bytes in base64, but is ${length} bytes.`;
+  throw new ArgumentError("KEY_ID_INVALID", message, { expected: KEY_ID_BYTES, actual: length });
 }

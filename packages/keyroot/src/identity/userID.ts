@@ -3,6 +3,7 @@ import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { invalidArgument } from "../input/options.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * A user id of 160 bits in canonical form: 32 lowercase zBase32 characters. The contract uses the same id as 20 bytes,
@@ -50,7 +51,7 @@ export function parseUserID(value: unknown): UserID {
  * userIDFromBytes(new Uint8Array(20)); // "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
-  if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
+  if (isBytes(bytes) && bytes.length === USER_ID_BYTES) {
     return bytesToHex(bytes).replace(/.{5}/g, encodeDigits);
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, but is ${describeValue(bytes)}.`;

@@ -1,3 +1,5 @@
+import { isBytes } from "./isBytes.ts";
+
 /**
  * Describes an untrusted value for an error message. Quotes and shortens a text. Returns only the type of most other
  * values.
@@ -5,7 +7,7 @@
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
   if (value === null || ["undefined", "number", "boolean", "bigint"].includes(typeof value)) return String(value);
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (isBytes(value)) return `${value.length} bytes`;
   return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 

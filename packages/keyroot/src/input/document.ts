@@ -1,5 +1,6 @@
 import { parseJson } from "./parseJson.ts";
 import { checkUntrusted, decodeDocument } from "./untrusted.ts";
+import { isBytes } from "./isBytes.ts";
 
 /** The size limits for a document from an untrusted source. */
 export interface DocumentLimits {
@@ -16,7 +17,7 @@ export interface DocumentLimits {
  * BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
-  if (!(source instanceof Uint8Array)) return source;
+  if (!isBytes(source)) return source;
   const text = decodeDocument(subject, source, maxBytes);
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
 }

@@ -1,4 +1,5 @@
 import { ArgumentError } from "../errors.ts";
+import { describeValue } from "./describeValue.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -84,8 +85,9 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
     } else if (code === COMMA) {
       commas++;
     } else if (allowed !== undefined && allowed[code] !== 1) {
-      const message = `The JSON has a forbidden character at index ${i}: U+${code.toString(16)}.`;
-      throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual: text.slice(i, i + 8) });
+      const actual = text.slice(i, i + 40);
+      const message = `The JSON has a forbidden character at index ${i}: ${describeValue(actual)}.`;
+      throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual });
     } else if ((code | BRACE_BIT) === OPENING_BRACE) {
       containers++;
       if (++depth <= maxDepth) {

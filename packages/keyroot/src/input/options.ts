@@ -1,6 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "./describeValue.ts";
 import { isObject } from "./isObject.ts";
+import { isBytes } from "./isBytes.ts";
 
 /**
  * Checks for arguments, because programs in plain JavaScript can pass any value. Each check returns the value, or
@@ -55,7 +56,7 @@ export function checkBoolean(what: string, value: unknown): boolean {
 }
 
 export function checkBytes(what: string, value: Uint8Array): Uint8Array {
-  if (value instanceof Uint8Array) return value;
+  if (isBytes(value)) return value;
   throw invalidArgument(what, "a Uint8Array", value);
 }
 

@@ -16,7 +16,9 @@ export {
   responseOf,
   serviceNameOf,
 } from "../identity/possession.ts";
-export { KEY_ID_BYTES, PUBLIC_KEY_BYTES, checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
+export { curve41417 } from "../identity/keyTypes/curve41417.ts";
+export type { KeyType, KeyTypeName } from "../identity/keyTypes/keyType.ts";
+export { KEY_ID_BYTES, checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
 export { REGIONS, type Region, isRegion } from "../identity/region.ts";
 export {
   USER_ID_BYTES,

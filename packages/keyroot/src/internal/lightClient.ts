@@ -3,7 +3,8 @@
  * beacon chain.
  */
 export { publicKeysFrom, sign } from "../trust/lightClient/bls.ts";
-export { follow, type Following, type HttpOptions } from "../trust/lightClient/follow.ts";
+export type { HttpOptions } from "../trust/lightClient/beaconEndpoint.ts";
+export { follow, type Following } from "../trust/lightClient/follow.ts";
 export {
   type Bootstrap,
   COMMITTEE,
@@ -22,6 +23,7 @@ export {
 export {
   applyUpdate,
   forkAt,
+  latestSlot,
   type LightClientState,
   periodOf,
   signingRootOf,

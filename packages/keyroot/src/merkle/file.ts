@@ -1,3 +1,5 @@
+import { curve41417 } from "../identity/keyTypes/curve41417.ts";
+import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
 import { isObject } from "../input/isObject.ts";
@@ -8,19 +10,25 @@ import { piecesOf } from "./nodes.ts";
 /**
  * Makes a Merkle-tree file from records. The function sorts the records by `userID` in byte order.
  * @param records 1 to 1,000,000 records, one per user
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and the errors
  * of `parseKeyRecord`
  * @example
  * const file = makeMerkleFile(records);
  * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));
  */
-export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
+export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType = curve41417): MerkleFile {
+  checkKeyType(keyType);
   if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
   // The texts have the order of the user ids. Each text begins with the user id, and all texts have the same length.
   // The array is copied, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
   // The texts are parsed again, so that verifiers accept every file.
-  return fileOf(values, values.map(parseKeyRecord));
+  return fileOf(
+    values,
+    values.map((value) => parseKeyRecord(value, keyType)),
+    keyType,
+  );
 }
 
 /**

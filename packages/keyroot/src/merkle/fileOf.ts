@@ -1,4 +1,5 @@
 import { ArgumentError } from "../errors.ts";
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { MerkleTree } from "./tree.ts";
@@ -12,6 +13,8 @@ export interface MerkleFile {
   /** The index of each user's record in `values`. */
   lookup: ReadonlyMap<UserID, number>;
   tree: MerkleTree;
+  /** The type of the keys, as the caller configured it. */
+  keyType: KeyType;
 }
 
 /**
@@ -19,8 +22,8 @@ export interface MerkleFile {
  * @param records the parsed values
  * @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE
  */
-export function fileOf(values: readonly string[], records: readonly KeyRecord[]): MerkleFile {
-  return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values) };
+export function fileOf(values: readonly string[], records: readonly KeyRecord[], keyType: KeyType): MerkleFile {
+  return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values), keyType };
 }
 
 /** Returns the index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */

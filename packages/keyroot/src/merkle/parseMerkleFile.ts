@@ -1,8 +1,11 @@
+import { curve41417 } from "../identity/keyTypes/curve41417.ts";
+import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { invalidArgument } from "../input/options.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { checkMerkleRoot } from "./hash.ts";
 import { decodeFile, parseSerializedFile } from "./parseSerializedFile.ts";
 import { verifyMerkleFile } from "./verifyMerkleFile.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /**
  * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values`, and compares the tree's
@@ -12,6 +15,7 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
  * time than other files.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
  * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
  * TREE_EMPTY, TREE_TOO_LARGE, and the errors of `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH,
@@ -20,9 +24,10 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
  * @example
  * const { records, lookup } = parseMerkleFile(await readFile(`${root}.json`), root);
  */
-export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
+export function parseMerkleFile(bytes: Uint8Array, root: string, keyType: KeyType = curve41417): MerkleFile {
+  checkKeyType(keyType);
   checkMerkleRoot(root);
-  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The bytes argument", "a Uint8Array", bytes);
+  if (!isBytes(bytes)) throw invalidArgument("The bytes argument", "a Uint8Array", bytes);
   const text = decodeFile(bytes);
-  return parseSerializedFile(text, root) ?? verifyMerkleFile(text, root);
+  return parseSerializedFile(text, root, keyType) ?? verifyMerkleFile(text, root, keyType);
 }

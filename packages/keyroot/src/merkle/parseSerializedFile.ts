@@ -1,4 +1,6 @@
-import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
+import { curve41417 } from "../identity/keyTypes/curve41417.ts";
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
+import { type KeyRecord, parseSerializedRecord, serializedLength } from "../identity/serializedRecord.ts";
 import { decodeDocument } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
@@ -13,8 +15,6 @@ const MAX_FILE_BYTES = 2 ** 29 - 24;
 const VALUES = '"values":[';
 /** The end of a record in JSON. Other parts of a record do not contain this text. */
 const RECORD_END = '}"';
-/** Minimum length of a record in JSON in characters. Many shorter texts would take much more memory than the file. */
-const MIN_RECORD = 200;
 
 /** Decodes a file from an untrusted source. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
 export function decodeFile(bytes: Uint8Array): string {
@@ -27,11 +27,11 @@ export function decodeFile(bytes: Uint8Array): string {
  * accepts a file that `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
-export function parseSerializedFile(text: string, root: string): MerkleFile | undefined {
+export function parseSerializedFile(text: string, root: string, keyType: KeyType = curve41417): MerkleFile | undefined {
   let file: MerkleFile;
   try {
-    const values = readValues(text);
-    file = fileOf(values, readRecords(values));
+    const values = readValues(text, serializedLength(keyType));
+    file = fileOf(values, readRecords(values, keyType), keyType);
   } catch {
     // The caller then calls `verifyMerkleFile`, which throws an error with the problem.
     return undefined;
@@ -46,8 +46,12 @@ export function parseSerializedFile(text: string, root: string): MerkleFile | un
   return end === text.length ? file : undefined;
 }
 
-/** Reads the values of a file. Assumes that records contain no spaces. The caller checks the result. */
-function readValues(text: string): string[] {
+/**
+ * Reads the values of a file. Assumes that records contain no spaces. The caller checks the result.
+ * @param minLength the minimum length of a record in characters. Many shorter texts would take much more memory than the
+ * file
+ */
+function readValues(text: string, minLength: number): string[] {
   const values: string[] = [];
   let start: number;
   let end = text.indexOf(VALUES) + VALUES.length - 1;
@@ -56,14 +60,14 @@ function readValues(text: string): string[] {
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
     // Parse the values one by one. Other JSON from a dishonest host could take much more memory than the text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
-  } while (text[end] === "," && end - start > MIN_RECORD);
+  } while (text[end] === "," && end - start > minLength);
   return values;
 }
 
 /** Parses the file's records. @throws RangeError if a record does not have the form of `serializeKeyRecord` */
-function readRecords(values: readonly string[]): KeyRecord[] {
+function readRecords(values: readonly string[], keyType: KeyType): KeyRecord[] {
   return values.map((value) => {
-    const record = parseSerializedRecord(value);
+    const record = parseSerializedRecord(value, keyType);
     if (record) return record;
     throw new RangeError("A record has another form.");
   });

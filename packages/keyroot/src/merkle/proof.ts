@@ -1,7 +1,10 @@
+import type { Bytes } from "../bytes/base64.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { ANY_KEY, type ExpectedBytes } from "../identity/compareKey.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
+import { curve41417 } from "../identity/keyTypes/curve41417.ts";
+import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
@@ -13,6 +16,7 @@ import { checkMerkleFile } from "./file.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
@@ -37,15 +41,17 @@ export interface ProofQuery {
   userID: UserID;
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
-  /** The key that a server returned for this user, 105 bytes. `ANY_KEY` accepts any key. */
+  /** The key that a server returned for this user. `ANY_KEY` accepts any key. */
   expectedPublicKey: ExpectedBytes;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
 }
 
 /** A public key that an inclusion proof confirms. */
 export interface ProvenKey {
   record: KeyRecord;
-  /** The public key in the record, 105 bytes. */
-  publicKey: Uint8Array;
+  /** The public key in the record. */
+  publicKey: Bytes;
   root: string;
   /** The tree may contain a second record of this user. Only the whole file shows all records. */
   uniqueness: "unchecked";
@@ -91,12 +97,17 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
  * Parses an inclusion proof and the record in the proof. Checks only the form. To verify the proof, use
  * `verifyMerkleProof`.
  * @param source the received bytes, or the parsed JSON
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"
  * @example
  * const { proof, record } = parseMerkleProof(await readFile(`${userID}.json`));
  */
-export function parseMerkleProof(source: unknown): { proof: MerkleProof; record: KeyRecord } {
+export function parseMerkleProof(
+  source: unknown,
+  keyType: KeyType = curve41417,
+): { proof: MerkleProof; record: KeyRecord } {
+  checkKeyType(keyType);
   const document = parseDocument("The proof", source, LIMITS);
   const parts = shape.object("The proof", document, ["format", "value", "siblings", "root"]);
   shape.oneOf("format", parts.format, [FORMAT]);
@@ -104,7 +115,7 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
   const siblings = shape.list("siblings", parts.siblings, MAX_SIBLINGS, parseSibling);
   const root = shape.text("root", parts.root, MERKLE_ROOT);
   checkNotNode("record", "value", value);
-  const record = checkUntrusted("record", "value", () => parseKeyRecord(value));
+  const record = checkUntrusted("record", "value", () => parseKeyRecord(value, keyType));
   return { proof: { format: FORMAT, value, siblings, root }, record };
 }
 
@@ -120,15 +131,15 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
  * const { publicKey } = verifyMerkleProof(await readFile(`${userID}.json`), { userID, root, expectedPublicKey });
  */
 export function verifyMerkleProof(source: unknown, query: ProofQuery): ProvenKey {
-  const { userID, root, expectedPublicKey } = checkQuery(query);
-  const { proof, record } = parseMerkleProof(source);
+  const { userID, root, expectedPublicKey, keyType } = checkQuery(query);
+  const { proof, record } = parseMerkleProof(source, keyType);
   verifyRecordUser(record, userID);
   for (const actual of [proof.root, computeRoot(proof)]) {
     if (actual === root) continue;
     const message = `The root of the proof is ${actual}, but the expected root is ${root}.`;
     throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual });
   }
-  const publicKey = verifyKeyRecord("value", record, expectedPublicKey);
+  const publicKey = verifyKeyRecord("value", record, expectedPublicKey, keyType);
   return { record, publicKey, root, uniqueness: "unchecked" };
 }
 
@@ -153,12 +164,16 @@ function checkIsText(userID: unknown): UserID {
 }
 
 function checkQuery(query: ProofQuery): ProofQuery {
-  const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
-  checkNames("The query's options", query, ["userID", "root", "expectedPublicKey"]);
-  if (expectedPublicKey !== ANY_KEY && !(expectedPublicKey instanceof Uint8Array)) {
+  const { userID, root, expectedPublicKey, keyType } = checkObject(
+    "The query",
+    query,
+    "an object with userID and root",
+  );
+  checkNames("The query's options", query, ["userID", "root", "expectedPublicKey", "keyType"]);
+  if (expectedPublicKey !== ANY_KEY && !isBytes(expectedPublicKey)) {
     throw invalidArgument("The expectedPublicKey option", "a Uint8Array or ANY_KEY", expectedPublicKey);
   }
-  return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };
+  return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey, keyType };
 }
 
 function parseSibling(path: string, item: unknown): Sibling {

@@ -1,5 +1,7 @@
 import { hasOwn } from "../engine/language.ts";
 import { VerificationError } from "../errors.ts";
+import { curve41417 } from "../identity/keyTypes/curve41417.ts";
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
 import { toKeyRecord } from "../identity/toKeyRecord.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
@@ -28,10 +30,10 @@ const MAX_DEPTH = 3;
  * @param root 64 lowercase hex digits
  * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
  */
-export function verifyMerkleFile(text: string, root: string): MerkleFile {
+export function verifyMerkleFile(text: string, root: string, keyType: KeyType = curve41417): MerkleFile {
   const { merkle, values, lookup } = parseParts(checkUntrusted("file", "The file", () => parseJson(text, MAX_DEPTH)));
-  const records = values.map((value, i) => parseValue(`values[${i}]`, value));
-  const file = checkUntrusted("file", "values", () => fileOf(values, records));
+  const records = values.map((value, i) => parseValue(`values[${i}]`, value, keyType));
+  const file = checkUntrusted("file", "values", () => fileOf(values, records, keyType));
   const actual = file.tree.root;
   if (actual !== root) {
     const message = `The root of the file's values is ${actual}, but the expected root is ${root}.`;
@@ -71,9 +73,13 @@ function wrongShape(path: string, expected: string, value: unknown): Verificatio
   });
 }
 
-function parseValue(path: string, value: string): KeyRecord {
+function parseValue(path: string, value: string, keyType: KeyType): KeyRecord {
   checkNotNode("file", path, value);
-  return checkUntrusted("file", path, () => parseSerializedRecord(value) ?? toKeyRecord(parseJson(value, 1)));
+  return checkUntrusted(
+    "file",
+    path,
+    () => parseSerializedRecord(value, keyType) ?? toKeyRecord(parseJson(value, 1), keyType),
+  );
 }
 
 /** Checks that `lookup` contains exactly the indexes of the records. The root does not depend on `lookup`. */

@@ -52,8 +52,7 @@ export async function readMerkleTreeRoots(
   const read = async ({ start, end }: UserRange): Promise<void> => {
     const count = end - start;
     try {
-      const data = encodeRead(contract, userIDs.slice(start, end));
-      const answer = decodeRoots(await call("eth_call", [{ data }, block]), count);
+      const answer = await readInOneCall(call, contract, userIDs.slice(start, end), block);
       for (let i = 0; i < count; i++) roots[start + i] = answer[i];
       onRead?.((known += count));
     } catch (error) {
@@ -74,6 +73,20 @@ export async function readMerkleTreeRoots(
 
 function isRejected(error: unknown): boolean {
   return error instanceof TransportError && error.code === "RPC_ERROR";
+}
+
+/**
+ * Reads the roots of at most 700 users in one call, so all answers are from one block.
+ * @throws TransportError, ArgumentError as `readMerkleTreeRoots`
+ */
+export async function readInOneCall(
+  call: RpcCall,
+  contract: string,
+  userIDs: readonly UserID[],
+  block: BlockParameter,
+): Promise<(string | undefined)[]> {
+  const data = encodeRead(contract, userIDs);
+  return decodeRoots(await call("eth_call", [{ data }, block]), userIDs.length);
 }
 
 interface UserRange {

@@ -1,8 +1,11 @@
 import { requireFeature } from "../engine/requireFeature.ts";
-import { TransportError } from "../errors.ts";
+import { EnvironmentError, TransportError } from "../errors.ts";
+import { withTimeout } from "../transport/timeout.ts";
 import type { Store } from "./store.ts";
 
 const TEXTS = "texts";
+/** Maximum time in ms until the browser must have opened the database. */
+const OPEN_MS = 5000;
 
 /**
  * Makes a store in the browser's IndexedDB, which all tabs of an origin share. Call `navigator.storage.persist()` if
@@ -17,8 +20,8 @@ export function indexedDbStore(name = "keyroot"): Store {
   let opened: Promise<IDBDatabase> | undefined;
 
   const open = () => {
-    opened ??= new Promise((resolve, reject) => {
-      const request = indexedDB.open(name, 1);
+    const request = indexedDB.open(name, 1);
+    return new Promise<IDBDatabase>((resolve, reject) => {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
@@ -31,21 +34,25 @@ export function indexedDbStore(name = "keyroot"): Store {
         resolve(database);
       };
       request.onerror = () => {
-        opened = undefined;
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a DOMException is an error
         reject(request.error);
       };
     });
+  };
+  /** Opens the database. Safari sometimes never answers the first request, but answers a later one. */
+  const connect = () => {
+    opened ??= withTimeout("The browser", OPEN_MS, undefined, open).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return opened;
   };
   const access = async <T>(mode: IDBTransactionMode, work: (texts: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
-    requireFeature(
-      "indexedDB",
-      (globalThis as Partial<typeof globalThis>).indexedDB,
-      "fake-indexeddb/auto, or use another store",
-    );
     try {
-      const transaction = (await open()).transaction(TEXTS, mode);
+      // Where storage is blocked, browsers throw an error as soon as a program reads this property.
+      const { indexedDB } = globalThis as Partial<typeof globalThis>;
+      requireFeature("indexedDB", indexedDB, "fake-indexeddb/auto, or use another store");
+      const transaction = (await connect()).transaction(TEXTS, mode);
       const request = work(transaction.objectStore(TEXTS));
       await new Promise<void>((resolve, reject) => {
         transaction.oncomplete = () => {
@@ -58,6 +65,7 @@ export function indexedDbStore(name = "keyroot"): Store {
       });
       return request.result;
     } catch (cause) {
+      if (cause instanceof EnvironmentError) throw cause;
       throw new TransportError(
         "STORE_UNAVAILABLE",
         `The browser's database ${name} is unavailable. Check the browser's storage settings.`,

@@ -51,7 +51,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     let isRefused: boolean;
     let bytes: Uint8Array | undefined;
     try {
-      response = await fetch(url, { ...init, redirect: "manual", signal });
+      response = await fetch(url, { ...supported(init), redirect: "manual", signal });
       isRefused = isRedirect(response, url);
       if (!isRefused) bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
@@ -69,6 +69,15 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     }
     return { status: response.status, headers: response.headers, bytes };
   });
+}
+
+/**
+ * Removes the `cache` field where the platform does not have it. Older Cloudflare Workers reject the field, and React
+ * Native would change the URL.
+ */
+function supported({ cache, ...init }: RequestInit): RequestInit {
+  const { Request } = globalThis as Partial<typeof globalThis>;
+  return cache !== undefined && Request !== undefined && "cache" in Request.prototype ? { ...init, cache } : init;
 }
 
 /** Reads the body of a response. Returns undefined as soon as the body is larger than `maxBytes`. */

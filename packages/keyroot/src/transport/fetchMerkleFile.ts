@@ -1,21 +1,15 @@
 import { TransportError, VerificationError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
 import { retryAfterOf } from "./retryAfter.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
 
-/** What a host returns by mistake, by the first byte: "<" of HTML, or the first byte of gzip or zstd. */
-const FAULTS: Readonly<Record<number, string>> = {
-  0x3c: "a web page instead of the file",
-  0x1f: "compressed bytes without the matching Content-Encoding for",
-  0x28: "compressed bytes without the matching Content-Encoding for",
-};
-
 /**
  * Fetches a Merkle-tree file from the file host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies the file.
  * @param merkleUrl the URL of the folder with the files
  * @param root 64 lowercase hex digits
- * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and the errors of
+ * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, FILE_IS_HTML, and the errors of
  * `fetchBytes`; ArgumentError ARGUMENT_INVALID
  * @example
  * const bytes = await fetchMerkleFile("https://files.example", root, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
@@ -33,8 +27,16 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     const message = `${host} returned the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status, status, retryAfter: retryAfterOf(headers) });
   }
-  const fault = FAULTS[bytes[0] ?? 0];
-  if (fault !== undefined) throw new TransportError("FILE_HOST_ERROR", `${host} returned ${fault} ${root}.json.`);
+  const start = String.fromCharCode(...bytes.subarray(0, 60));
+  if (/^\s*</.test(start)) {
+    const message = `${host} returned a web page instead of the file ${root}.json: ${describeValue(start)}. Check the merkleUrl option.`;
+    throw new TransportError("FILE_IS_HTML", message, { actual: start });
+  }
+  // The first byte of gzip and of zstd.
+  if (bytes[0] === 0x1f || bytes[0] === 0x28) {
+    const message = `${host} returned ${root}.json compressed, without the matching Content-Encoding.`;
+    throw new TransportError("FILE_HOST_ERROR", message);
+  }
   // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
     throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json from ${host} is incomplete.`);

@@ -13,7 +13,9 @@ import { timeLeft, withTimeout } from "./timeout.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or an Ethereum library. */
 export interface Eip1193Provider {
-  request(args: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+  // Wallets declare `params` in different ways. A stricter type would reject the providers of MetaMask and viem.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  request(args: { method: string; params?: any }): Promise<unknown>;
 }
 
 /**
@@ -75,28 +77,44 @@ interface PendingCall {
   reject: (reason: unknown) => void;
 }
 
+/** The HTTP statuses with which an endpoint refuses any request: missing credentials, or too many requests. */
+const REFUSED = [401, 403, 429];
+
 /** Sends calls over HTTP. Concurrent calls share a request, called a batch (JSON-RPC 2.0, section 6). */
 function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
   let pending: PendingCall[] = [];
-  const send = () => {
-    const calls = pending;
-    pending = [];
-    for (let i = 0; i < calls.length; i += batchSize) void sendBatch(url, calls.slice(i, i + batchSize), options);
+  let largest = batchSize;
+  const sendAll = (calls: readonly PendingCall[]) => {
+    for (let i = 0; i < calls.length; i += largest) void send(calls.slice(i, i + largest));
+  };
+  const send = async (calls: readonly PendingCall[]) => {
+    const unanswered = await sendBatch(url, calls, options);
+    if (unanswered.length === 0) return;
+    // Endpoints accept batches of different sizes. Repeat the calls in smaller batches, and at last one by one.
+    largest = Math.min(largest, Math.ceil(calls.length / 2));
+    sendAll(unanswered);
   };
   return (method, params) =>
     new Promise((resolve, reject) => {
-      if (pending.length === 0) void Promise.resolve().then(send);
+      if (pending.length === 0)
+        void Promise.resolve().then(() => {
+          const calls = pending;
+          pending = [];
+          sendAll(calls);
+        });
       pending.push({ method, params, resolve, reject });
     });
 }
 
+/** @returns the calls of a batch that the endpoint did not answer */
 async function sendBatch(
   url: string,
   calls: readonly PendingCall[],
   { bytesOf, ...options }: Omit<RpcOptions, "batchSize">,
-): Promise<void> {
+): Promise<readonly PendingCall[]> {
   let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
   if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
+  const unanswered: PendingCall[] = [];
   try {
     const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
     const isBatch = bodies.length > 1;
@@ -104,24 +122,29 @@ async function sendBatch(
       ...options,
       maxBytes,
     });
-    for (const [i, { method, resolve, reject }] of calls.entries()) {
+    for (const [i, call] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      // An endpoint that does not accept batches returns a single error for all calls.
-      if (isBatch && Array.isArray(answer)) {
+      if (isBatch) {
         own = undefined;
         // This loop does not use the `find` method, because some libraries replace `find`.
-        for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
+        if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
+        if (own === undefined && !REFUSED.includes(reply.status)) {
+          unanswered.push(call);
+          continue;
+        }
+        own ??= answer;
       }
       try {
-        resolve(resultOf(url, method, id, own, reply));
+        call.resolve(resultOf(url, call.method, id, own, reply));
       } catch (error) {
-        reject(error);
+        call.reject(error);
       }
     }
   } catch (error) {
     for (const { reject } of calls) reject(error);
   }
+  return unanswered;
 }
 
 /** The HTTP part of a response, and the end of an error message if the response is not JSON. */
@@ -137,7 +160,11 @@ async function post(
   calls: number,
   options: FetchOptions,
 ): Promise<Reply & { answer?: unknown }> {
-  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const init: RequestInit = {
+    ...{ method: "POST", cache: "no-store" },
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  };
   const { status, headers, bytes } = await fetchBytes(url, init, options);
   const reply = { status, retryAfter: retryAfterOf(headers) };
   try {

@@ -18,7 +18,7 @@ export const RPC_LIMITS = { maxBytes: 2 ** 20, timeoutMs: 30_000 };
  * Maximum size in bytes of the response to an RPC method:
  * - `eth_chainId` and `eth_call`: a number or word in hex, or an error message;
  * - `eth_getCode`: twice the largest code in hex (EIP-170);
- * - `eth_getProof`: two proofs of 65 nodes each.
+ * - `eth_getProof`: three proofs of 65 nodes each: the account and two slots.
  *
  * For other methods, only `RPC_LIMITS.maxBytes` applies. For example, a block contains the hashes of all transactions in the
  * block.
@@ -27,7 +27,7 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_chainId: 2 ** 12,
   eth_call: 2 ** 12,
   eth_getCode: 4 * 24_576,
-  eth_getProof: 288 * 2 ** 10,
+  eth_getProof: 432 * 2 ** 10,
 };
 
 /** Returns the maximum size of the response to an RPC method in bytes. */
@@ -37,7 +37,8 @@ export function bytesOfMethod(method: string): number {
 
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
   checkNames("The limits", checkObject("The limits option", limits), Object.keys(DEFAULT_LIMITS));
-  const parse = (name: keyof Limits) =>
-    checkInteger(`The limits.${name} option`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
-  return { fileBytes: parse("fileBytes"), timeoutMs: parse("timeoutMs") };
+  const { fileBytes = DEFAULT_LIMITS.fileBytes, timeoutMs = DEFAULT_LIMITS.timeoutMs } = limits;
+  checkInteger("The limits.fileBytes option", fileBytes, 1, MAX_TIMEOUT_MS);
+  checkInteger("The limits.timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS);
+  return { fileBytes, timeoutMs };
 }

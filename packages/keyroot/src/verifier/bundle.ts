@@ -1,5 +1,6 @@
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
@@ -52,7 +53,9 @@ export interface Bundle extends StorageProof {
  * does not control: a forged bundle could contain a different contract.
  */
 export interface BundleQuery
-  extends Pick<VerifierOptions, "chainId" | "contract" | "codeHash">, Pick<KeyOptions, "expectedPublicKey"> {
+  extends
+    Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
+    Pick<KeyOptions, "expectedPublicKey"> {
   userID: UserID;
   /** `pinnedBlock(hash)` for the hash of the bundle's block, or `auditors({ … })` who signed the bundle's statement. */
   trust: Trust;
@@ -67,7 +70,9 @@ export interface VerifiedBundle extends ProvenKey {
   evidence: Evidence;
 }
 
-const QUERY: (keyof BundleQuery)[] = ["userID", "chainId", "contract", "codeHash", "expectedPublicKey", "trust"];
+const QUERY: (keyof BundleQuery)[] = [
+  ...(["userID", "chainId", "contract", "codeHash", "keyType", "expectedPublicKey", "trust"] as const),
+];
 const FORMAT = "keyroot-bundle-v1";
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
@@ -86,18 +91,19 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 /**
  * Parses a bundle with its proof and record. Checks only the form. To verify the bundle, use `verifyBundle`.
  * @param source the received bytes, or the parsed JSON
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * the errors of `parseMerkleProof`
  * @example
  * const { bundle, record } = parseBundle(await readFile("bundle.json"));
  * console.log(record.userID, bundle.chainId, bundle.contract); // not verified: `verifyBundle` does that
  */
-export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
+export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);
   const { statement } = shape.fields("The bundle", document, ["statement"]);
   const parts = shape.object("The bundle", document, statement === undefined ? KEYS : [...KEYS, "statement"]);
   shape.oneOf("format", parts.format, [FORMAT]);
-  const { proof, record } = parseMerkleProof(parts.proof);
+  const { proof, record } = parseMerkleProof(parts.proof, keyType);
   const bundle: Bundle = {
     format: FORMAT,
     chainId: shape.count("chainId", parts.chainId),
@@ -139,9 +145,9 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   const expected = parseRegistryReference(query, QUERY);
   checkChecksum(expected.contract);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
-  const { chainId, contract } = expected;
+  const { chainId, contract, keyType } = expected;
   const trusted = openTrust(query.trust, { chainId, contract, offline: true });
-  const { bundle, record } = parseBundle(source);
+  const { bundle, record } = parseBundle(source, keyType);
   const { codeHash } = bundle;
 
   verifyRecordUser(record, userID);
@@ -159,7 +165,7 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   await found.checkRoot?.({ userID, contract }, answers.root, evidence);
   const root = verifyRoot({ userID, chainId, contract: bundle.contract, codeHash }, answers, evidence);
   return {
-    ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey }),
+    ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey, keyType }),
     contract: bundle.contract,
     chainId,
     codeHash,

@@ -10,7 +10,7 @@ import type { BlockSource } from "../trust/blockSource.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";
-import type { VerifiedKey } from "./verifyKey.ts";
+import type { VerifiedKey } from "./verifiedKey.ts";
 
 export interface CachedKey extends CachedAnswer {
   index: number;
@@ -51,7 +51,7 @@ export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<Cach
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
     const { root, index, blockNumber, evidence, final, sources, storedAt } = entry as unknown as CachedKey;
-    const record = parseSerializedRecord(String(entry["record"]));
+    const record = parseSerializedRecord(String(entry["record"]), query.keyType);
     const isValid =
       isMerkleRoot(root) &&
       Number.isSafeInteger(index) &&
@@ -129,7 +129,7 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
 export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
-  const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey);
+  const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey, query.keyType);
   return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
 }
 

@@ -1,6 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
 import type { KeyOptions } from "./options.ts";
+import { isBytes } from "../input/isBytes.ts";
 
 /** A contact to verify, and the key that a server returned for this contact. */
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
@@ -16,7 +17,7 @@ export function copyContacts(contacts: readonly Contact[]): Contact[] {
   for (const contact of contacts as readonly Contact[]) {
     const path = `contacts[${copies.length}]`;
     const { userID, expectedPublicKey: key, knownSince } = checkObject(path, contact, "an object with userID");
-    copies.push({ userID, expectedPublicKey: key instanceof Uint8Array ? new Uint8Array(key) : key, knownSince });
+    copies.push({ userID, expectedPublicKey: isBytes(key) ? new Uint8Array(key) : key, knownSince });
   }
   return copies;
 }

@@ -23,7 +23,7 @@ export type MakeBundleOptions = { rpc: Endpoint; signal?: AbortSignal | undefine
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "limits", "allowHttp", "signal", "fetch"] as const),
+  ...(["codeHash", "keyType", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
 /** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
@@ -58,7 +58,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const reading = await readRootAtBlock(query, source, servers, Date.now);
     const { evidence, statement } = reading;
     const root = verifyRoot(query, reading.answers, evidence);
-    const file = parseMerkleFile(await servers.fetchFile(root), root);
+    const file = parseMerkleFile(await servers.fetchFile(root), root, query.keyType);
     const { hash = "" } = evidence.block ?? {};
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",

@@ -1,9 +1,13 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
+import { isProven } from "./equivocation.ts";
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
-/** Maximum age in ms of a block that proves that a user has no root. */
-const MAX_ABSENCE_AGE_MS = 3_600_000;
+/**
+ * Maximum age in ms of a block that proves that a user has no root. Auditors publish a statement every hour, about a
+ * block that is already final.
+ */
+const MAX_ABSENCE_AGE_MS = 10_800_000;
 
 /**
  * Replaces an error's advice `warn` with milder advice in cases that an attacker cannot cause.
@@ -17,7 +21,11 @@ export function advise(error: KeyrootError, config: VerifierConfig, knownSince: 
 function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = NaN): Advice | undefined {
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
-  if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT") return hasSucceeded(config) ? undefined : "developer";
+  // The user of a wallet may choose another chain at any time.
+  const isWallet = config.servers.endpoints.every((endpoint) => typeof endpoint !== "string");
+  if (code === "CHAIN_ID_MISMATCH" && isWallet) return "developer";
+  if (/^(?:CHAIN_ID_MISMATCH|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
+    return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;
@@ -27,9 +35,9 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
 
 /**
  * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on only
- * one endpoint.
+ * one endpoint or auditor.
  */
-function provesAbsence({ storageProof, source, block }: Partial<Evidence> = {}, time: number): boolean {
-  const isProven = storageProof === true && source !== "one-endpoint";
-  return isProven && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
+function provesAbsence(evidence: Evidence | undefined, time: number): boolean {
+  const { block } = evidence ?? {};
+  return !!evidence && !!block && isProven(evidence) && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
 }

@@ -1,10 +1,12 @@
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/compareKey.ts";
+import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkBuiltins } from "../input/builtins.ts";
 import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
+import type { Accounts } from "../account/choice.ts";
 import type { Trust } from "../trust/trust.ts";
 
 /** The options that apply to all calls of a verifier: the contract, the file host, the trust and the limits. */
@@ -32,8 +34,18 @@ export interface VerifierOptions {
    * code.
    */
   codeHash?: string | undefined;
+  /**
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app trusts,
+   * so it is never read from data. Default: `curve41417`.
+   */
+  keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
+  /**
+   * The result of `accounts` from `keyroot/account`, if the registry's user ids are account ids and users can change
+   * their keys. Either all ids of a registry are account ids, or none. Default: each user has one key for life.
+   */
+  accounts?: Accounts | undefined;
   limits?: Partial<Limits> | undefined;
   /**
    * True to allow http to other machines. Default: false, because attackers in the network can change unencrypted
@@ -50,10 +62,15 @@ export interface VerifierOptions {
 /** The options of a single verification. */
 export interface KeyOptions {
   /**
-   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
+   * The key that a server returned for this user: its bytes, or the same bytes in base64. `ANY_KEY` accepts any
    * published key.
    */
   expectedPublicKey: ExpectedKey;
+  /**
+   * The user's account file, such as from the key's server or from the app's store. It needs no trust. If it is
+   * missing or no longer the newest, the verifier fetches it from the file host. Only with the `accounts` option.
+   */
+  account?: string | Uint8Array | undefined;
   /**
    * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
    * of a proven NOT_PUBLISHED error is `wait`.
@@ -74,16 +91,20 @@ export interface RegistryReference {
   contract: string;
   /** The required Keccak-256 of the contract's code (EIP-1052): 0x and 64 hex digits. Undefined to accept any code. */
   codeHash?: string | undefined;
+  /** The type of the registry's keys. Undefined for `curve41417`. */
+  keyType?: KeyType | undefined;
 }
 
 /** A user, and the contract from which to read the user's root. */
 export interface RootQuery extends RegistryReference {
   userID: UserID;
+  /** A second id, whose root is read at the same block: the slot after an account's newest one. */
+  nextSlotID?: UserID | undefined;
 }
 
 /** A user, and the contract in which the user's key must be published. */
 export interface KeyQuery extends RootQuery {
-  /** The 105 bytes of the public key that a server returned for this user, or `ANY_KEY` for no comparison. */
+  /** The bytes of the public key that a server returned for this user, or `ANY_KEY` for no comparison. */
   expectedPublicKey: ExpectedBytes;
 }
 
@@ -92,12 +113,12 @@ export interface KeyQuery extends RootQuery {
  * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
  */
 export function parseRegistryReference(
-  options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash">,
+  options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
   names: readonly string[],
 ): RegistryReference {
   checkBuiltins();
   const checked = checkObject("The options", options, "an object with chainId, contract and trust");
-  const { chainId, contract, codeHash } = checkNames("The options", checked, names);
+  const { chainId, contract, codeHash, keyType } = checkNames("The options", checked, names);
   if (codeHash !== undefined)
     checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
@@ -105,11 +126,13 @@ export function parseRegistryReference(
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
+    keyType: keyType === undefined ? undefined : checkKeyType(keyType),
   };
 }
 
 export function parseKeyQuery(registry: RegistryReference, userID: UserID, expectedPublicKey: ExpectedKey): KeyQuery {
-  return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
+  const key = parseExpectedKey(expectedPublicKey, registry.keyType);
+  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.ts";
 
@@ -5,8 +6,8 @@ import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.t
  * Does the same as `parseMerkleFile`. Loads the code for other forms of files on demand, so apps load less at the start.
  * @throws VerificationError as `parseMerkleFile`
  */
-export async function parseFile(bytes: Uint8Array, root: string): Promise<MerkleFile> {
+export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {
   const text = decodeFile(bytes);
-  const file = parseSerializedFile(text, root);
-  return file ?? (await import("../merkle/verifyMerkleFile.ts")).verifyMerkleFile(text, root);
+  const file = parseSerializedFile(text, root, keyType);
+  return file ?? (await import("../merkle/verifyMerkleFile.ts")).verifyMerkleFile(text, root, keyType);
 }

@@ -2,7 +2,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import type { RootQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
-import { callContract, readRootByCall } from "./rootByCall.ts";
+import { callContract } from "./callContract.ts";
+import { readRootByCall } from "./rootByCall.ts";
 import type { VerifierServers } from "./servers.ts";
 
 /**

@@ -8,7 +8,8 @@ import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import { usersSlotOf } from "../registry/slots.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { RootQuery } from "./options.ts";
-import { callContract, readRootByCall, type RootAnswers } from "./rootByCall.ts";
+import { callContract } from "./callContract.ts";
+import { readRootByCall, type RootAnswers } from "./rootByCall.ts";
 import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.ts";
 import type { VerifierServers } from "./servers.ts";
 import { verifyChainId } from "./verdict.ts";
@@ -70,7 +71,7 @@ export async function readRootAtBlock(
   // A storage proof is verified, so a valid proof from one endpoint is enough.
   const votes = storageProof
     ? await endpoints.first(request)
-    : await endpoints.agree(request, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
+    : await endpoints.agree(request, ({ root, nextRoot, codeHash }) => [root, nextRoot, codeHash].join(" "));
   const [{ answer: answers }] = votes;
   if (storageProof) {
     const callForRoot = () => agreeOnCall(encodeGetMerkleTreeRoot(query.userID));

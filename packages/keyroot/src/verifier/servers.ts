@@ -16,6 +16,8 @@ export interface VerifierServers {
   http: Omit<FetchOptions, "maxBytes">;
   /** Fetches the Merkle-tree file of a root. @throws the errors of `fetchMerkleFile` */
   fetchFile: (root: string) => Promise<Uint8Array>;
+  /** The URL of the folder with the Merkle-tree files. */
+  merkleUrl: string;
 }
 
 export interface ServerConfig {
@@ -86,7 +88,7 @@ export async function withServers<T>(
     const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
     const http = { ...request, timeoutMs, signal };
     const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });
-    return work({ endpoints, calls, http, fetchFile });
+    return work({ endpoints, calls, http, fetchFile, merkleUrl });
   });
 }
 

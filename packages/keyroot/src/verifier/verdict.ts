@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes/base64.ts";
 import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
@@ -15,8 +16,8 @@ export interface VerifiedRecord {
   record: KeyRecord;
   /** The index of the record in the file's `values` array. */
   index: number;
-  /** The public key in the record, 105 bytes. */
-  publicKey: Uint8Array;
+  /** The public key in the record. */
+  publicKey: Bytes;
 }
 
 /**
@@ -65,14 +66,14 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
 export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): Promise<VerifiedRecord> {
-  return verifyRecord(query, root, await parseFile(bytes, root));
+  return verifyRecord(query, root, await parseFile(bytes, root, query.keyType));
 }
 
 /**
  * Finds and verifies the user's record in a file that is already verified.
  * @throws VerificationError as `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export function verifyRecord(query: KeyQuery, root: string, { lookup, records }: MerkleFile): VerifiedRecord {
+export function verifyRecord(query: KeyQuery, root: string, { lookup, records, keyType }: MerkleFile): VerifiedRecord {
   const { userID } = query;
   const index = lookup.get(userID);
   const record = index === undefined ? undefined : records[index];
@@ -80,5 +81,6 @@ export function verifyRecord(query: KeyQuery, root: string, { lookup, records }:
     const message = `The file ${root}.json has no record of the user ${userID}.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
-  return { record, index, publicKey: verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey) };
+  const publicKey = verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey, keyType);
+  return { record, index, publicKey };
 }

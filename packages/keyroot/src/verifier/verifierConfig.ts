@@ -1,3 +1,4 @@
+import { openAccounts, type VerifyAccountFile } from "../account/choice.ts";
 import { checkInteger } from "../input/options.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import { openTrust } from "../trust/trust.ts";
@@ -15,20 +16,23 @@ export interface VerifierConfig {
   /** Returns the current time in ms since 1970. */
   now: () => number;
   publicationMs: number;
+  /** Verifies the users' account files. Undefined if each user has one key for life. */
+  verifyAccountFile: VerifyAccountFile | undefined;
 }
 
 const OPTIONS: readonly (keyof VerifierOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "publicationMs", "limits", "allowHttp", "fetch"] as const),
+  ...(["codeHash", "keyType", "publicationMs", "accounts", "limits", "allowHttp", "fetch"] as const),
 ];
 
 /** Checks the options of a verifier. @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED */
 export function parseVerifierOptions(options: VerifierOptions): VerifierConfig {
   const registry = parseRegistryReference(options, OPTIONS);
   const source = openTrust(options.trust, options);
-  const { publicationMs = PUBLICATION_MS } = options;
+  const { publicationMs = PUBLICATION_MS, accounts } = options;
   checkInteger("The publicationMs option", publicationMs, 0);
-  return { registry, source, servers: parseServers(options, source), now: Date.now, publicationMs };
+  const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
+  return { registry, source, servers: parseServers(options, source), now: Date.now, publicationMs, verifyAccountFile };
 }
 
 /** The registries for which this process has verified a key. The options for these registries are correct. */

@@ -3,6 +3,7 @@ import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkInteger, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
+import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { type CachedKey, forgetKey, isAccepted, loadCachedKey, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
@@ -17,7 +18,7 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
-import type { VerifiedKey } from "./verifyKey.ts";
+import type { VerifiedKey } from "./verifiedKey.ts";
 
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
@@ -33,9 +34,10 @@ export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
 /**
  * The outcome for one contact: a verified key, or the error that `verify` would throw. `contradicts` is an
  * earlier answer from the cache that differs from the new answer. After a contradiction, one of the answers is false,
- * or the chain replaced a block before the block was final.
+ * or the chain replaced a block before the block was final. `cacheError` is the last error of the cache, which does not
+ * change the outcomes.
  */
-export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
+export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer; cacheError?: KeyrootError } & (
   { verified: VerifiedKey } | { error: KeyrootError }
 );
 
@@ -65,7 +67,12 @@ export async function verifyContacts(
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
   const { registry, source, servers, now } = config;
-  const cache = optional(checkStore, "The cache option", uncheckedCache);
+  const store = optional(checkStore, "The cache option", uncheckedCache);
+  let cacheError: KeyrootError | undefined;
+  const failed = (error: KeyrootError) => {
+    cacheError = error;
+  };
+  const cache = store && asCache("The cache", store, servers.network.limits.timeoutMs, failed);
   checkInteger("The recheckMs option", recheckMs, 0);
 
   /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
@@ -107,7 +114,7 @@ export async function verifyContacts(
   };
 
   const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
-    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root));
+    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root, registry.keyType));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { query, cached, contradicts } = user;
@@ -139,6 +146,7 @@ export async function verifyContacts(
     };
     await Promise.all([work(), work(), work(), work()]);
     const outcomes = found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+    if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
     if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
     for (const [i, outcome] of outcomes.entries())
       if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
@@ -168,10 +176,7 @@ async function verifyInFile({ query, root, reading }: FoundRoot, file: MerkleFil
   return { ...verified, root, blockNumber, contract, chainId, evidence };
 }
 
-/**
- * Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError, such as an
- * error of the caller's cache
- */
+/** Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError */
 function toOutcome(userID: UserID, error: unknown): ContactOutcome {
   if (error instanceof KeyrootError) return { userID, error };
   throw error;

@@ -1,26 +1,14 @@
 import { VerificationError } from "../errors.ts";
-import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
+import { isBytes } from "../input/isBytes.ts";
+import { invalidArgument } from "../input/options.ts";
 import { type KeyOptions, parseKeyQuery } from "./options.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
+import type { VerifiedKey } from "./verifiedKey.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
-import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
-
-/** A verified public key, the contract in which the key is published, and the evidence. */
-export interface VerifiedKey extends VerifiedRecord {
-  /** The root that the contract stores for the user, 64 lowercase hex digits. */
-  root: string;
-  /**
-   * The number of the block in which the root was added. Do not rely on it: the endpoints report it without proof, even
-   * if the root has stronger evidence. It is at most the number of the evidence's block.
-   */
-  blockNumber: number;
-  contract: string;
-  chainId: number;
-  evidence: Evidence;
-}
+import { verifyFile, verifyRoot } from "./verdict.ts";
 
 /**
  * Verifies a public key as `Verifier.verify` describes. Runs the steps one after another: servers → evidence → verdict. A
@@ -29,21 +17,30 @@ export interface VerifiedKey extends VerifiedRecord {
 export async function verifyKey(
   config: VerifierConfig,
   userID: UserID,
-  { expectedPublicKey, knownSince, signal }: KeyOptions,
+  { expectedPublicKey, account, knownSince, signal }: KeyOptions,
 ): Promise<VerifiedKey> {
-  const { registry, source, servers, now } = config;
+  const { registry, source, servers, now, verifyAccountFile } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
-  const verify = async (servers: VerifierServers): Promise<VerifiedKey> => {
+  if (verifyAccountFile === undefined && account !== undefined)
+    throw invalidArgument("The account option", "undefined without the verifier's accounts option", account);
+  // A copy, because the caller may change the bytes during the verification.
+  const file = isBytes(account) ? new Uint8Array(account) : account;
+  const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>
+    (await import("./verifyAccountKey.ts")).verifyAccountKey(config, query, file, servers);
+  const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
     const reading = await readRoot(query, source, servers, now);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, blockNumber] = await Promise.all([servers.fetchFile(root), readBlockOfRoot(root, reading)]);
-    const verified = await verifyFile(query, root, bytes);
+    const blockNumber = readBlockOfRoot(root, reading);
+    // The verdict about the file comes first: a missing block number must not hide a false key.
+    blockNumber.catch(() => undefined);
+    const verified = await verifyFile(query, root, await servers.fetchFile(root));
     evidence.uniqueness = "checked";
-    return { ...verified, root, blockNumber, contract, chainId, evidence };
+    return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
   };
   try {
+    const verify = verifyAccountFile === undefined ? verifyPlain : verifyAccount;
     const verified = await withServers(servers, verify, { signal });
     noteSuccess(config);
     return verified;

@@ -46,11 +46,19 @@ export function newConditions({ reported = [] }: WatchedUserState, conditions: r
   return conditions.filter(({ id }) => !reported.includes(id));
 }
 
-/** Records the reported alarms. A condition that ends and begins again raises a new alarm. */
-export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
+/**
+ * Records the reported alarms. A condition that ends and begins again raises a new alarm.
+ * @param undelivered the conditions whose alarms must be repeated
+ */
+export function noteReported(
+  user: WatchedUserState,
+  conditions: readonly Condition[],
+  undelivered: ReadonlySet<Condition> = new Set(),
+): void {
+  const reported = conditions.filter((condition) => !undelivered.has(condition));
   // The chain's answers may alternate between a few roots. Report each of these roots only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
-  user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
+  user.reported = [...new Set([...changes, ...reported.map(({ id }) => id)])];
 }
 
 /** Formats a time in ISO 8601, UTC. @param ms the time in ms since 1970 */

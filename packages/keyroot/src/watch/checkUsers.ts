@@ -57,7 +57,7 @@ export async function checkUsers(
     // This background task reads files one at a time to save memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
-        const file = await parseFile(await servers.fetchFile(root), root);
+        const file = await parseFile(await servers.fetchFile(root), root, config.registry.keyType);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
           applyFile(user, keyIn(file, root, query), time);

@@ -2,6 +2,7 @@ import { KeyrootError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Bundle } from "../verifier/bundle.ts";
 import type { MakeBundleOptions } from "../verifier/makeBundle.ts";
+import { withTimeout } from "../transport/timeout.ts";
 import { oneEndpoint } from "../trust/oneEndpoint.ts";
 import { pinnedBlock } from "../trust/pinnedBlock.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
@@ -16,13 +17,19 @@ export async function makeAlarm(
   config: VerifierConfig,
   userID: UserID,
   { code, message, facts }: Condition,
-  makeBundle: BundleMaker,
-  signal: AbortSignal,
+  { makeBundle, errors, signal }: { makeBundle: BundleMaker; errors: unknown[]; signal: AbortSignal },
 ): Promise<Alarm> {
   const { chainId, contract } = config.registry;
   const time = isoTime(config.now());
   const { hash } = (facts.now ?? facts.published).evidence.block ?? {};
-  const bundle = await makeEvidence(config, hash, (options) => makeBundle(userID, { ...options, signal }));
+  const { timeoutMs } = config.servers.network.limits;
+  const make = (signal: AbortSignal) =>
+    makeEvidence(config, hash, (options) => makeBundle(userID, { ...options, signal }));
+  // The alarm is more important than its evidence.
+  const bundle = await withTimeout("The function makeBundle", timeoutMs, signal, make).catch((error: unknown) => {
+    errors.push(error);
+    return undefined;
+  });
   const file = { format: "keyroot-alarm-v1", code, time, chainId, contract, userID, message, ...facts, bundle };
   return { code, userID, message, file: { name: `${userID}.alarm.json`, text: JSON.stringify(file) } };
 }

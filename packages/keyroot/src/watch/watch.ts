@@ -14,6 +14,7 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
+import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
@@ -22,7 +23,8 @@ import { checkContract } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
-import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
+import type { BundleMaker } from "./makeAlarm.ts";
+import { raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
 import { isDue, type WatchedUserState } from "./watchedUser.ts";
 
@@ -42,8 +44,8 @@ export interface WatchKeysOptions {
   /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * A function that is called once for each alarm. If the call did not return or the returned promise did not resolve,
-   * the watch calls the function again after a restart.
+   * A function that is called once for each alarm. If it throws, or its promise rejects or does not resolve within
+   * `limits.timeoutMs`, the watch calls it again in a later round. Other alarms do not wait for it.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
@@ -99,6 +101,8 @@ const CONTACTS_PER_ROUND = 20;
 /** Maximum number of users in the state. */
 const MAX_USERS = 5000;
 const MAX_ERRORS = 100;
+/** The time for an access to the store, as a multiple of the time in a verification. The state is not only a cache. */
+const STORE_TIMES = 3;
 
 /** The state of a watch, which is stored as JSON. */
 interface WatchState {
@@ -127,6 +131,13 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
+  let errors: unknown[] = [];
+  /** The last state as text, for a store that fails. */
+  let lastState: string | undefined;
+  /** The alarms that `onAlarm` did not accept. */
+  const refused = new Set<string>();
+  const { timeoutMs } = config.servers.network.limits;
+  const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
   /** Runs work in only one tab at a time (Web Locks API). Without this API, runs one task at a time per process. */
@@ -139,11 +150,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   };
 
   /** Returns the expected key of each valid contact in base64. The key is undefined if the app accepts any key. */
-  const fetchContacts = async (errors: unknown[]) => {
+  const fetchContacts = async () => {
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;
     try {
-      const { timeoutMs } = config.servers.network.limits;
       const list = await withTimeout("The function contacts", timeoutMs, signal, async (signal) =>
         contacts?.({ signal }),
       );
@@ -165,13 +175,13 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
    */
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
-    const state = parseState(await store.get(name));
+    errors = [];
+    const state = parseState((await cache.get(name)) ?? lastState);
     status = statusOf(state, [userID], status.errors);
     const wait = state.nextAt - time;
     if (!isForced && wait > 0 && wait <= maxPauseMs) return state.nextAt;
 
-    const errors: unknown[] = [];
-    const keys = await fetchContacts(errors);
+    const keys = await fetchContacts();
     keys.delete(userID);
     const { contacts, own, leftOut } = listUsers(state, userID, [...keys.keys()]);
     if (leftOut > 0) {
@@ -189,17 +199,21 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors });
     if (signal.aborted) throw signal.reason ?? new Error();
 
-    for (const [id, user] of [own, ...contacts]) {
+    const found = [own, ...contacts].map(([id, user]) => {
       const isOwn = id === userID;
-      const conditions = conditionsOf(id, user, { expected: isOwn ? ownKey : keys.get(id), isOwn, fileLimitMs });
-      for (const condition of newConditions(user, conditions))
-        await onAlarm(await makeAlarm(config, id, condition, makeBundle, signal));
-      noteReported(user, conditions);
-    }
+      const expected = isOwn ? ownKey : keys.get(id);
+      return { id, user, conditions: conditionsOf(id, user, { expected, isOwn, fileLimitMs }) };
+    });
+    const due = found.flatMap(({ id, user, conditions }) =>
+      newConditions(user, conditions).map((condition) => ({ userID: id, condition })),
+    );
+    const undelivered = await raiseAlarms(config, due, { makeBundle, onAlarm, refused, errors, signal });
+    for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
     state.failures = answered > 0 ? 0 : state.failures + 1;
     // The time is random. Clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
-    await store.set(name, serializeState(state));
+    lastState = serializeState(state);
+    await cache.set(name, lastState);
     status = statusOf(state, [userID, ...keys.keys()], errors);
     return state.nextAt;
   };
@@ -216,7 +230,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
         try {
           nextAt = await lock(() => round(false));
         } catch (error) {
-          // The store or a function of the app threw an error. The next round repeats the work.
+          // The next round repeats the work.
           status = { ...status, errors: [error] };
         }
       }

@@ -1,18 +1,29 @@
 import { availableParallelism } from "node:os";
 import { fetchBlockByHash } from "keyroot/internal/ethereum";
+import type { KeyType } from "keyroot/internal/identity";
 import type { RpcCall } from "keyroot/internal/transport";
 import { checkOptions } from "../checkOptions.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
-import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
-import { AuditState } from "./auditState.ts";
+import { auditCursor, auditHistory, auditUserCount, rootsOf } from "./auditChain.ts";
+import { AuditState, checkStateKeyType } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";
-import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
+import {
+  type AuditedContract,
+  checkFileSource,
+  type ContractCounts,
+  type DatedRootLog,
+  type FileSource,
+  findStrayFiles,
+  type History,
+  isOnChain,
+  readCounts,
+  readHistory,
+  type SavedHistory,
+} from "../follow/index.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, Findings } from "./finding.ts";
-import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
-import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
 /** Options of the function `audit`. */
@@ -20,6 +31,8 @@ export interface AuditOptions extends AuditedContract {
   /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes this function. */
   call: RpcCall;
   files: FileSource;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /**
    * The number of threads that audit files. With 0, the calling thread audits the files. Default: one thread per core.
    */
@@ -42,7 +55,8 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, retry: true, skipKnownFiles: true, onProgress: true },
+  ...{ call: true, files: true, keyType: true, workers: true, state: true },
+  ...{ retry: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
@@ -111,9 +125,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const { files, state, at = "latest", retry } = options;
   checkFileSource(files);
   if (state === undefined) {
-    using temporary = AuditState.inMemory();
+    using temporary = AuditState.inMemory(options.keyType?.name);
     return await audit({ ...options, state: temporary });
   }
+  checkStateKeyType(state.target, options.keyType?.name);
   const repeating = { ...options, call: repeatingCaller(options.call, retry), state };
   for (let moved = 0; ; moved++) {
     try {
@@ -154,8 +169,8 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
     const { cursor } = state;
     // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
     const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
-    const { history, miscounted } = await readCountedHistory(options, counts, state);
-    const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...history.findings];
+    const { history, miscounted, faults } = await readCountedHistory(options, counts, state);
+    const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...faults];
     return { counts, history, isCursorKept, miscounted, findings };
   };
   return readUntil(({ findings }) => findings.every(({ severity }) => severity !== "damage"), read, options.retry);
@@ -183,15 +198,12 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   });
   await fileAudit.auditBlockNumbers();
   {
-    await using loader = new FileWorkers(files, workers);
+    await using loader = new FileWorkers(files, workers, options.keyType);
     await fileAudit.auditFiles(loader);
     await fileAudit.auditStrayFiles(loader, strays);
   }
   // If the run was incomplete or an event is not on the chain, the next run must read all events again.
-  const isComplete =
-    miscounted.length === 0 &&
-    !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
-    fileAudit.filesRead === roots.length;
+  const isComplete = miscounted.length === 0 && history.misplaced.length === 0 && fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
   const usersOf = (root: string) => state.file(root)?.users;
@@ -219,7 +231,7 @@ async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,
   { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,
   { cursor, events: savedEvents }: SavedHistory,
-): Promise<{ history: History; miscounted: Finding[] }> {
+): Promise<{ history: History; miscounted: Finding[]; faults: Finding[] }> {
   const range = { fromBlock, toBlock: block.number };
   const read = (from: SavedHistory) =>
     readHistory(
@@ -234,11 +246,12 @@ async function readCountedHistory(
     );
   let history = await read({ cursor, events: savedEvents });
   let miscounted = auditUserCount(history.events, userCount);
+  const faults = auditHistory(history);
   if (miscounted.length > 0 && savedEvents.length + (cursor?.number ?? 0) > 0) {
-    const { findings } = history;
+    const removed = auditHistory({ ...history, misplaced: [] });
     history = await read({ cursor: undefined, events: [] });
-    history.findings.push(...findings.filter(({ code }) => code !== "LOG_NOT_CANONICAL"));
+    faults.splice(0, Infinity, ...auditHistory(history), ...removed);
     miscounted = auditUserCount(history.events, userCount);
   }
-  return { history, miscounted };
+  return { history, miscounted, faults };
 }

@@ -1,7 +1,7 @@
 import type { RootAddedLog } from "keyroot/internal/registry";
 import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
-import type { BlockCursor } from "./checkBlock.ts";
+import type { BlockCursor, DatedRootLog, History } from "../follow/index.ts";
 
 /** A root with the data of all events that contain the root. */
 export interface RootHistory {
@@ -52,13 +52,27 @@ export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor
   return [finding("CURSOR_ABOVE_HEAD", message)];
 }
 
-/** Checks that each event's block is on the chain. @param hashes the chain's block hashes by block number */
-export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap<number, string>): Finding[] {
-  return events.flatMap(({ root, blockNumber, blockHash }) => {
-    const actual = hashes.get(blockNumber);
-    if (actual === blockHash) return [];
-    const message = `The event of the root ${root} is in block ${blockNumber} with the hash ${blockHash}, but this block of the chain has the hash ${actual}.`;
-    return [finding("LOG_NOT_CANONICAL", message, { root })];
+/** Returns a finding for each event that is not on the chain, and for each saved event that a reorganization removed. */
+export function auditHistory({ events, dropped, misplaced }: History): Finding[] {
+  return [...misplaced.map(describeMisplaced), ...auditDroppedEvents(dropped, events)];
+}
+
+function describeMisplaced({ event: { root, blockNumber, blockHash }, actual }: History["misplaced"][number]): Finding {
+  const message = `The event of the root ${root} is in block ${blockNumber} with the hash ${blockHash}, but this block of the chain has the hash ${actual}.`;
+  return finding("LOG_NOT_CANONICAL", message, { root });
+}
+
+/**
+ * Returns a finding for each event that a reorganization removed.
+ * @param dropped the saved events in blocks that are no longer on the chain
+ */
+function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
+  const roots = new Set(events.map(({ root }) => root));
+  return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {
+    const lost = `Block ${blockNumber} with the hash ${blockHash} is no longer on the chain. In this block, ${plural(addedCount, "user")} got the root ${root}.`;
+    return roots.has(root)
+      ? finding("CHAIN_REORGANIZED", `${lost} The root is now in another block.`, { root })
+      : finding("ROOT_REORGANIZED", `${lost} The root is no longer on the chain.`, { root });
   });
 }
 

@@ -3,8 +3,10 @@ import { ArgumentError, VerificationError } from "keyroot/internal/errors";
 import {
   checkKeyRecord,
   checkPublicKey,
+  curve41417,
   KEY_ID_BYTES,
   type KeyRecord,
+  type KeyType,
   packUserIDs,
   USER_ID_BYTES,
   type UserID,
@@ -39,11 +41,12 @@ export interface FileAudit {
 /**
  * Audits a root's file without the chain. Rebuilds the tree and checks every key.
  * @param root 64 lowercase hex digits
+ * @param keyType the type of the registry's keys
  */
-export function auditFile(bytes: Uint8Array, root: string): FileAudit {
+export function auditFile(bytes: Uint8Array, root: string, keyType: KeyType = curve41417): FileAudit {
   let records: readonly KeyRecord[];
   try {
-    ({ records } = parseMerkleFile(bytes, root));
+    ({ records } = parseMerkleFile(bytes, root, keyType));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     const message = `The file ${root}.json does not match its root. ${error.message}`;
@@ -61,14 +64,14 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     // Do not use the record's `keyID`. A false `keyID` could make two different keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
-    if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));
+    if (!isOwnID || !isValidKey(publicKey, keyType)) findings.push(describeBadKey(record, i, root, keyType));
   }
   return { users, findings };
 }
 
-function isValidKey(publicKey: Uint8Array): boolean {
+function isValidKey(publicKey: Uint8Array, keyType: KeyType): boolean {
   try {
-    checkPublicKey(publicKey);
+    checkPublicKey(publicKey, keyType);
     return true;
   } catch (error) {
     if (error instanceof ArgumentError) return false;
@@ -80,10 +83,10 @@ function isValidKey(publicKey: Uint8Array): boolean {
  * Describes a bad record. This check takes twice as long as `isValidKey`, but the check's error contains the exact
  * fault.
  */
-function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
+function describeBadKey(record: KeyRecord, i: number, root: string, keyType: KeyType): Finding {
   const { userID } = record;
   try {
-    checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
+    checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record, keyType));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     const message = `The key of the user ${userID} in ${root}.json is invalid. ${error.message}`;

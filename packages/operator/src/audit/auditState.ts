@@ -1,14 +1,15 @@
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { parseJson } from "keyroot/internal/input";
 import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";
-import type { BlockCursor } from "./checkBlock.ts";
-import type { DatedRootLog, SavedHistory } from "./history.ts";
+import type { BlockCursor, DatedRootLog, SavedHistory } from "../follow/index.ts";
 import {
   type AuditTarget,
   checkTarget,
+  invalidState,
   normalizeTarget,
   openStateFile,
   type OpenStateOptions,
@@ -47,6 +48,7 @@ const FORMAT = stateFormat({
   chain_id INTEGER NOT NULL,
   genesis_hash TEXT CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
+  key_type TEXT NOT NULL CHECK (octet_length(key_type) <= 32),
   cursor_number INTEGER,
   cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
   cursor_timestamp INTEGER
@@ -114,8 +116,8 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /** Makes a state in memory for any contract and chain. */
-  static inMemory(): AuditState {
-    const target = { chainId: 0, contract: `0x${"0".repeat(40)}` };
+  static inMemory(keyType?: KeyTypeName): AuditState {
+    const target = { chainId: 0, contract: `0x${"0".repeat(40)}`, keyType };
     const fill = (database: StateDatabase) => {
       insertState(database, target);
     };
@@ -197,6 +199,7 @@ export class AuditState implements SavedHistory, Disposable {
     const state = this.#database.row("SELECT * FROM state") ?? {};
     const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
     checkTarget({ chainId, genesisHash, contract }, this.target);
+    checkStateKeyType({ keyType: state["key_type"] }, this.target.keyType);
     if (state["cursor_number"] === null) return undefined;
     return {
       number: stateShape.count("cursor_number", state["cursor_number"]),
@@ -218,14 +221,27 @@ export class AuditState implements SavedHistory, Disposable {
   }
 }
 
+/**
+ * Checks that a state is from audits with this key type, because an audit may skip the files that are valid in its state.
+ * @throws ArgumentError STATE_INVALID
+ */
+export function checkStateKeyType(
+  { keyType: actual }: { keyType?: unknown },
+  expected: KeyTypeName = "curve41417",
+): void {
+  if ((actual ?? "curve41417") === expected) return;
+  const message = `It is from an audit with the key type ${String(actual)}, but this audit has the key type ${expected}.`;
+  throw invalidState(message);
+}
+
 function insertState(
   database: StateDatabase,
-  { chainId, genesisHash, contract }: AuditTarget,
+  { chainId, genesisHash, contract, keyType = "curve41417" }: AuditTarget,
   cursor?: BlockCursor,
 ): void {
   const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
-  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?)";
-  database.run(sql, chainId, genesisHash ?? null, contract, ...position);
+  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
+  database.run(sql, chainId, genesisHash ?? null, contract, keyType, ...position);
 }
 
 function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]): void {

@@ -1,10 +1,14 @@
 /** A thread that reads and audits files. */
 import { workerData } from "node:worker_threads";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { serveRequests } from "../threads/serveRequests.ts";
-import type { FileSource } from "./fileSource.ts";
+import type { FileWorkerData } from "./fileWorkers.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
+const { source, keyType } = workerData as FileWorkerData;
+const loading = loadKeyType(keyType);
+
 serveRequests<FileResult>(
-  (request: FileRequest) => loadFile(request, workerData as FileSource),
+  async (request: FileRequest) => loadFile(request, source, await loading),
   (result) => ("users" in result && result.users !== undefined ? [result.users.buffer as ArrayBuffer] : []),
 );

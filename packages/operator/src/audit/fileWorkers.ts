@@ -1,6 +1,7 @@
 import { extname } from "node:path";
+import { curve41417, type KeyType, type KeyTypeName } from "keyroot/internal/identity";
 import { WorkerPool } from "../threads/workerPool.ts";
-import type { FileSource } from "./fileSource.ts";
+import type { FileSource } from "../follow/index.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
 /**
@@ -10,15 +11,27 @@ const FILES_PER_WORKER = 4;
 /** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
 
+/** The data of a thread. */
+export interface FileWorkerData {
+  source: FileSource;
+  keyType: KeyTypeName;
+}
+
 /** Threads that read and audit files. The audit of a file with 700 users takes about 10 ms of processor time. */
 export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
+  readonly #keyType: KeyType;
   readonly #pool: WorkerPool<FileRequest, FileResult> | undefined;
 
-  /** @param count the number of threads. With 0, the calling thread does the work */
-  constructor(source: FileSource, count: number) {
+  /**
+   * @param count the number of threads. With 0, the calling thread does the work
+   * @param keyType the type of the registry's keys
+   */
+  constructor(source: FileSource, count: number, keyType: KeyType = curve41417) {
     this.#source = source;
-    this.#pool = count === 0 ? undefined : new WorkerPool(SCRIPT, count, { workerData: source });
+    this.#keyType = keyType;
+    const workerData: FileWorkerData = { source, keyType: keyType.name };
+    this.#pool = count === 0 ? undefined : new WorkerPool(SCRIPT, count, { workerData });
   }
 
   /** The number of files to request at the same time. */
@@ -27,7 +40,7 @@ export class FileWorkers implements AsyncDisposable {
   }
 
   load(request: FileRequest): Promise<FileResult> {
-    return this.#pool?.request(request) ?? loadFile(request, this.#source);
+    return this.#pool?.request(request) ?? loadFile(request, this.#source, this.#keyType);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,10 @@
 export { audit, type AuditOptions, type AuditReport, type AuditStage, type AuditVerdict, verdictOf } from "./audit.ts";
 export { AuditState } from "./auditState.ts";
-export type { FileSource } from "./fileSource.ts";
+export type { FileSource } from "../follow/index.ts";
 export { FileWorkers } from "./fileWorkers.ts";
 export { type Finding, FINDING_CODES, type FindingCode, Findings, type Severity } from "./finding.ts";
 export { type PollOptions, type WatchedUser } from "../watch/pollChain.ts";
-export type { AuditedContract } from "./readCounts.ts";
+export type { AuditedContract } from "../follow/index.ts";
 export type { AuditTarget, OpenStateOptions } from "./openStateFile.ts";
 export { UserIndex } from "./userIndex.ts";
 export { pollEvents, watch, type WatchEvent, type WatchOptions } from "../watch/watch.ts";

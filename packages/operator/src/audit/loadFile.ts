@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
+import { curve41417, type KeyType } from "keyroot/internal/identity";
 import { KeyrootError, TransportError, VerificationError } from "keyroot/internal/errors";
 import { auditFile, type FileAudit } from "./auditFile.ts";
-import { type FileSource, readFileOf } from "./fileSource.ts";
+import { type FileSource, readFileOf } from "../follow/index.ts";
 import { finding } from "./finding.ts";
 
 /** A file to read and audit. */
@@ -25,7 +26,11 @@ export type FileResult =
   | { kind: "unavailable"; code: string; message: string };
 
 /** Reads a root's file, and audits the file unless its bytes have the known SHA-256. */
-export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {
+export async function loadFile(
+  { root, knownSha256 }: FileRequest,
+  source: FileSource,
+  keyType: KeyType = curve41417,
+): Promise<FileResult> {
   let bytes: Uint8Array;
   try {
     bytes = await readFileOf(root, source);
@@ -39,5 +44,5 @@ export async function loadFile({ root, knownSha256 }: FileRequest, source: FileS
   }
   const sha256 = hash("sha256", bytes);
   if (sha256 === knownSha256) return { kind: "unchanged" };
-  return { kind: "audited", sha256, ...auditFile(bytes, root) };
+  return { kind: "audited", sha256, ...auditFile(bytes, root, keyType) };
 }

@@ -1,5 +1,5 @@
 import { KeyrootError } from "keyroot/internal/errors";
-import { isUserID, type UserID } from "keyroot/internal/identity";
+import { isUserID, type KeyTypeName, type UserID } from "keyroot/internal/identity";
 import { describeValue, ShapeChecker } from "keyroot/internal/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
@@ -17,6 +17,8 @@ export interface AuditTarget {
   genesisHash?: string | undefined;
   /** The contract's address: 0x and 40 hex digits. */
   contract: string;
+  /** The type of the registry's keys. Only the state of an audit depends on it. Default: "curve41417". */
+  keyType?: KeyTypeName | undefined;
 }
 
 /** Options of the functions that open a saved state. */
@@ -43,7 +45,7 @@ const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read 
 /** Checks the format of values in a state. */
 export const stateShape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
 
-function invalidState(message: string, options?: ErrorOptions): ArgumentError {
+export function invalidState(message: string, options?: ErrorOptions): ArgumentError {
   return new ArgumentError("STATE_INVALID", message, options);
 }
 
@@ -82,7 +84,7 @@ export async function openStateFile<State>(
   } catch (cause) {
     lock[Symbol.dispose]();
     if (!(cause instanceof KeyrootError) || cause instanceof TransportError) throw cause;
-    const message = `The state ${path} cannot be used. ${cause.message} Start a new state with --fresh, or set another file with --state.`;
+    const message = `The state ${path} cannot be used. ${cause.message} To start again, delete the file, or set another file with --state.`;
     throw invalidState(message, { cause });
   }
 }
@@ -127,6 +129,6 @@ export function checkTarget(
 }
 
 /** Converts the contract and chain to lower case, as states store them. */
-export function normalizeTarget({ chainId, genesisHash, contract }: AuditTarget): AuditTarget {
-  return { chainId, genesisHash: genesisHash?.toLowerCase(), contract: contract.toLowerCase() };
+export function normalizeTarget({ chainId, genesisHash, contract, keyType }: AuditTarget): AuditTarget {
+  return { chainId, genesisHash: genesisHash?.toLowerCase(), contract: contract.toLowerCase(), keyType };
 }

@@ -7,15 +7,15 @@ import { rootOfFileName } from "keyroot/internal/merkle";
 import type { RpcCall } from "keyroot/internal/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
-import { readRoots } from "../rpc/readRoots.ts";
+import { proveBlockNumber, proveRoots, readRoots } from "../follow/index.ts";
 import type { AuditState } from "./auditState.ts";
 import { auditRoot } from "./auditRoot.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
-import { CONCURRENT_CALLS } from "./history.ts";
-import { proveBlockNumber, proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
 
+/** The maximum number of concurrent JSON-RPC requests of one kind. */
+const CONCURRENT_CALLS = 8;
 /** The number of unavailable files after which the audit requests no more files. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;

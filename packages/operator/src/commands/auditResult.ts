@@ -1,7 +1,7 @@
 import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding, Severity } from "../audit/finding.ts";
 import { printable } from "keyroot/internal/input";
-import type { DatedRootLog } from "../audit/history.ts";
+import type { DatedRootLog } from "../follow/index.ts";
 import { plural } from "../plural.ts";
 import { describeSource } from "./describeSource.ts";
 import { style } from "./output.ts";

@@ -8,10 +8,9 @@ import {
   type RpcCall,
   rpcCaller,
 } from "keyroot/internal/transport";
-import type { FileSource } from "../audit/fileSource.ts";
+import { type FileSource, isLocalChain } from "../follow/index.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
-import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { repeatingCaller } from "../rpc/repeatReads.ts";
 import { checkAddress } from "./hexOptions.ts";
@@ -141,10 +140,10 @@ function missing(option: string): never {
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(
-  args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
+  args: { files: string | undefined; merkleUrl: string | undefined },
   chainAndFiles: ChainAndFiles,
 ): FileSource {
-  const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
+  const limits = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
   // If variables set both sources, use the file host, because clients read their files from the file host.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: chainAndFiles.merkleUrl, allowHttp: chainAndFiles.allowHttp, ...limits }

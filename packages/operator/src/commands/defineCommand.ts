@@ -95,17 +95,21 @@ export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
 
-/** A command: the definition, and a function that loads the command's handler. `H` is the host type of the handler. */
+/** A command: its definition and its code. `H` is the type of the host that the code needs. */
 export interface Command<H extends Host = Host> extends Definition {
-  readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
+  /** Does the work of the command. Returns undefined if it has already printed all output. */
+  readonly run: (args: never, host: H) => Promise<Outcome | undefined>;
 }
 
-/** Combines a definition with the command's handler. */
-export function defineCommand<const D extends Definition, H extends Host>(
+/**
+ * Defines a command in one place: its help, its options and its code. The file of a command is also loaded for
+ * `--help`, so it imports only types and definitions, and `run` loads everything else on demand.
+ */
+export function command<const D extends Definition, H extends Host>(
   definition: D,
-  load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
-): Command<H> {
-  return { ...definition, load };
+  run: (args: Parsed<D>, host: H) => Promise<Outcome | undefined>,
+): D & Command<H> {
+  return { ...definition, run };
 }
 
 /**

@@ -1,45 +1,60 @@
 import { join } from "node:path";
-import { Chain } from "../publisher/chain/chain.ts";
-import { chainKeyOf } from "../publisher/chain/localChains.ts";
-import { constructorArguments, deploy } from "../publisher/deploy.ts";
+import { chainOptions, command, flag, json, text } from "./defineCommand.ts";
+import { transaction } from "./options.ts";
 import { printWaiting } from "./output.ts";
-import { openSigner } from "../publisher/signers/openSigner.ts";
-import { costLimitsOf } from "./costOptions.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "./host.ts";
-import { ChainAndFiles } from "./chainAndFiles.ts";
-import { checkAddress } from "./hexOptions.ts";
 
 /** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes the deployment. */
-export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Promise<Outcome> {
-  const { deterministic, timeout } = args;
-  const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
-  const chainAndFiles = await ChainAndFiles.resolve(args, host);
-  const { call, chainId, allowHttp } = chainAndFiles;
-  const limits = costLimitsOf(args, chainAndFiles) ?? "local";
-  await chainAndFiles.verifyChainId();
-  const chain = new Chain(call);
-  const signer = await openSigner(host.environment, allowHttp);
-  const name = chainKeyOf(chainId, await chain.genesisHash(chainId));
-  const recordFile = join(host.root, ".keyroot", "deployments", `chain-${name}.json`);
-  const options = {
-    ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, recordFile },
-    firstAccountsRegistry: chainAndFiles.stackContract,
-    onWaiting: printWaiting,
-  };
-  const { contract, owner: currentOwner, initialOwner, codeHash, existed } = await deploy(chain, options);
-  const argument = constructorArguments(initialOwner).slice(2);
-  return {
-    json: { contract, chainId, owner: currentOwner, codeHash, existed, constructorArguments: argument },
-    text: [
-      existed
-        ? `PublicKeyRegistry already exists at ${contract} on chain ${chainId}. Nothing was sent.`
-        : `PublicKeyRegistry is at ${contract} on chain ${chainId}.`,
-      `  owner      ${currentOwner}`,
-      `  code hash  ${codeHash}`,
-      "To show the source on block explorers (docs/contract.md), submit",
-      "  input      verification/PublicKeyRegistry.json of the package @keyroot/contracts",
-      `  arguments  ${argument}`,
-    ].join("\n"),
-  };
-}
+export const deploy = command(
+  {
+    summary: "Deploy a registry, or print its address if it is deployed already",
+    needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
+    options: {
+      owner: text("address", "Account or Safe that may add roots", { defaultText: "the deploying account" }),
+      deterministic: flag(
+        "Deploy with CREATE2. The registry then has the same address on every chain for the same --owner",
+      ),
+      ...transaction,
+      ...chainOptions,
+      json,
+    },
+  },
+  async (args, host) => {
+    const { Chain } = await import("../publisher/chain/chain.ts");
+    const { chainKeyOf } = await import("../follow/index.ts");
+    const { constructorArguments, deploy } = await import("../publisher/deploy.ts");
+    const { openSigner } = await import("../publisher/signers/openSigner.ts");
+    const { ChainAndFiles } = await import("./chainAndFiles.ts");
+    const { costLimitsOf } = await import("./costOptions.ts");
+    const { checkAddress } = await import("./hexOptions.ts");
+    const { deterministic, timeout } = args;
+    const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
+    const chainAndFiles = await ChainAndFiles.resolve(args, host);
+    const { call, chainId, allowHttp } = chainAndFiles;
+    const limits = costLimitsOf(args, chainAndFiles) ?? "local";
+    await chainAndFiles.verifyChainId();
+    const chain = new Chain(call);
+    const signer = await openSigner(host.environment, allowHttp);
+    const name = chainKeyOf(chainId, await chain.genesisHash(chainId));
+    const recordFile = join(host.root, ".keyroot", "deployments", `chain-${name}.json`);
+    const options = {
+      ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, recordFile },
+      firstAccountsRegistry: chainAndFiles.stackContract,
+      onWaiting: printWaiting,
+    };
+    const { contract, owner: currentOwner, initialOwner, codeHash, existed } = await deploy(chain, options);
+    const argument = constructorArguments(initialOwner).slice(2);
+    return {
+      json: { contract, chainId, owner: currentOwner, codeHash, existed, constructorArguments: argument },
+      text: [
+        existed
+          ? `PublicKeyRegistry already exists at ${contract} on chain ${chainId}. Nothing was sent.`
+          : `PublicKeyRegistry is at ${contract} on chain ${chainId}.`,
+        `  owner      ${currentOwner}`,
+        `  code hash  ${codeHash}`,
+        "To show the source on block explorers (docs/contract.md), submit",
+        "  input      verification/PublicKeyRegistry.json of the package @keyroot/contracts",
+        `  arguments  ${argument}`,
+      ].join("\n"),
+    };
+  },
+);

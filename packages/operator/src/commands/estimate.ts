@@ -1,49 +1,69 @@
 import { ArgumentError } from "keyroot/internal/errors";
 import { describeValue } from "keyroot/internal/input";
-import { estimateCost, type CostEstimate } from "../publisher/plan/estimateCost.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "./host.ts";
-import { skippedLine } from "./inputFiles.ts";
-import { describeEther, describeGwei, describeMoney } from "./describeAmounts.ts";
-import { planRecords } from "./planRecords.ts";
 import { plural } from "../plural.ts";
-import { ChainAndFiles } from "./chainAndFiles.ts";
+import type { CostEstimate } from "../publisher/plan/estimateCost.ts";
+import { command, json, text } from "./defineCommand.ts";
+import { chain, recordFiles, REGISTRY } from "./options.ts";
+
+type Amounts = Pick<typeof import("./describeAmounts.ts"), "describeEther" | "describeGwei" | "describeMoney">;
 
 /** `keyroot estimate`: estimates the cost of publishing records at current prices. */
-export default async function estimate(args: ArgsOf<"estimate">, host: Host): Promise<Outcome> {
-  const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
-  const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
-  const chainAndFiles = await ChainAndFiles.resolve(args, host);
-  const { registry, plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
-  if (plan.batches.length === 0) {
-    return {
-      json: { users: 0, transactions: 0, alreadyPublished, skipped: bad },
-      text: [`Nothing to publish, ${plural(alreadyPublished, "user")} already published.`, ...skippedLine(bad)].join(
-        "\n",
+export const estimate = command(
+  {
+    summary: "Estimate the current cost of publishing users' keys",
+    needs: () => REGISTRY,
+    options: {
+      ...recordFiles,
+      ethPrice: text(
+        "price",
+        "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
       ),
-    };
-  }
-  const costs = await estimateCost(plan, registry);
-  const { baseFeePerGas, priorityFee, dataFee, cost, costAtMost, ...counts } = costs;
-  return {
-    json: {
-      ...counts,
-      alreadyPublished,
-      fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
-      baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
-      priorityFee: String(priorityFee),
-      dataFeeWei: String(dataFee),
-      costWei: String(cost),
-      costAtMostWei: String(costAtMost),
-      money: money(cost),
-      moneyAtMost: money(costAtMost),
-      skipped: bad,
+      ...chain,
+      json,
     },
-    text: [...describe(costs, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
-  };
-}
+  },
+  async (args, host) => {
+    const { estimateCost } = await import("../publisher/plan/estimateCost.ts");
+    const { ChainAndFiles } = await import("./chainAndFiles.ts");
+    const { describeEther, describeGwei, describeMoney } = await import("./describeAmounts.ts");
+    const amounts = { describeEther, describeGwei, describeMoney };
+    const { planRecords } = await import("./planRecords.ts");
+    const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
+    const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
+    const chainAndFiles = await ChainAndFiles.resolve(args, host);
+    const { registry, plan, alreadyPublished } = await planRecords(args, chainAndFiles);
+    if (plan.batches.length === 0) {
+      return {
+        json: { users: 0, transactions: 0, alreadyPublished },
+        text: `Nothing to publish, ${plural(alreadyPublished, "user")} already published.`,
+      };
+    }
+    const costs = await estimateCost(plan, registry);
+    const { baseFeePerGas, priorityFee, dataFee, cost, costAtMost, ...counts } = costs;
+    return {
+      json: {
+        ...counts,
+        alreadyPublished,
+        fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
+        baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
+        priorityFee: String(priorityFee),
+        dataFeeWei: String(dataFee),
+        costWei: String(cost),
+        costAtMostWei: String(costAtMost),
+        money: money(cost),
+        moneyAtMost: money(costAtMost),
+      },
+      text: describe(costs, alreadyPublished, money, amounts).join("\n"),
+    };
+  },
+);
 
-function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
+function describe(
+  costs: CostEstimate,
+  alreadyPublished: number,
+  money: (wei: bigint) => number | undefined,
+  { describeEther, describeGwei, describeMoney }: Amounts,
+): string[] {
   const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = costs;
   const { baseFeePerGas, dataGas, dataFee, cost, costAtMost } = costs;
   const inMoney = (wei: bigint) => {

@@ -25,6 +25,3 @@ export interface Outcome {
   json: object;
   text: string;
 }
-
-/** Does the work of a command. Returns undefined if the handler has already printed all output. */
-export type Handler<Args> = (args: Args, host: Host) => Promise<Outcome | undefined>;

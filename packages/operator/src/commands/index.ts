@@ -1,8 +1,7 @@
-export { type CommandName } from "./commandDefinitions.ts";
-export { type Command, defineCommand } from "./defineCommand.ts";
+export { type Command } from "./defineCommand.ts";
 export { EXIT, exitCodeOfSignal } from "./exitCodes.ts";
-export { type Handler, type Host, type Outcome } from "./host.ts";
-export { messageOf, outputIsLost, print, printError, shellCommand, style } from "./output.ts";
+export { type Host, type Outcome } from "./host.ts";
+export { messageOf, outputIsLost, print, printError, printOutcome, shellCommand, style } from "./output.ts";
 export { plural } from "../plural.ts";
 export { type StopSignal, untilStopped } from "./stopSignals.ts";
-export { commandsWith, loadServiceCommands } from "./commandHandlers.ts";
+export { commandsWith, loadServiceCommands } from "./commandTable.ts";

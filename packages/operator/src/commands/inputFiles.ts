@@ -1,7 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
-import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
+import { readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
 import { plural } from "../plural.ts";
 import type { Progress } from "./progress.ts";
 
@@ -9,31 +11,29 @@ import type { Progress } from "./progress.ts";
 const LISTED = 20;
 
 /**
- * Reads the records of `--records`. A bad row is an error unless `--skip-bad` is set.
- * @param skipBad undefined if the command has no `--skip-bad` option
+ * Reads the records of `--records`.
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
-  { records: path, skipBad }: { records: string; skipBad?: boolean },
+  { records: path, keyType }: { records: string; keyType: KeyTypeName },
   progress: Progress,
-): Promise<RecordsRead> {
+): Promise<RecordsRead["records"]> {
   const isStandardInput = path === "-";
   const name = isStandardInput ? "Standard input" : path;
-  const read = await readRecords(isStandardInput ? process.stdin : path, (done, size) => {
+  const onRead = (done: number, size: number) => {
     progress.update("reading records", done, size, "bytes");
-  });
-  const { records, bad } = read;
-  if (bad.length > 0 && !skipBad) {
+  };
+  const type = await loadKeyType(keyType);
+  const { records, bad } = await readRecords(isStandardInput ? process.stdin : path, onRead, type);
+  if (bad.length > 0) {
     const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
     const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";
     const total = plural(bad.length + records.length, "row");
-    const remedy =
-      skipBad === undefined ? "Correct the rows." : "Nothing was written. Correct the rows, or set --skip-bad.";
-    const message = `${name} has ${plural(bad.length, "bad row")} among ${total}. ${remedy}${rows.join("")}${more}`;
+    const message = `${name} has ${plural(bad.length, "bad row")} among ${total}. Nothing was written. Correct or remove the rows.${rows.join("")}${more}`;
     throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
   }
   if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${name} has no records to publish.`);
-  return read;
+  return records;
 }
 
 /** Reads the lines of a file, and skips empty lines. @throws ArgumentError FILE_UNREADABLE */
@@ -43,13 +43,6 @@ export async function readLines(path: string): Promise<string[]> {
   } catch (cause) {
     throw unreadableInput(path, cause);
   }
-}
-
-/** Describes the rows that `--skip-bad` skipped. Returns an empty list if no rows were skipped. */
-export function skippedLine(bad: readonly BadRow[]): string[] {
-  if (bad.length === 0) return [];
-  const lines = bad.map(({ line }) => line).join(", ");
-  return [`Skipped ${plural(bad.length, "bad row")}, ${bad.length === 1 ? "line" : "lines"} ${lines}.`];
 }
 
 /** Reads a file that an argument names. Rejects folders and devices. @throws ArgumentError FILE_UNREADABLE */

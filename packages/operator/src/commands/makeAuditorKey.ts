@@ -1,14 +1,23 @@
-import { makeAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "./host.ts";
-import { writeKeyFile } from "./newKeyFile.ts";
+import { command, json, text } from "./defineCommand.ts";
+import { newKeyFile } from "./options.ts";
 
 /** `keyroot make-auditor-key`: creates a key that signs statements, and stores the key in an encrypted file. */
-export default async function makeAuditorKey(args: ArgsOf<"make-auditor-key">, host: Host): Promise<Outcome> {
-  const { out, name } = args;
-  const key = await writeKeyFile(out, host.environment, (passphrase) => makeAuditorKeyFile(name, passphrase));
-  return {
-    json: { key: key.text },
-    text: `${out} contains the new key in encrypted form. Publish the public key:\n${key.text}`,
-  };
-}
+export const makeAuditorKey = command(
+  {
+    summary: "Create an auditor's signing key, and store it in an encrypted file",
+    options: {
+      out: newKeyFile,
+      name: text("name", "Name of the auditor: a URL without https://, such as auditor.example", { required: true }),
+      json,
+    },
+  },
+  async ({ out, name }, host) => {
+    const { makeAuditorKeyFile } = await import("../audit/statements/auditorKeyFile.ts");
+    const { writeKeyFile } = await import("./newKeyFile.ts");
+    const key = await writeKeyFile(out, host.environment, (passphrase) => makeAuditorKeyFile(name, passphrase));
+    return {
+      json: { key: key.text },
+      text: `${out} contains the new key in encrypted form. Publish the public key:\n${key.text}`,
+    };
+  },
+);

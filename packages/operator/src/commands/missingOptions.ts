@@ -1,4 +1,4 @@
-import { isLocalChain } from "../publisher/chain/localChains.ts";
+import { isLocalChain } from "../follow/index.ts";
 import { readStackAt, type StackFile } from "./stackFile.ts";
 import { type Definition, optionName } from "./defineCommand.ts";
 import type { Host } from "./host.ts";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { styleText } from "node:util";
 import { KeyrootError, VerificationError } from "keyroot/internal/errors";
 import { printable } from "keyroot/internal/input";
@@ -10,14 +11,40 @@ let lost = false;
 /** The maximum time in ms to wait at exit until a pipe's reader has accepted all output. */
 const READER_TIMEOUT_MS = 5_000;
 
-/** Writes a line to standard output, unless output has stopped. */
+/**
+ * Writes text and a line break to standard output, unless output has stopped. Escapes invisible characters and terminal
+ * control characters, because services, endpoints and files send text that ends up here. Only `style` colors text.
+ */
 export function print(text: string): void {
-  if (!lost) process.stdout.write(`${text}\n`);
+  write(toTerminal(text));
 }
 
-/** Writes a line to standard error. */
+/** Writes a value as one line of JSON to standard output, with the same characters escaped as in JSON strings. */
+export function printJson(value: unknown): void {
+  write(JSON.stringify(value).replace(UNPRINTABLE, (character) => [...toCodeUnits(character)].join("")));
+}
+
+/** Writes text and a line break to standard error, with the same characters escaped as `print`. */
 export function printError(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${toTerminal(text)}\n`);
+}
+
+function write(line: string): void {
+  if (!lost) process.stdout.write(`${line}\n`);
+}
+
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** Stands for the escape character in the result of `style`. Nobody else can write it, because it is random. */
+const ESCAPE = `<${randomUUID()}>`;
+
+function toTerminal(text: string): string {
+  const parts = text.split(ESCAPE).map((part) => part.replace(/[^\n\t]+/g, printable));
+  return parts.join("\u001b");
+}
+
+function* toCodeUnits(character: string): Generator<string> {
+  for (let i = 0; i < character.length; i++) yield `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`;
 }
 
 /** Shows why a transaction is in no block yet. @param reason whole sentences */
@@ -60,7 +87,8 @@ function onOutputError({ code, message }: NodeJS.ErrnoException): void {
 
 /** Prints the outcome of a command to standard output: text, or one JSON object with `--json`. */
 export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
-  print(asJson ? JSON.stringify(json) : text);
+  if (asJson) printJson(json);
+  else print(text);
 }
 
 /** Prints that a damaged state is built again. */
@@ -70,7 +98,7 @@ export function printRebuild(damage: string): void {
 
 /** Prints a command's error as text to standard error, or as one JSON object to standard output. */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
-  if (options.json) print(JSON.stringify({ error: errorToJson(error) }));
+  if (options.json) printJson({ error: errorToJson(error) });
   else printError(describeError(error));
   if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
     printError(error.stack ?? error.message);
@@ -99,6 +127,9 @@ export function messageOf(error: unknown): string {
   return lines.map(printable).join("\n");
 }
 
+/** The place of the text in a format. */
+const MARK = "text";
+
 const FORMATS = {
   heading: "bold",
   success: "green",
@@ -108,10 +139,11 @@ const FORMATS = {
   dim: "dim",
 } as const;
 
-/** Colors text for a terminal, unless NO_COLOR is set. For other outputs, returns plain text unless FORCE_COLOR is set. */
+/** Colors text for `print` and a terminal, unless NO_COLOR is set. For other outputs, returns plain text unless FORCE_COLOR is set. */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];
-  return styleText(typeof format === "string" ? format : [...format], text, { stream });
+  const styled = styleText(typeof format === "string" ? format : [...format], MARK, { stream });
+  return styled.replaceAll("\u001b", ESCAPE).replace(MARK, () => text);
 }
 
 /** Joins words to a command line for a POSIX shell, and quotes words where necessary. */

@@ -1,3 +1,4 @@
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
@@ -6,13 +7,13 @@ import { Progress } from "./progress.ts";
 
 /** Reads the records in `--records`, and plans their publication. Stores and sends nothing. */
 export async function planRecords(
-  args: { records: string; skipBad: boolean; usersPerFile: number },
+  args: { records: string; usersPerFile: number; keyType: KeyTypeName },
   chainAndFiles: ChainAndFiles,
 ) {
   await chainAndFiles.verifyChainId();
   const registry = await Registry.connect(chainAndFiles.call, chainAndFiles.contract);
   using progress = new Progress();
-  const { records, bad } = await loadRecords(args, progress);
+  const records = await loadRecords(args, progress);
   let alreadyPublished = 0;
   const plan = await makePlan(records, registry, {
     usersPerFile: args.usersPerFile,
@@ -21,5 +22,5 @@ export async function planRecords(
       progress.update(stage, done, users);
     },
   });
-  return { registry, plan, alreadyPublished, bad };
+  return { registry, plan, alreadyPublished };
 }

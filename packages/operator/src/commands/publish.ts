@@ -1,55 +1,111 @@
 import { setFlagsFromString } from "node:v8";
-import { Registry } from "../publisher/chain/registry.ts";
-import { fetchFromHost } from "../publisher/files/fetchFile.ts";
-import { openStore } from "../publisher/files/openStore.ts";
-import { FolderJournal } from "../publisher/journal/folderJournal.ts";
-import { keyDiffers } from "../publisher/plan/compareKeys.ts";
-import { planTargetOf } from "../publisher/plan/makePlan.ts";
-import { countUsers } from "../publisher/plan/plan.ts";
-import { serializePlan } from "../publisher/plan/planFormat.ts";
-import { publish } from "../publisher/publish.ts";
-import type { PublishEvent } from "../publisher/publishEvents.ts";
+import { ArgumentError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
+import type { Registry } from "../publisher/chain/registry.ts";
 import type { PublishOptions } from "../publisher/publishOptions.ts";
-import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
-import { openSigner } from "../publisher/signers/openSigner.ts";
-import { signingSender } from "../publisher/signers/signer.ts";
-import { costLimitsOf } from "./costOptions.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "./host.ts";
-import { loadRecords, skippedLine } from "./inputFiles.ts";
-import { EXIT } from "./exitCodes.ts";
-import { describeError, errorToJson, print, printError, shellCommand } from "./output.ts";
 import { plural } from "../plural.ts";
-import { nodeFetch } from "../http/nodeFetch.ts";
-import { planRecords } from "./planRecords.ts";
-import { dateOf, planFolderOf } from "./unfinishedPlan.ts";
-import { Progress } from "./progress.ts";
-import { PublishBar } from "./publishBar.ts";
-import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";
-import { ChainAndFiles } from "./chainAndFiles.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
+import { command, flag, integer, type Parsed, text } from "./defineCommand.ts";
+import { EXIT } from "./exitCodes.ts";
+import type { Host, Outcome } from "./host.ts";
+import {
+  besideFiles,
+  chain,
+  costLimits,
+  files,
+  FILES_OF_REGISTRY,
+  maxCostOfPlan,
+  merkleUrl,
+  planFolder,
+  recordFiles,
+  REGISTRY,
+} from "./options.ts";
+import { describeError, errorToJson, printError, printJson, shellCommand } from "./output.ts";
+import type { PublishBar } from "./publishBar.ts";
 
-type Args = ArgsOf<"publish">;
+const options = {
+  ...recordFiles,
+  files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
+  ...besideFiles,
+  planOnly: flag("Show the plan without storing or sending anything"),
+  safeTransactions: text(
+    "dir",
+    "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
+    { excludes: ["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"] },
+  ),
+  plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
+  ...costLimits,
+  maxCost: maxCostOfPlan,
+  maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
+    variable: "KEYROOT_MAX_COST_PER_DAY",
+  }),
+  confirmations: text(
+    "n",
+    "Number of confirmations to wait for, including the transaction's own block, or finalized to wait until the blocks of the roots are finalized",
+    { default: "1", variable: "KEYROOT_CONFIRMATIONS" },
+  ),
+  timeout: integer("seconds", "Maximum number of seconds to wait without progress. The wait for a Safe has no limit", {
+    min: 1,
+    default: 600,
+  }),
+  ...chain,
+  merkleUrl,
+  json: flag("Print each event and the result as one JSON object per line"),
+};
+
+type Args = Parsed<{ summary: string; options: typeof options }>;
+
+function needs({ planOnly, safeTransactions }: Readonly<Record<string, unknown>>): string[] {
+  if (planOnly === true) return REGISTRY;
+  const limits = safeTransactions === undefined ? ["maxFee"] : [];
+  return ["files", ...FILES_OF_REGISTRY, "chainId", ...limits];
+}
 
 /** `keyroot publish`: stores the files of users' keys, adds the files' roots to the registry, and verifies every key. */
-export default async function publishKeys(args: Args, host: Host): Promise<Outcome | undefined> {
-  const { planOnly, safeTransactions, json } = args;
-  // Keep the memory for short-lived objects small. A larger memory takes 100 MB more for a million users and saves no
-  // time (`bench/publish.ts`).
-  setFlagsFromString("--semi-space-growth-factor=1");
-  // Collect garbage in one thread, because parallel threads take more processor time.
-  setFlagsFromString("--no-parallel-scavenge");
-  const usersPerFile =
-    safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
-  const options = optionsOf(args);
-  const chainAndFiles = await ChainAndFiles.resolve(args, host, { fetch: nodeFetch });
-  const { contract } = chainAndFiles;
-  if (planOnly) return showPlan(args, chainAndFiles);
-  const { merkleUrl, chainId } = chainAndFiles;
+export const publish = command(
+  { summary: "Store the files of users' keys, then add their roots to the registry", needs, options },
+  async (args, host): Promise<Outcome | undefined> => {
+    const { ChainAndFiles } = await import("./chainAndFiles.ts");
+    const { nodeFetch } = await import("../http/nodeFetch.ts");
+    // Keep the memory for short-lived objects small. A larger memory takes 100 MB more for a million users and saves no
+    // time (`bench/publish.ts`).
+    setFlagsFromString("--semi-space-growth-factor=1");
+    // Collect garbage in one thread, because parallel threads take more processor time.
+    setFlagsFromString("--no-parallel-scavenge");
+    const finality = finalityOf(args.confirmations);
+    const chainAndFiles = await ChainAndFiles.resolve(args, host, { fetch: nodeFetch });
+    return args.planOnly ? showPlan(args, chainAndFiles) : publishRecords(args, finality, chainAndFiles, host);
+  },
+);
+
+async function publishRecords(
+  args: Args,
+  finality: PublishOptions["finality"],
+  chainAndFiles: ChainAndFiles,
+  host: Host,
+): Promise<Outcome> {
+  const { Registry } = await import("../publisher/chain/registry.ts");
+  const { fetchFromHost } = await import("../follow/index.ts");
+  const { openStore } = await import("../publisher/files/openStore.ts");
+  const { FolderJournal } = await import("../publisher/journal/folderJournal.ts");
+  const { keyDiffers } = await import("../publisher/plan/compareKeys.ts");
+  const { planTargetOf } = await import("../publisher/plan/makePlan.ts");
+  const publisher = await import("../publisher/publish.ts");
+  const { openSigner } = await import("../publisher/signers/openSigner.ts");
+  const { signingSender } = await import("../publisher/signers/signer.ts");
+  const { costLimitsOf } = await import("./costOptions.ts");
+  const { loadRecords } = await import("./inputFiles.ts");
+  const { Progress } = await import("./progress.ts");
+  const { PublishBar } = await import("./publishBar.ts");
+  const { describeEvent, describeResult, eventToJson, summaryOf } = await import("./publishResult.ts");
+  const { planFolderOf } = await import("./unfinishedPlan.ts");
+  const { safeTransactions, timeout, json } = args;
+  const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
   const limits = costLimitsOf(args, chainAndFiles);
   const store = await openStore(chainAndFiles.files, args);
   await chainAndFiles.verifyChainId();
   const registry = await Registry.connect(chainAndFiles.call, contract);
-  const signer = await openSigner(host.environment, chainAndFiles.allowHttp);
+  const signer = await openSigner(host.environment, allowHttp);
   const planTarget = await planTargetOf(registry);
   using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, host.root));
   using progress = new Progress({
@@ -58,37 +114,34 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
     },
     ...(!json && { printLine: printError }),
   });
-  const { records, bad } = await loadRecords(args, progress);
+  const records = await loadRecords(args, progress);
   const bar = new PublishBar(progress);
-  const result = await publish(records, {
+  const result = await publisher.publish(records, {
     registry,
     chainId,
     limits,
     store,
     ...(safeTransactions === undefined
       ? { send: signer && signingSender(signer, { ...planTarget, chainId }, chainAndFiles.call) }
-      : { execute: bySafe(safeTransactions, registry, bar, json) }),
+      : { execute: await bySafe(safeTransactions, registry, bar, json) }),
     journal,
-    usersPerFile,
-    fetchFile: fetchFromHost(merkleUrl, { allowHttp: chainAndFiles.allowHttp }),
-    ...options,
+    usersPerFile: await usersPerFileOf(args),
+    keyType: records.keyType,
+    fetchFile: fetchFromHost(merkleUrl, { allowHttp }),
+    finality,
+    sending: { timeoutMs: timeout * 1000 },
     onProgress: (stage, done, users) => {
-      if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
+      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users });
     },
     onEvent: (event) => {
       bar.take(event);
-      if (json) print(eventToJson(event));
-      else if (event.event === "waiting") printError(`Waiting: ${event.reason}.`);
-      else if (event.event === "resumed") printError(describeResumed(event));
-      else if (event.event === "rebuilt") printError(`Rebuilt ${event.root}.json, which was missing from the store.`);
-      else if (event.event === "withoutRecord") printError(describeWithoutRecord(event));
-      else if (event.event === "reverted") printError(describeReverted(event));
-      else if (event.event === "replanned") printError(describeReplanned(event));
-      else if (event.event === "notCompared") printError(describeNotCompared(event));
+      const line = json ? undefined : describeEvent(event);
+      if (json) printJson(eventToJson(event));
+      else if (line !== undefined) printError(line);
     },
   });
-  const summary = { ...summaryOf(result), contract, skipped: bad };
-  const text = describeResult(result, bad);
+  const summary = { ...summaryOf(result), contract };
+  const text = describeResult(result);
   if (result.differing.length === 0) return { json: summary, text };
   // Everything else is published. The command still fails, because these records are not.
   const error = keyDiffers(result.differing);
@@ -97,20 +150,28 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   return { json: { ...summary, error: errorToJson(error) }, text };
 }
 
+/** Returns the maximum number of users in one file. A transaction of a Safe has room for fewer. */
+async function usersPerFileOf({ usersPerFile, safeTransactions }: Args): Promise<number> {
+  if (safeTransactions === undefined) return usersPerFile;
+  const { USERS_PER_SAFE_TRANSACTION } = await import("../publisher/safe/executeBySafe.ts");
+  return Math.min(usersPerFile, USERS_PER_SAFE_TRANSACTION);
+}
+
 /** `--safe-transactions`: writes transactions that the owners of a Safe sign. */
-function bySafe(
+async function bySafe(
   dir: string,
   registry: Registry,
   bar: PublishBar,
   json: boolean,
-): NonNullable<PublishOptions["execute"]> {
+): Promise<NonNullable<PublishOptions["execute"]>> {
+  const { executeBySafe } = await import("../publisher/safe/executeBySafe.ts");
   return (batches, plan) =>
     executeBySafe(batches, plan, {
       dir,
       now: () => Date.now(),
       getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
       onFiles: (paths) => {
-        if (json) print(JSON.stringify({ event: "exported", files: paths }));
+        if (json) printJson({ event: "exported", files: paths });
         else printError(["Load these files in the Safe's Transaction Builder:", ...paths].join("\n  "));
       },
       onProgress: (done, users) => {
@@ -121,7 +182,10 @@ function bySafe(
 
 /** `--plan-only`: prints the plan. Stores and sends nothing. */
 async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outcome | undefined> {
-  const { plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
+  const { countUsers } = await import("../publisher/plan/plan.ts");
+  const { serializePlan } = await import("../publisher/plan/planFormat.ts");
+  const { planRecords } = await import("./planRecords.ts");
+  const { plan, alreadyPublished } = await planRecords(args, chainAndFiles);
   if (args.json) {
     for (const line of serializePlan(plan)) process.stdout.write(line);
     return undefined;
@@ -131,43 +195,21 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
   });
   const users = plural(countUsers(plan.batches), "user");
   const sum = `${users} to publish in ${plural(plan.batches.length, "transaction")}, ${alreadyPublished} already published.`;
-  return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
+  return { json: {}, text: [...lines, sum].join("\n") };
 }
 
-function optionsOf({ inFlight, confirmations, finalized, timeout }: Args) {
-  return {
-    finality: finalized ? ("finalized" as const) : { confirmations },
-    sending: {
-      inFlight,
-      timeoutMs: timeout * 1000,
-    },
-  };
-}
-
-function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
-  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
-}
-
-function describeReverted({ hash, blockNumber, root }: Extract<PublishEvent, { event: "reverted" }>): string {
-  return `The transaction ${hash} in block ${blockNumber} was reverted. The root ${root} is added in another transaction.`;
-}
-
-function describeReplanned({ batches }: Extract<PublishEvent, { event: "replanned" }>): string {
-  return `Some batches no longer fit into a transaction. The plan was divided, and now has ${plural(batches, "root")}.`;
-}
-
-function describeNotCompared({ root, users, code, message }: Extract<PublishEvent, { event: "notCompared" }>): string {
-  return `Warning: the published keys of ${plural(users, "user")} with the root ${root} were not compared with the records. ${code}: ${message}`;
-}
-
-function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
-  const more = users > userIDs.length ? ` and ${users - userIDs.length} more` : "";
-  const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
-  return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
+/** Reads `--confirmations`: a number, or `finalized`. @throws ArgumentError ARGUMENT_INVALID */
+function finalityOf(confirmations: string): PublishOptions["finality"] {
+  if (confirmations === "finalized") return confirmations;
+  if (/^[1-9]\d{0,8}$/.test(confirmations)) return { confirmations: Number(confirmations) };
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    `--confirmations must be a whole number of 1 or more, or finalized, not ${describeValue(confirmations)}.`,
+  );
 }
 
 function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
-  if (json) print(JSON.stringify({ event: "interrupted", resume }));
+  if (json) printJson({ event: "interrupted", resume });
   else printError(`Interrupted. Finished work is saved. To resume:\n  ${resume}`);
 }

@@ -1,9 +1,8 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
-import type { BadRow } from "../publisher/records/readRecords.ts";
-import { skippedLine } from "./inputFiles.ts";
 import { describeEther } from "./describeAmounts.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";
+import { dateOf } from "./unfinishedPlan.ts";
 
 /** Formats the result of `publish` as an object. Amounts of wei are decimal text. */
 export function summaryOf({ published, alreadyPublished, superseded, differing }: PublishResult) {
@@ -29,7 +28,7 @@ export function summaryOf({ published, alreadyPublished, superseded, differing }
 }
 
 /** Formats the result of `publish` as text. */
-export function describeResult(result: PublishResult, bad: readonly BadRow[]): string {
+export function describeResult(result: PublishResult): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
   const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
   return [
@@ -39,14 +38,57 @@ export function describeResult(result: PublishResult, bad: readonly BadRow[]): s
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
     `${style("success", "Published")} ${plural(users, "user")}, ${alreadyPublished} already published.`,
     ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
-    ...skippedLine(bad),
   ].join("\n");
 }
 
-/** Formats an event as one line of JSON. */
-export function eventToJson(event: PublishEvent): string {
-  // Use no replacer function, because JSON.stringify would call the function for each of 700 user ids.
-  if (event.event === "published")
-    return JSON.stringify({ ...event, gasPrice: String(event.gasPrice), dataFee: String(event.dataFee) });
-  return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+/** Converts an event to a value for JSON. */
+export function eventToJson(event: PublishEvent): object {
+  const fields = Object.entries(event).map(([name, value]: [string, unknown]) => {
+    return [name, typeof value === "bigint" ? String(value) : value] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Describes an event that a person should know of in one line. Returns undefined for events of the normal progress. */
+export function describeEvent(event: PublishEvent): string | undefined {
+  switch (event.event) {
+    case "waiting":
+      return `Waiting: ${event.reason}.`;
+    case "resumed":
+      return describeResumed(event);
+    case "rebuilt":
+      return `Rebuilt ${event.root}.json, which was missing from the store.`;
+    case "withoutRecord":
+      return describeWithoutRecord(event);
+    case "reverted":
+      return describeReverted(event);
+    case "replanned":
+      return describeReplanned(event);
+    case "notCompared":
+      return describeNotCompared(event);
+    default:
+      return undefined;
+  }
+}
+
+function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
+  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
+}
+
+function describeReverted({ hash, blockNumber, root }: Extract<PublishEvent, { event: "reverted" }>): string {
+  return `The transaction ${hash} in block ${blockNumber} was reverted. The root ${root} is added in another transaction.`;
+}
+
+function describeReplanned({ batches }: Extract<PublishEvent, { event: "replanned" }>): string {
+  return `Some batches no longer fit into a transaction. The plan was divided, and now has ${plural(batches, "root")}.`;
+}
+
+function describeNotCompared({ root, users, code, message }: Extract<PublishEvent, { event: "notCompared" }>): string {
+  return `Warning: the published keys of ${plural(users, "user")} with the root ${root} were not compared with the records. ${code}: ${message}`;
+}
+
+function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
+  const more = users > userIDs.length ? ` and ${users - userIDs.length} more` : "";
+  const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
+  return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
 }

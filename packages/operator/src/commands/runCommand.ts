@@ -20,8 +20,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     checkAllBuiltins();
     checkVariables(host.environment);
     const args = await checkedArguments(command, raw, host);
-    const { default: handle } = await command.load();
-    const outcome = await handle(args as never, host);
+    const outcome = await command.run(args as never, host);
     if (outcome !== undefined) printOutcome(outcome, json);
   } catch (error) {
     // If a step after an alarm fails, keep the exit code for false data.

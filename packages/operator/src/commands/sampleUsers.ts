@@ -1,20 +1,31 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/internal/identity";
-import type { ArgsOf } from "./commandDefinitions.ts";
+import { command, integer } from "./defineCommand.ts";
+import { keyType } from "./options.ts";
 import { outputIsLost } from "./output.ts";
-import { Progress } from "./progress.ts";
 
 /** `keyroot sample-users`: prints records of random users. The command discards the users' private keys. */
-export default async function sampleUsers({ count }: ArgsOf<"sample-users">): Promise<undefined> {
-  using progress = new Progress();
-  for (let i = 1; i <= count && !outputIsLost(); i++) {
-    const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-    const written = process.stdout.write(`${serializeKeyRecord(record)}\n`);
-    // On a terminal, the printed records already show the progress.
-    if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
-    if (!written) await once(process.stdout, "drain").catch(() => undefined);
-    // Allow Node to handle Ctrl-C between two users.
-    await setImmediate();
-  }
-}
+export const sampleUsers = command(
+  {
+    summary: "Print records of random sample users as JSON lines",
+    options: { count: integer("n", "Number of users", { min: 1, default: 25 }), keyType },
+  },
+  async ({ count, ...args }) => {
+    const identity = await import("keyroot/internal/identity");
+    const { generateKeyOf, loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { Progress } = await import("./progress.ts");
+    const type = await loadKeyType(args.keyType);
+    using progress = new Progress();
+    for (let i = 1; i <= count && !outputIsLost(); i++) {
+      const { publicKey } = await generateKeyOf(type.name);
+      const record = identity.makeKeyRecord(identity.randomUserID(), publicKey, type);
+      const written = process.stdout.write(`${identity.serializeKeyRecord(record)}\n`);
+      // On a terminal, the printed records already show the progress.
+      if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
+      if (!written) await once(process.stdout, "drain").catch(() => undefined);
+      // Allow Node to handle Ctrl-C between two users.
+      await setImmediate();
+    }
+    return undefined;
+  },
+);

@@ -1,44 +1,60 @@
-import { getAddress } from "ethers/address";
-import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
 import { VerificationError } from "keyroot/internal/errors";
-import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
-import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
-import { endpointsOf, openTrustedChain, type TrustedBlock } from "./trust.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
-import { Registry } from "../publisher/chain/registry.ts";
-import { ChainAndFiles } from "./chainAndFiles.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
+import { command, json } from "./defineCommand.ts";
 import { describeSource } from "./describeSource.ts";
-import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
+import type { Outcome } from "./host.ts";
+import { chainWithTrust, planFolder, REGISTRY, trust } from "./options.ts";
+import type { TrustedBlock } from "./trust.ts";
+import type { UnfinishedPlan } from "./unfinishedPlan.ts";
 
 /** The retries of reads. The command ends soon if the endpoint is unavailable. */
 const QUICK_RETRY = { retries: 2, initialDelayMs: 300 };
 
 /** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
-export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
-    retry: QUICK_RETRY,
-  });
-  const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
-  const isLatest = source.name === "one-endpoint" && source.tag === "latest";
-  if (!isLatest) return provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);
-  const { contract } = chainAndFiles;
-  const chainId = await chainAndFiles.verifyChainId();
-  const codeHash = await fetchCodeHash(call, contract, "latest");
-  if (codeHash === EMPTY_CODE_HASH) {
-    const message = `There is no contract at ${contract} on chain ${chainId}. Check the address and the endpoint.`;
-    throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
-  }
-  const owner = getAddress(await fetchOwner(call, contract));
-  const userCount = (await fetchUserCountIfAny(call, contract)) ?? null;
-  const unfinished = await findUnfinishedPlan(await Registry.connect(call, contract), host.root, args.plan);
-  const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
-  const found = { contract, chainId, codeHash, owner, userCount, deploymentBlock };
-  const plan = `  unfinished plan   ${describePlan(unfinished)}`;
-  return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
-}
+export const status = command(
+  {
+    summary: "Show the owner, user count and code hash of a registry",
+    needs: () => REGISTRY,
+    options: {
+      plan: planFolder("Folder with the plan of an unfinished publish"),
+      ...trust,
+      ...chainWithTrust,
+      json,
+    },
+  },
+  async (args, host) => {
+    const { getAddress } = await import("ethers/address");
+    const { EMPTY_CODE_HASH, fetchCodeHash } = await import("keyroot/internal/ethereum");
+    const { fetchBlockNumber, fetchOwner, ZERO_ROOT } = await import("keyroot/internal/registry");
+    const { fetchUserCountIfAny } = await import("../follow/index.ts");
+    const { Registry } = await import("../publisher/chain/registry.ts");
+    const { ChainAndFiles } = await import("./chainAndFiles.ts");
+    const { endpointsOf, openTrustedChain } = await import("./trust.ts");
+    const { findUnfinishedPlan } = await import("./unfinishedPlan.ts");
+    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
+      retry: QUICK_RETRY,
+    });
+    const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
+    const isLatest = source.name === "one-endpoint" && source.tag === "latest";
+    if (!isLatest) return provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);
+    const { contract } = chainAndFiles;
+    const chainId = await chainAndFiles.verifyChainId();
+    const codeHash = await fetchCodeHash(call, contract, "latest");
+    if (codeHash === EMPTY_CODE_HASH) {
+      const message = `There is no contract at ${contract} on chain ${chainId}. Check the address and the endpoint.`;
+      throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
+    }
+    const owner = getAddress(await fetchOwner(call, contract));
+    const userCount = (await fetchUserCountIfAny(call, contract)) ?? null;
+    const unfinished = await findUnfinishedPlan(await Registry.connect(call, contract), host.root, args.plan);
+    const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
+    const found = { contract, chainId, codeHash, owner, userCount, deploymentBlock };
+    const plan = `  unfinished plan   ${describePlan(unfinished)}`;
+    return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
+  },
+);
 
 /**
  * Reads the status at the block of the trusted source. With storage proofs of the user count and the code hash, the
@@ -50,6 +66,10 @@ async function provenStatus(
   at: TrustedBlock,
   storageProof: boolean,
 ): Promise<Outcome> {
+  const { getAddress } = await import("ethers/address");
+  const { EMPTY_CODE_HASH } = await import("keyroot/internal/ethereum");
+  const { fetchOwner } = await import("keyroot/internal/registry");
+  const { readCounts } = await import("../follow/index.ts");
   const counts = await readCounts(call, { contract, chainId, at, storageProof }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;
   const owner = getAddress(await fetchOwner(call, contract, { blockHash: at.blockHash }));

@@ -25,8 +25,6 @@ export interface TrustArguments {
   maxAge?: number | undefined;
   beacon?: string | undefined;
   checkpoint?: string | undefined;
-  beaconNetwork?: "mainnet" | "sepolia" | "hoodi" | "gnosis" | "test" | undefined;
-  maxCheckpointAge?: number | undefined;
   auditors?: string | undefined;
   threshold?: number | undefined;
   statementUrls?: string | undefined;
@@ -44,7 +42,7 @@ interface Choice {
 }
 
 const BLOCK = ["block", "maxAge"] as const;
-const LIGHT_CLIENT = ["beacon", "checkpoint", "beaconNetwork", "maxCheckpointAge"] as const;
+const LIGHT_CLIENT = ["beacon", "checkpoint"] as const;
 
 const AUDITORS = ["auditors", "threshold", "statementUrls"] as const;
 
@@ -75,7 +73,6 @@ const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
   },
 };
 
-const DAY_MS = 86_400_000;
 const DEFAULT_CHOICE = "one-endpoint";
 const FORMS = Object.entries(CHOICES).map(([name, { value }]) => (value === undefined ? name : `${name}:${value}`));
 
@@ -169,29 +166,18 @@ export function endpointsOf(rpc: string | undefined): string[] {
 /** Returns the settings of `light-client`. @throws ArgumentError ARGUMENT_INVALID */
 export function lightClientOf(args: TrustArguments): LightClientOptions {
   if (args.beacon === undefined) throw invalid("The light client needs an endpoint. Set --beacon URL.");
-  return { urls: args.beacon.split(","), ...checkpointOf(args) };
+  return { urls: args.beacon.split(","), checkpoint: checkpointOf(args) };
 }
 
-/** Returns the trusted checkpoint, with its network and maximum age. @throws ArgumentError ARGUMENT_INVALID */
-export function checkpointOf({
-  checkpoint,
-  beaconNetwork,
-  maxCheckpointAge,
-}: TrustArguments): Pick<LightClientOptions, "checkpoint" | "network" | "maxCheckpointAgeMs"> {
-  if (checkpoint === undefined || !LOWERCASE_HASH.test(checkpoint)) {
-    const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
-    throw invalid(
-      checkpoint === undefined
-        ? `The checkpoint is missing. Set --checkpoint to ${form}.`
-        : `--checkpoint must be ${form}, not ${describeValue(checkpoint)}.`,
-    );
-  }
-  return {
-    checkpoint,
-    // The test network is the default for the test chain, and is not used with other chains.
-    network: beaconNetwork === "test" ? undefined : beaconNetwork,
-    maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
-  };
+/** Returns the trusted checkpoint. @throws ArgumentError ARGUMENT_INVALID */
+export function checkpointOf({ checkpoint }: TrustArguments): string {
+  if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
+  const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
+  throw invalid(
+    checkpoint === undefined
+      ? `The checkpoint is missing. Set --checkpoint to ${form}.`
+      : `--checkpoint must be ${form}, not ${describeValue(checkpoint)}.`,
+  );
 }
 
 /** Returns the settings of `auditors`. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */

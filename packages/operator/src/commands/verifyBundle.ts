@@ -3,29 +3,45 @@ import { auditors } from "keyroot/auditors";
 import { ArgumentError } from "keyroot/internal/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
 import type { Evidence } from "keyroot/internal/verifier";
-import { ANY_KEY } from "keyroot/internal/identity";
+import { ANY_KEY, type KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { auditorsOf, checkpointOf, refuseOtherSettings, trustOf } from "./trust.ts";
+import { auditorsOf, checkpointOf, refuseOtherSettings, type TrustArguments, trustOf } from "./trust.ts";
 import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
 
-type Args = ArgsOf<"verify"> & { bundle: string };
+/** The arguments of `verify` that concern a bundle. */
+interface Args extends TrustArguments {
+  keyType: KeyTypeName;
+  userID: string | undefined;
+  bundle: string;
+  blockProof: string | undefined;
+  expectedPublicKey: string | undefined;
+  codeHash: string | undefined;
+  contract: string | undefined;
+  chainId: number | undefined;
+}
 
 /** `keyroot verify [userID] --bundle FILE`: verifies a bundle without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
   const { codeHash } = args;
   const trusted = await trustedContract(args, host);
-  const { bundle, record: own } = parseBundle(await readInput(args.bundle));
+  const keyType = await loadKeyType(args.keyType);
+  const { bundle, record: own } = parseBundle(await readInput(args.bundle), keyType);
   const userID = args.userID ?? own.userID;
+  if (trusted.chainId === undefined && args.trust === "auditors") {
+    // The same contract address can exist on another chain, where the auditors also sign statements.
+    const message = "The trusted chain is missing. A forged bundle could be from another chain. Set --chain-id.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
   const chainId = trusted.chainId ?? bundle.chainId;
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const proven = await provenBlockOf(args, chainId);
   const trust = proven === undefined ? await offlineTrustOf(args) : pinnedBlock(proven.blockHash);
-  const query = { userID, chainId, contract: trusted.contract, codeHash, expectedPublicKey, trust };
+  const query = { userID, chainId, contract: trusted.contract, codeHash, keyType, expectedPublicKey, trust };
   const verified = await verifyBundle(bundle, query);
   const { record, root, contract, uniqueness } = verified;
   const evidence: Evidence =
@@ -58,8 +74,8 @@ async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock |
       "For a bundle, --trust light-client and --block-proof FILE are needed together.",
     );
   if (args.blockProof === undefined) return undefined;
-  refuseOtherSettings(args, "light-client", ["checkpoint", "beaconNetwork", "maxCheckpointAge"]);
-  return verifyBlockProof(await readInput(args.blockProof), { chainId, ...checkpointOf(args) });
+  refuseOtherSettings(args, "light-client", ["checkpoint"]);
+  return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint: checkpointOf(args) });
 }
 
 /** Returns the choice of `--trust` for a bundle. Its auditors need no folders. */

@@ -1,83 +1,133 @@
-import { base64ToBytes } from "keyroot/internal/bytes";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
-import { checkPublicKey, parseUserID } from "keyroot/internal/identity";
 import { printable } from "keyroot/internal/input";
 import { finding } from "../audit/finding.ts";
+import type { WebhookSecret } from "../http/webhookSecret.ts";
 import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
-import { pollEvents, watch, type WatchEvent } from "../watch/watch.ts";
-import { WatchState } from "../watch/watchState.ts";
-import { checkWebhook, postWebhook } from "../watch/webhook.ts";
-import { WebhookSecret } from "../http/webhookSecret.ts";
-import { endpointsOf, openTrustedChain } from "./trust.ts";
-import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
+import type { WatchEvent } from "../watch/watch.ts";
+import { command, flag, integer, MAX_INT32, MAX_TIMER_SECONDS, type Parsed, text } from "./defineCommand.ts";
 import { EXIT } from "./exitCodes.ts";
-import type { Host } from "./host.ts";
-import { loadRecords } from "./inputFiles.ts";
-import { messageOf, print, printError, printRebuild } from "./output.ts";
-import { Progress } from "./progress.ts";
-import { untilStopped } from "./stopSignals.ts";
-import { eventDescriber } from "./watchEvents.ts";
+import { auditedFiles, auditedNeeds, chainWithTrust, keyType, merkleUrl, trust, userIDForm } from "./options.ts";
+import { messageOf, print, printError, printJson, printRebuild } from "./output.ts";
 
-type Args = ArgsOf<"watch">;
+const options = {
+  userID: text("user", userIDForm),
+  publicKey: text("base64", "User's own public key in base64"),
+  records: text(
+    "file",
+    "File with user records, in the same format as for publish. The command watches all users in the file. Use --records instead of --user-id and --public-key",
+    { excludes: ["userID", "publicKey"] },
+  ),
+  files: auditedFiles(),
+  every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
+  once: flag("Poll once and exit, for example under cron. With --state, the next run continues after the last block"),
+  keepRunning: flag("Continue after an alarm"),
+  unavailableAfter: integer(
+    "seconds",
+    "Number of seconds after which an unavailable file or endpoint becomes an alarm",
+    { min: 0, max: MAX_INT32, default: 600, variable: "KEYROOT_UNAVAILABLE_AFTER" },
+  ),
+  verbose: flag("Also print each new root and each published user"),
+  keyType,
+  ...trust,
+  maxAge: integer("seconds", "Maximum age of the newest block, or of the auditors' signatures, in seconds", {
+    min: 0,
+    max: MAX_INT32,
+    defaultText: "any",
+  }),
+  fromBlock: integer("number", "First block to read if there is no saved state", {
+    min: 0,
+    defaultText: "the next new block",
+  }),
+  state: text(
+    "file",
+    "File for the last block and the findings. The next run with this file continues after this block. To start again, delete the file",
+    { defaultText: "none" },
+  ),
+  alarmUrl: text("url", "URL to which the command sends alarms", { variable: "KEYROOT_ALARM_URL" }),
+  alarmHost: text("hosts", "Hosts to which the command may send alarms, separated by commas"),
+  alarmSecretFile: text(
+    "file",
+    "File with the secret for signing alarms. You can instead set the secret itself in the KEYROOT_ALARM_SECRET variable",
+    { variable: "KEYROOT_ALARM_SECRET_FILE" },
+  ),
+  ...chainWithTrust,
+  merkleUrl,
+  json: flag("Print one JSON object per line for each event"),
+};
+
+type Args = Parsed<{ summary: string; options: typeof options }>;
 
 /** `keyroot watch`: polls for new roots until an alarm or Ctrl-C. */
-export default async function watchKeys(args: Args, host: Host): Promise<undefined> {
-  const users = await usersOf(args);
-  const webhook = await webhookOf(args);
-  const unavailableAfterMs = 1000 * args.unavailableAfter;
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
-  const files = filesOf(args, chainAndFiles);
-  const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
-  if (source.name === "pinned-block")
-    throw new ArgumentError("ARGUMENT_INVALID", "A watch needs new blocks. Use another choice than pinned-block.");
-  const place = await placeOf(chainAndFiles);
-  using state = await WatchState.open(args.state, place, { fresh: args.fresh, onRebuild: printRebuild });
-  const { chainId, contract } = place;
-  const { tag, maxAgeMs } = source;
-  const options = {
-    chainId,
-    contract,
-    call,
-    files,
-    users,
-    tag,
-    findBlock: source.name === "one-endpoint" ? undefined : findBlock,
-    fromBlock: args.fromBlock,
-    state,
-    unavailableAfterMs,
-    maxAgeMs,
-  };
+export const watch = command(
+  {
+    summary: "Watch the registry for wrong keys of users and for missing files",
+    needs: (given) => [...(given["records"] === undefined ? ["userID", "publicKey"] : []), ...auditedNeeds(given)],
+    options,
+  },
+  async (args, host) => {
+    const { WatchState } = await import("../watch/watchState.ts");
+    const { filesOf, placeOf, ChainAndFiles } = await import("./chainAndFiles.ts");
+    const { untilStopped } = await import("./stopSignals.ts");
+    const { endpointsOf, openTrustedChain } = await import("./trust.ts");
+    const { eventDescriber } = await import("./watchEvents.ts");
+    const users = await usersOf(args);
+    const webhook = await webhookOf(args);
+    const unavailableAfterMs = 1000 * args.unavailableAfter;
+    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
+    const files = filesOf(args, chainAndFiles);
+    const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
+    if (source.name === "pinned-block")
+      throw new ArgumentError("ARGUMENT_INVALID", "A watch needs new blocks. Use another choice than pinned-block.");
+    const place = await placeOf(chainAndFiles);
+    using state = await WatchState.open(args.state, place, { onRebuild: printRebuild });
+    const { chainId, contract } = place;
+    const { tag, maxAgeMs } = source;
+    const options = {
+      chainId,
+      keyType: await (await import("keyroot/internal/keyTypes")).loadKeyType(args.keyType),
+      contract,
+      call,
+      files,
+      users,
+      tag,
+      findBlock: source.name === "one-endpoint" ? undefined : findBlock,
+      fromBlock: args.fromBlock,
+      state,
+      unavailableAfterMs,
+      maxAgeMs,
+    };
 
-  const describe = eventDescriber(args.verbose);
-  const stopping = new AbortController();
-  void untilStopped().then(() => {
-    stopping.abort();
-  });
-  // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
-  let sending = Promise.resolve();
-  const report = (event: WatchEvent) => {
-    if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
-    else for (const line of describe(event)) print(line);
-    // An unread file may be wrong. With `--once`, the exit code reports unread files to cron jobs.
-    if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
-    if (event.event !== "alarm") return;
-    process.exitCode = EXIT.false;
-    // End the watch after this poll.
-    if (!args.keepRunning) stopping.abort();
-    if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
-  };
-  try {
-    for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
-  } catch (error) {
-    const isEndpoint = error instanceof TransportError && error.code !== "FILE_UNWRITABLE";
-    // Also send an alarm, because nobody may notice the exit code.
-    if (!isEndpoint) report(describeEnd(error));
-    throw error;
-  } finally {
-    await sending;
-  }
-}
+    const describe = eventDescriber(args.verbose);
+    const stopping = new AbortController();
+    void untilStopped().then(() => {
+      stopping.abort();
+    });
+    // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
+    let sending = Promise.resolve();
+    const report = (event: WatchEvent) => {
+      if (args.json) printJson({ time: new Date().toISOString(), ...event });
+      else for (const line of describe(event)) print(line);
+      // An unread file may be wrong. With `--once`, the exit code reports unread files to cron jobs.
+      if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
+      if (event.event !== "alarm") return;
+      process.exitCode = EXIT.false;
+      // End the watch after this poll.
+      if (!args.keepRunning) stopping.abort();
+      if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
+    };
+    try {
+      for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
+    } catch (error) {
+      const isEndpoint = error instanceof TransportError && error.code !== "FILE_UNWRITABLE";
+      // Also send an alarm, because nobody may notice the exit code.
+      if (!isEndpoint) report(describeEnd(error));
+      throw error;
+    } finally {
+      await sending;
+    }
+    return undefined;
+  },
+);
 
 function describeEnd(error: unknown): WatchEvent {
   const message = `The watch has ended. ${messageOf(error)}`;
@@ -90,6 +140,7 @@ async function* polls(
   { once, every }: Args,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent[]> {
+  const { pollEvents, watch } = await import("../watch/watch.ts");
   if (once) yield* pollEvents({ ...options, readOwnFiles: true });
   else yield* watch({ ...options, intervalMs: every * 1000, signal });
 }
@@ -104,6 +155,7 @@ interface Webhook {
  * continues.
  */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void> {
+  const { postWebhook } = await import("../watch/webhook.ts");
   try {
     // Standard Webhooks recommends the fields `type` and `timestamp`.
     await postWebhook(url, { type: "keyroot.alarm", timestamp: new Date().toISOString(), ...alarm }, { secret });
@@ -113,17 +165,22 @@ async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void>
   }
 }
 
-async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUser[]> {
+async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<WatchedUser[]> {
+  const { base64ToBytes } = await import("keyroot/internal/bytes");
+  const { checkPublicKey, parseUserID } = await import("keyroot/internal/identity");
   if (records !== undefined) {
+    const { loadRecords } = await import("./inputFiles.ts");
+    const { Progress } = await import("./progress.ts");
     using progress = new Progress();
-    return [...(await loadRecords({ records }, progress)).records];
+    return [...(await loadRecords({ records, keyType }, progress))];
   }
   if (userID === undefined || publicKey === undefined) {
     const message =
       "No user is set. Set one user with --user-id and --public-key, or several users with --records FILE.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  checkPublicKey(base64ToBytes(publicKey));
+  const { loadKeyType } = await import("keyroot/internal/keyTypes");
+  checkPublicKey(base64ToBytes(publicKey), await loadKeyType(keyType));
   return [{ userID: parseUserID(userID), pubKey: publicKey }];
 }
 
@@ -132,6 +189,7 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
  * visible in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
+  const { checkWebhook } = await import("../watch/webhook.ts");
   const { alarmUrl: webhook, alarmHost } = args;
   const secret = await webhookSecretOf(args);
   if (webhook !== undefined) return { url: checkWebhook(webhook, alarmHost?.split(",") ?? []), secret };
@@ -143,6 +201,7 @@ async function webhookOf(args: Args): Promise<Webhook | undefined> {
 }
 
 async function webhookSecretOf({ alarmSecretFile }: Args): Promise<WebhookSecret | undefined> {
+  const { WebhookSecret } = await import("../http/webhookSecret.ts");
   if (alarmSecretFile !== undefined) return WebhookSecret.read(alarmSecretFile);
   const { KEYROOT_ALARM_SECRET: secret = "" } = process.env;
   return secret === "" ? undefined : new WebhookSecret(secret);

@@ -1,4 +1,5 @@
 import type { AuditorsOptions } from "keyroot/auditors";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import type { LightClientOptions } from "keyroot/light-client";
 
 /** The configuration of an explorer. The page contains the configuration as JSON, so all values are public. */
@@ -21,6 +22,8 @@ export interface ExplorerConfig {
    * the block.
    */
   auditors?: AuditorsOptions | undefined;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyTypeName | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**

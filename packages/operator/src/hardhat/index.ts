@@ -1,11 +1,11 @@
 import { emptyTask } from "hardhat/config";
 import type { HardhatPlugin } from "hardhat/types/plugins";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/commandHandlers.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/commandTable.ts";
 import type { Command } from "../commands/defineCommand.ts";
 import { correctRefusals } from "./refusals.ts";
 import { commandTask, type HardhatHost } from "./task.ts";
 
-export { defineCommand, type Definition, type Parsed } from "../commands/defineCommand.ts";
+export { command, type Definition, type Parsed } from "../commands/defineCommand.ts";
 export type { KeyrootConnection } from "./networkHooks.ts";
 export { commandTask, type HardhatHost } from "./task.ts";
 

@@ -33,11 +33,8 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
   }
   const action = async (raw: RawArguments, hre: HardhatRuntimeEnvironment) => {
     commandStarted();
-    const load = async () => {
-      const { default: handle } = await command.load();
-      return { default: (args: never, host: HardhatHost) => handle(args, host).catch(asArgumentError) };
-    };
-    await runCommand({ ...command, load }, raw, hardhatHost(hre));
+    const run = (args: never, host: HardhatHost) => command.run(args, host).catch(asArgumentError);
+    await runCommand({ ...command, run }, raw, hardhatHost(hre));
   };
   return builder.setAction(() => Promise.resolve({ default: action })).build();
 }

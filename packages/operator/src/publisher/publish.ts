@@ -19,15 +19,14 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
 import { maxPriorityFeeOf } from "./chain/fees.ts";
-import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
+import type { AddedRootEvent } from "./chain/registry.ts";
+import { checkFinality, type FetchFile, type UserRoot, waitForFinality } from "../follow/index.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
-import type { FetchFile } from "./files/fetchFile.ts";
 import { storeFile } from "./files/storeFile.ts";
-import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
 import { attemptsFor, type Journal, moveAttempts } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-import { compareSuperseded, PublishedUsers } from "./plan/compareKeys.ts";
+import { type CompareContext, compareSuperseded, PublishedUsers } from "./plan/compareKeys.ts";
 import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
 import { planFiles } from "./plan/makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, registryKeyOf, sizeOf } from "./plan/plan.ts";
@@ -99,7 +98,7 @@ export async function publishWith(
   checkOptions("The options of publish", options, PUBLISH_OPTIONS);
   checkNames("The sending option's fields", options.sending ?? {}, ["inFlight", "timeoutMs"]);
   if (options.finality !== undefined) checkFinality(options.finality);
-  const table = records instanceof RecordTable ? records : RecordTable.of(records);
+  const table = records instanceof RecordTable ? records : RecordTable.of(records, options.keyType);
   if (table.length === 0)
     throw new ArgumentError("NO_RECORDS", "There are no records to publish. Pass at least one record.");
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
@@ -146,6 +145,10 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
+  get #comparing(): CompareContext {
+    return { fetchFile: this.#fetchFile, keyType: this.#options.keyType, emit: this.#emit };
+  }
+
   /** Finishes the plan of an earlier run. @param records used to rebuild files that the store has lost */
   async resumePlan(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store } = this.#options;
@@ -190,7 +193,7 @@ class Publisher {
       },
       onProgress,
     });
-    this.result.differing.push(...(await publishedUsers.compare(records, this.#fetchFile, this.#emit)));
+    this.result.differing.push(...(await publishedUsers.compare(records, this.#comparing)));
     if (unpublished.length === 0) return;
     const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, this.#storeFile);
     await this.#journal.writePlan(plan);
@@ -294,7 +297,9 @@ class Publisher {
     const report = (reason: string) => {
       this.#emit({ event: "waiting", reason });
     };
-    const block = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
+    const final = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
+    // A node may delete the state of a fixed block during a long proof.
+    const block = finality === "finalized" ? finality : final;
     const chainId = await registry.chain.chainId();
     const pendingBatches: Batch[] = [];
     const total = countUsers(plan.batches);
@@ -305,9 +310,9 @@ class Publisher {
         pendingBatches.push(batch);
         continue;
       }
-      const reading = { chainId, roots };
+      const reading = { chainId, roots, keyType: this.#options.keyType };
       const found = await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root));
-      this.result.differing.push(...(await compareSuperseded(batch, found.superseded, this.#fetchFile, this.#emit)));
+      this.result.differing.push(...(await compareSuperseded(batch, found.superseded, this.#comparing)));
       this.#addResult(batch, found);
       this.#progress("proving keys", (proven += batch.users), total);
     }

@@ -1,5 +1,6 @@
 import type { UserID } from "keyroot/internal/identity";
-import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
+import type { UserRoot } from "../follow/index.ts";
+import type { AddedRootEvent } from "./chain/registry.ts";
 import type { CompareEvent, KeyDifference } from "./plan/compareKeys.ts";
 import type { ResumeEvent } from "./plan/resumePlan.ts";
 import type { Execution } from "./safe/awaitExecution.ts";

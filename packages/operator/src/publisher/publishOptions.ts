@@ -1,7 +1,7 @@
+import type { KeyType } from "keyroot/internal/identity";
 import type { Registry } from "./chain/registry.ts";
-import type { FetchFile } from "./files/fetchFile.ts";
+import type { FetchFile, Finality } from "../follow/index.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
-import type { Finality } from "./finality/waitForFinality.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { Batch, Plan } from "./plan/plan.ts";
 import type { PublishEvent, PublishStage } from "./publishEvents.ts";
@@ -51,6 +51,8 @@ export interface PublishOptions {
   fetchFile?: FetchFile | undefined;
   /** The condition for a root to count as published. Default: one confirmation. */
   finality?: Finality | undefined;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /**
    * The maximum number of pending transactions, and the maximum time to wait without any progress. For the defaults, see
    * `SendOptions`.
@@ -66,6 +68,6 @@ export interface PublishOptions {
 /** The names of all options. */
 export const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, sending: true },
+  ...{ usersPerFile: true, fetchFile: true, finality: true, sending: true, keyType: true },
   ...{ onEvent: true, onProgress: true },
 };

@@ -1,5 +1,6 @@
+import { hash } from "node:crypto";
 import { base64ToBytes } from "keyroot/internal/bytes";
-import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/internal/identity";
+import { KEY_ID_BYTES, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/internal/identity";
 import { USER_BYTES } from "../audit/auditFile.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import type { WatchedUser } from "./pollChain.ts";
@@ -22,10 +23,15 @@ export function checkWatchedUsers(
   if (users === undefined) return [];
   return watched.flatMap(({ userID, pubKey }) => {
     const keyID = keyIDIn(users, userID);
-    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
+    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(pubKey)) === 0) return [];
     const message = `The file of ${root} contains a wrong key for the user ${userID}.`;
     return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
   });
+}
+
+/** Returns the id of a key in base64, which may have any type. @throws ArgumentError BASE64_INVALID */
+function keyIDOf(pubKey: string): Uint8Array {
+  return hash("sha256", base64ToBytes(pubKey), "buffer").subarray(0, KEY_ID_BYTES);
 }
 
 /** Returns the first 16 bytes of SHA-256 over a user's key in a file. */

@@ -1,6 +1,5 @@
-import { TransportError } from "keyroot/internal/errors";
 import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/internal/ethereum";
-import type { UserID } from "keyroot/internal/identity";
+import type { KeyType, UserID } from "keyroot/internal/identity";
 import {
   decodeUserCount,
   fetchBlockNumber,
@@ -11,23 +10,26 @@ import {
 import type { RpcCall } from "keyroot/internal/transport";
 import { verifyChainId } from "keyroot/internal/verifier";
 import { auditCursor, auditUserCount } from "../audit/auditChain.ts";
-import { checkBlock } from "../audit/checkBlock.ts";
-import type { FileSource } from "../audit/fileSource.ts";
+import {
+  checkBlock,
+  fetchUserCountIfAny,
+  type FileSource,
+  isStillOnChain,
+  proveRoots,
+  proveSlots,
+  readRootAddedLogs,
+  readRoots,
+  type UserRoot,
+} from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
-import { isStillOnChain } from "../audit/history.ts";
-import { proveRoots, proveSlots } from "../audit/proveRoots.ts";
-import { fetchUserCountIfAny } from "../audit/readCounts.ts";
 import type { RetryOptions } from "../http/retry.ts";
-import type { UserRoot } from "../publisher/chain/registry.ts";
-import { readRootAddedLogs } from "../rpc/logRanges.ts";
-import { readRoots } from "../rpc/readRoots.ts";
 import { readUntil, repeatingCaller, repeatRead } from "../rpc/repeatReads.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
 /** A user to watch, with the user's own key. */
 export interface WatchedUser {
   userID: UserID;
-  /** The user's public key: 105 bytes in base64. */
+  /** The user's public key in base64. */
   pubKey: string;
 }
 
@@ -39,6 +41,8 @@ export interface PollOptions {
   /** The address of the registry: 0x and 40 hex digits. */
   contract: string;
   files: FileSource;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   users: readonly WatchedUser[];
   /** The newest block to read. Blocks that are `finalized` are never reorganized. */
   tag: "latest" | "safe" | "finalized";
@@ -129,10 +133,10 @@ export async function readLogs(options: PollOptions, users: UserReading): Promis
 }
 
 async function readLogsOnce(options: PollOptions, { block }: UserReading): Promise<LogReading> {
-  const { call, contract, state, chainId, fromBlock, now } = options;
+  const { call, contract, state, chainId, fromBlock, maxAgeMs, now } = options;
   const cursors = state.cursors.toReversed();
-  checkBlock(block, { chainId, last: cursors.find(({ number }) => number <= block.number) ?? cursors.at(-1), now });
-  checkAge(options, block);
+  const last = cursors.find(({ number }) => number <= block.number) ?? cursors.at(-1);
+  checkBlock(block, { chainId, last, maxAgeMs, now });
   const userCount = await fetchCount(options, block);
   const { number, hash, timestamp } = block;
   const cursor: WatchCursor = { number, hash, timestamp, userCount };
@@ -186,15 +190,4 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
   if (findBlock === undefined) return fetchUserCountIfAny(call, contract, { blockHash: block.hash });
   const [count] = await proveSlots(call, contract, [USER_COUNT_SLOT], block);
   return decodeUserCount(count);
-}
-
-/**
- * Checks the age of the newest block, because an endpoint that has stopped shows no new roots.
- * @throws TransportError STALE_BLOCK
- */
-function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
-  const ageMs = now() - timestamp * 1000;
-  if (ageMs <= maxAgeMs) return;
-  const message = `The endpoint's newest block ${number} is ${Math.round(ageMs / 1000)} s old. The maximum is ${maxAgeMs / 1000} s. Use another endpoint.`;
-  throw new TransportError("STALE_BLOCK", message, { expected: maxAgeMs, actual: ageMs });
 }

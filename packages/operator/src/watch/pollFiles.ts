@@ -1,11 +1,10 @@
-import type { UserID } from "keyroot/internal/identity";
+import type { KeyType, UserID } from "keyroot/internal/identity";
 import type { FileAudit } from "../audit/auditFile.ts";
 import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
-import type { FileSource } from "../audit/fileSource.ts";
+import type { FileSource, UserRoot } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { loadFile } from "../audit/loadFile.ts";
 import type { UnavailableFile } from "../audit/rootFilesAudit.ts";
-import type { UserRoot } from "../publisher/chain/registry.ts";
 import { plural } from "../plural.ts";
 import type { LogReading, PollOptions, UserReading } from "./pollChain.ts";
 
@@ -37,7 +36,7 @@ export async function readFiles(
   { added, cursor }: LogReading,
 ): Promise<FileReading> {
   const { users, state, readOwnFiles, maxFilesMs = Infinity, now = Date.now } = options;
-  const files = new PolledFiles(options.files);
+  const files = new PolledFiles(options.files, options.keyType);
   const waiting = new Set([...state.suspects, ...added.map(({ root }) => root)]);
   const suspects = new Set<string>();
   const findings: Finding[] = [];
@@ -83,13 +82,15 @@ export async function readFiles(
 /** The files of one poll. Each file is read at most once. */
 class PolledFiles {
   readonly #source: FileSource;
+  readonly #keyType: KeyType | undefined;
   readonly #files = new Map<string, FileAudit | undefined>();
   readonly unavailable: UnavailableFile[] = [];
   #failures = 0;
   #lastFailure: Pick<UnavailableFile, "code" | "message"> = { code: "TIMEOUT", message: "" };
 
-  constructor(source: FileSource) {
+  constructor(source: FileSource, keyType: KeyType | undefined) {
     this.#source = source;
+    this.#keyType = keyType;
   }
 
   get findings(): Finding[] {
@@ -123,7 +124,7 @@ class PolledFiles {
       this.unavailable.push({ root, code, message: reason });
       return undefined;
     }
-    const result = await loadFile({ root }, this.#source);
+    const result = await loadFile({ root }, this.#source, this.#keyType);
     if (result.kind === "unavailable") {
       const { code, message } = result;
       this.unavailable.push({ root, code, message });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/internal/errors";
 import type { UserID } from "keyroot/internal/identity";
 import { checkOptions } from "../checkOptions.ts";
-import { checkFileSource } from "../audit/fileSource.ts";
+import { checkFileSource } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
@@ -77,17 +77,9 @@ export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFil
 }
 
 const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
-  ...{ call: true, chainId: true, contract: true, files: true, users: true },
-  ...{
-    tag: true,
-    findBlock: true,
-    fromBlock: true,
-    state: true,
-    unavailableAfterMs: true,
-    maxAgeMs: true,
-    retry: true,
-    now: true,
-  },
+  ...{ call: true, chainId: true, contract: true, files: true, keyType: true, users: true },
+  ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true },
+  ...{ retry: true, now: true },
 };
 
 /** `watch` also accepts an object that was made for `pollEvents`, and sets `readOwnFiles` itself. */

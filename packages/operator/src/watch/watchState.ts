@@ -3,7 +3,7 @@ import type { UserID } from "keyroot/internal/identity";
 import { parseJson } from "keyroot/internal/input";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { type Row, StateDatabase } from "../disk/stateDatabase.ts";
-import type { BlockCursor } from "../audit/checkBlock.ts";
+import type { BlockCursor } from "../follow/index.ts";
 import {
   type AuditTarget,
   checkTarget,

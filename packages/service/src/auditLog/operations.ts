@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import type { ApiContext } from "../api/context.ts";
+import { operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
   cursor,
@@ -13,10 +13,11 @@ import {
   userID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
-import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
-import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
+} from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
+import { type AuditEntry, type AuditLog, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
+import { ACTIONS } from "./recordChange.ts";
+import { ACTOR_KINDS } from "../api/base/author.ts";
 
 const filter = {
   action: z.enum(ACTIONS).optional().meta({ description: "List only entries with this action." }),
@@ -65,10 +66,20 @@ const entries = page("entries", entry, cursor);
 
 type Body = z.output<typeof filterSchema>;
 
+/** What the operations on the audit log need. */
+export interface AuditContext extends ApiContext {
+  auditLog: AuditLog;
+  /** Finds the people who are or were on a partner's staff. */
+  staff: { ofPartner: (bizID: string, personIDs: readonly string[]) => Promise<ReadonlySet<string>> };
+}
+
+const defineOperation = operationsWith<AuditContext>();
+
 export const auditOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/audit/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's audit log entries in pages, newest first",
     description:
       "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit`, although `next` is not null. Entries omit the names and addresses of the operator's staff.",
@@ -85,6 +96,7 @@ export const auditOperations = [
   defineOperation({
     path: "/v1/admin/audit/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List the audit log in pages, newest entries first",
     description:
       "An entry contains the author, time and request of a change. A page may have fewer entries than `limit`, although `next` is not null.",
@@ -102,7 +114,7 @@ function filterOf({ action, actor_kind, actor_id, user_id, user_id_hex, since, u
   return { action, actorKind: actor_kind, actorID: actor_id, userID, since, until };
 }
 
-async function list({ auditLog }: ServiceContext, filter: AuditFilter, { limit, after }: Body) {
+async function list({ auditLog }: Pick<AuditContext, "auditLog">, filter: AuditFilter, { limit, after }: Body) {
   const from = after === undefined ? undefined : decodeCursor(auditCursorSchema, after);
   const { entries, next } = await auditLog.list(filter, from, limit);
   return { entries, next: next === null ? null : encodeCursor(next) };

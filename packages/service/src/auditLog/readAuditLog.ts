@@ -1,8 +1,16 @@
-import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../database/drizzle.ts";
+import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/internal/identity";
-import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
-import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
+import type { Action, ChangeData } from "./recordChange.ts";
+import type { ActorKind } from "../api/base/author.ts";
+import {
+  type Database,
+  type Databases,
+  distinctDatabases,
+  type Place,
+  PLACES,
+  rowsOf,
+} from "../api/database/database.ts";
 import { auditEntries } from "./tables.ts";
 
 /** An entry of the audit log: a change, the change's author and the author's request. */

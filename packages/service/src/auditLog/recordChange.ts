@@ -1,33 +1,7 @@
-import { type SQL, sql } from "../database/drizzle.ts";
+import type { Actor, Author } from "../api/base/author.ts";
+import { type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import type { Database } from "../database/database.ts";
-
-/**
- * The caller that makes a change, identified by ids. `service` means that the service makes the change. `partner` is
- * null for the operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
- */
-export type Actor =
-  | { kind: "service" }
-  | { kind: "operator" }
-  | { kind: "person"; partner: string | null; person: string; name: string }
-  | { kind: "partner"; partner: string; token: string }
-  | { kind: "user"; partner: string; user: string; token: string };
-export const ACTOR_KINDS = ["service", "operator", "person", "partner", "user"] as const satisfies Actor["kind"][];
-export type ActorKind = Actor["kind"];
-
-/** The caller that makes a change, and the caller's request. */
-export interface Author {
-  actor: Actor;
-  /** The id of the request. Null if the service itself makes the change. */
-  requestID: string | null;
-  /** The caller's IP address. Null if the service itself makes the change. */
-  address: string | null;
-  /** Receives each change of a request after the change is recorded and before the change is committed. */
-  onChange?: (change: Change) => void;
-}
-
-/** The author of changes that the service makes without a request. */
-export const SERVICE: Author = { actor: { kind: "service" }, requestID: null, address: null };
+import type { Database } from "../api/database/database.ts";
 
 /** Types of events that partners receive. */
 export const EVENT_TYPES = [

@@ -1,6 +1,7 @@
-import { bigserial, index, jsonb, pgTable, text, uuid } from "../database/drizzle.ts";
-import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
-import { timestampMs } from "../database/columns.ts";
+import { bigserial, index, jsonb, pgTable, text, uuid } from "../api/database/drizzle.ts";
+import type { Action, ChangeData } from "./recordChange.ts";
+import type { ActorKind } from "../api/base/author.ts";
+import { timestampMs } from "../api/database/columns.ts";
 
 /**
  * Columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the same

@@ -1,4 +1,5 @@
-import { rateLimitsOf, type ResolvedConfig } from "../config/config.ts";
+import type { ResolvedPublisherConfig, Schedule } from "../config/publisherConfig.ts";
+import { rateLimitsOf, type ResolvedConfig } from "../config/serviceConfig.ts";
 
 const UNITS = [
   [86_400, "day"],
@@ -7,9 +8,9 @@ const UNITS = [
   [1, "second"],
 ] as const;
 
-/** Returns lines about publishing, rate limits and hold period, for the output of `keyroot serve` and of the stack. */
-export function describeConfig(config: ResolvedConfig): string[] {
-  const { chain, schedule, holdPeriod } = config;
+/** Returns lines about publishing, rate limits and hold period, for the output of `keyroot serve`. */
+export function describeService(config: ResolvedConfig): string[] {
+  const { registry, holdPeriod } = config;
   const { caller, address, refused } = rateLimitsOf(config);
   const rates = [
     [caller, "for each caller"],
@@ -18,21 +19,31 @@ export function describeConfig(config: ResolvedConfig): string[] {
   ] as const;
   const limits = rates.flatMap(([limit, whose]) => (limit === 0 ? [] : [`${limit.toLocaleString("en")} ${whose}`]));
   return [
-    `Publishing         ${chain === undefined ? "off. Keys stay unpublished. Set KEYROOT_RPC_URL, KEYROOT_CHAIN_ID, KEYROOT_CONTRACT and KEYROOT_FILES" : describeSchedule(schedule)}`,
-    ...(chain === undefined ? [] : [`  to               ${describeTarget(chain)}`]),
+    `Publishing         ${registry === undefined ? "off. Keys stay unpublished. Set KEYROOT_CHAIN_ID and KEYROOT_CONTRACT, and run 'keyroot publisher'" : "by the process 'keyroot publisher', with the same database"}`,
+    ...(registry === undefined ? [] : [`  to               ${describeRegistry(registry)}`]),
     `Requests a minute  ${limits.length === 0 ? "no limit" : limits.join(", ")}`,
     `Hold period        ${holdPeriod === 0 ? "none. Keys can be published at once" : describeSeconds(holdPeriod)}`,
   ];
 }
 
-function describeSchedule(schedule: ResolvedConfig["schedule"]): string {
-  if (schedule === undefined) return "only on request, by the operator's console or 'keyroot publish-registered'";
-  const { every, atLeast } = schedule;
-  return `every ${describeSeconds(every)}, from ${atLeast.toLocaleString("en")} ${atLeast === 1 ? "key" : "keys"} on`;
+/** Returns lines about schedule, registry and stores, for the output of `keyroot publisher`. */
+export function describePublisher({ chain, schedule }: ResolvedPublisherConfig): string[] {
+  return [
+    `Publishing         ${describeSchedule(schedule)}`,
+    `  to               ${describeRegistry(chain)}; files in ${[...new Set(Object.values(chain.files))].join(", ")}`,
+  ];
 }
 
-function describeTarget({ chainId, contract, files }: NonNullable<ResolvedConfig["chain"]>): string {
-  return `registry ${contract}, chain ${chainId}; files in ${[...new Set(Object.values(files))].join(", ")}`;
+function describeSchedule(schedule: Schedule | undefined): string {
+  const request = "on request, by the operator's console or 'keyroot publish-registered'";
+  if (schedule === undefined) return `only ${request}`;
+  const { every, atLeast } = schedule;
+  const keys = `${atLeast.toLocaleString("en")} ${atLeast === 1 ? "key" : "keys"}`;
+  return `every ${describeSeconds(every)}, from ${keys} on; also ${request}`;
+}
+
+function describeRegistry({ contract, chainId }: { contract: string; chainId: number }): string {
+  return `registry ${contract}, chain ${chainId}`;
 }
 
 /** Returns a duration in its largest whole unit, such as "90 seconds" or "1 day". */

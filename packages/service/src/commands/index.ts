@@ -1,34 +1,45 @@
 /**
  * The commands of the partner service. If this package is installed, `keyroot` and the Hardhat plugin load these
- * commands.
+ * commands. Each is in one file, which imports nothing heavy before it runs, so that `--help` stays fast.
  */
-import { stackCommand } from "../stack/stackCommand.ts";
-import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions.ts";
-import type { Command, Handler } from "@keyroot/operator/commands";
+import { createPartner } from "./createPartner.ts";
+import { createServerToken } from "./createServerToken.ts";
+import { invite } from "./invite.ts";
+import { limitUsers } from "./limitUsers.ts";
+import { listAuditLog } from "./listAuditLog.ts";
+import { listPartners } from "./listPartners.ts";
+import { listServerTokens } from "./listServerTokens.ts";
+import { makeSigningKey } from "./makeSigningKey.ts";
+import { migrate } from "./migrate.ts";
+import { publisher } from "./publisher.ts";
+import { publishRegistered } from "./publishRegistered.ts";
+import { rebuildFiles } from "./rebuildFiles.ts";
+import { reconcile } from "./reconcile.ts";
+import { resumePartner } from "./resumePartner.ts";
+import { revokeServerToken } from "./revokeServerToken.ts";
+import { serve } from "./serve.ts";
+import { stack } from "./stack.ts";
+import { suspendPartner } from "./suspendPartner.ts";
 
-/** Functions that load each command's handler when the command runs. `--help` loads no handler. */
-const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
-  serve: () => import("./serve.ts"),
-  migrate: () => import("./migrate.ts"),
-  reconcile: () => import("./reconcile.ts"),
-  "rebuild-files": () => import("./rebuildFiles.ts"),
-  "make-signing-key": () => import("./makeSigningKey.ts"),
-  "create-partner": async () => ({ default: (await import("./partners.ts")).createPartner }),
-  "create-server-token": async () => ({ default: (await import("./serverTokens.ts")).createServerToken }),
-  invite: () => import("./invite.ts"),
-  "list-partners": async () => ({ default: (await import("./partners.ts")).listPartners }),
-  "suspend-partner": async () => ({ default: (await import("./partners.ts")).suspendPartner }),
-  "resume-partner": async () => ({ default: (await import("./partners.ts")).resumePartner }),
-  "limit-users": async () => ({ default: (await import("./partners.ts")).limitUsers }),
-  "list-server-tokens": async () => ({ default: (await import("./serverTokens.ts")).listServerTokens }),
-  "revoke-server-token": async () => ({ default: (await import("./serverTokens.ts")).revokeServerToken }),
-  "list-audit-log": () => import("./listAuditLog.ts"),
-  "publish-registered": () => import("./publishRegistered.ts"),
+export const COMMANDS = {
+  serve,
+  publisher,
+  migrate,
+  reconcile,
+  "rebuild-files": rebuildFiles,
+  "make-signing-key": makeSigningKey,
+  "create-partner": createPartner,
+  "create-server-token": createServerToken,
+  invite,
+  "list-partners": listPartners,
+  "suspend-partner": suspendPartner,
+  "resume-partner": resumePartner,
+  "limit-users": limitUsers,
+  "list-server-tokens": listServerTokens,
+  "revoke-server-token": revokeServerToken,
+  "list-audit-log": listAuditLog,
+  "publish-registered": publishRegistered,
 };
 
-export const COMMANDS: Readonly<Record<string, Command>> = Object.fromEntries(
-  (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [name, { ...DEFINITIONS[name], load: HANDLERS[name] }]),
-);
-
 /** The commands that need Hardhat's simulated chain. */
-export const HARDHAT_COMMANDS = { stack: stackCommand };
+export const HARDHAT_COMMANDS = { stack };

@@ -1,27 +1,38 @@
-import { adminClientOf } from "./adminClient.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { command, flag, json, text } from "@keyroot/operator/definition";
+import { bizID, serviceUrl } from "./options.ts";
 
-/**
- * The `keyroot invite` command creates a dashboard link for a person of a partner or the operator. The link works once.
- */
-export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
-  const { bizID, operator, name, role, serviceUrl } = args;
-  if (operator === (bizID !== undefined))
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      "Set either --biz-id to the partner's id, or --operator for the operator's own staff.",
-    );
-  if (name === undefined)
-    throw new ArgumentError("ARGUMENT_INVALID", "--name is missing. Set it to the person's name.");
-  const admin = await adminClientOf(serviceUrl, host);
-  const invitation = await (bizID === undefined
-    ? admin.inviteOperator(name, { role })
-    : admin.invite(bizID, name, { role }));
-  const { url, expires } = invitation;
-  return {
-    json: { ...(bizID === undefined ? { operator } : { bizID }), name, role, url, expires },
-    text: `${url}\nGive this link to ${name} only. It works once, within 15 minutes.`,
-  };
-}
+/** The `keyroot invite` command creates a link for a person of a partner or the operator. The link works once. */
+export const invite = command(
+  {
+    summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
+    needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
+    options: {
+      bizID,
+      operator: flag("Invite the person to the operator's console, where your own staff manage all partners"),
+      name: text("text", "Name of the person. If the person lost all passkeys, use the same name again"),
+      role: text("role", "Rights of the person. A reader cannot change anything", {
+        choices: ["administrator", "reader"],
+        default: "administrator",
+      }),
+      serviceUrl,
+      json,
+    },
+  },
+  async ({ bizID, operator, name, role, serviceUrl }, host) => {
+    const { adminClientOf, required } = await import("./adminCommands.ts");
+    const { ArgumentError } = await import("../api/base/errors.ts");
+    if (operator === (bizID !== undefined)) {
+      const message = "Set either --biz-id to the partner's id, or --operator for the operator's own staff.";
+      throw new ArgumentError("ARGUMENT_INVALID", message);
+    }
+    const person = required(name, "--name", "the person's name");
+    const admin = await adminClientOf(serviceUrl, host);
+    const { url, expires } = await (bizID === undefined
+      ? admin.inviteOperator(person, { role })
+      : admin.invite(bizID, person, { role }));
+    return {
+      json: { ...(bizID === undefined ? { operator } : { bizID }), name, role, url, expires },
+      text: `${url}\nGive this link to ${person} only. It works once, within 15 minutes.`,
+    };
+  },
+);

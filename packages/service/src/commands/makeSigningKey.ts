@@ -1,24 +1,38 @@
-import { existsSync } from "node:fs";
-import { writeFileAtomic } from "@keyroot/operator/shared";
-import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Outcome } from "@keyroot/operator/commands";
-import { ArgumentError } from "../errors.ts";
+import { command, json, text } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot make-signing-key` command creates a key for access tokens. If the key file exists, the command appends
- * the key to the file.
+ * The `keyroot make-signing-key` command creates a key for access tokens. If the key file exists, it appends the key to
+ * the file.
  */
-export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
-  if (out === undefined)
-    throw new ArgumentError("ARGUMENT_INVALID", "--out is missing. Set it to the file of signing keys.");
-  const existing = existsSync(out) ? (await readKeyFile(out)).jwks : [];
-  const key = await makeSigningKey();
-  await writeFileAtomic(out, `${JSON.stringify({ keys: [...existing, key] }, null, 2)}\n`, 0o600);
-  const { kid } = key;
-  const text =
-    existing.length === 0
-      ? `${out} contains the signing key ${kid}. Keep the file secret, and give it to every replica.`
-      : `Added the key ${kid} at the end of ${out}. Give the file to every replica, then move the key to the front.`;
-  return { json: { kid, keys: existing.length + 1 }, text };
-}
+export const makeSigningKey = command(
+  {
+    summary: "Create a signing key for access tokens",
+    needs: () => ["out"],
+    options: {
+      out: text(
+        "file",
+        "File of signing keys. If the file exists, the command adds the new key at the end of the file",
+      ),
+      json,
+    },
+  },
+  async ({ out }) => {
+    const [{ existsSync }, { writeFileAtomic }, { makeSigningKey: makeKey, readKeyFile }, { required }] =
+      await Promise.all([
+        import("node:fs"),
+        import("@keyroot/operator/shared"),
+        import("../tokens/signingKeys.ts"),
+        import("./adminCommands.ts"),
+      ]);
+    const file = required(out, "--out", "the file of signing keys");
+    const existing = existsSync(file) ? (await readKeyFile(file)).jwks : [];
+    const key = await makeKey();
+    await writeFileAtomic(file, `${JSON.stringify({ keys: [...existing, key] }, null, 2)}\n`, 0o600);
+    const { kid } = key;
+    const text =
+      existing.length === 0
+        ? `${file} contains the signing key ${kid}. Keep the file secret, and give it to every replica.`
+        : `Added the key ${kid} at the end of ${file}. Give the file to every replica, then move the key to the front.`;
+    return { json: { kid, keys: existing.length + 1 }, text };
+  },
+);

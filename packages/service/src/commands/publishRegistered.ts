@@ -1,16 +1,23 @@
-import { adminClientOf } from "./adminClient.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import type { Host, Outcome } from "@keyroot/operator/commands";
-import { plural } from "@keyroot/operator/shared";
+import { command, json } from "@keyroot/operator/definition";
+import { serviceUrl } from "./options.ts";
 
 /**
- * The `keyroot publish-registered` command makes a running service publish the registered keys. Keys in their hold
- * period are not published.
+ * The `keyroot publish-registered` command asks the publisher, through a running service, to publish the registered
+ * keys. Keys in their hold period are not published.
  */
-export default async function publishRegistered(args: ArgsOf<"publish-registered">, host: Host): Promise<Outcome> {
-  const admin = await adminClientOf(args.serviceUrl, host);
-  const batches = (await admin.publishRegistered()).map(({ root, users }) => ({ root, users }));
-  const published = batches.reduce((sum, { users }) => sum + users, 0);
-  const lines = batches.map(({ root, users }) => `${root}  ${plural(users, "user")}`);
-  return { json: { published, batches }, text: [...lines, `Published ${plural(published, "key")}.`].join("\n") };
-}
+export const publishRegistered = command(
+  {
+    summary: "Publish the registered keys whose hold period is over",
+    needs: () => ["serviceUrl"],
+    options: { serviceUrl, json },
+  },
+  async ({ serviceUrl }, host) => {
+    const { adminClientOf } = await import("./adminCommands.ts");
+    const { plural } = await import("@keyroot/operator/shared");
+    const admin = await adminClientOf(serviceUrl, host);
+    const batches = (await admin.publishRegistered()).map(({ root, users }) => ({ root, users }));
+    const published = batches.reduce((sum, { users }) => sum + users, 0);
+    const lines = batches.map(({ root, users }) => `${root}  ${plural(users, "user")}`);
+    return { json: { published, batches }, text: [...lines, `Published ${plural(published, "key")}.`].join("\n") };
+  },
+);

@@ -1,28 +1,37 @@
-import { plural } from "@keyroot/operator/shared";
-import { EXIT, type Outcome } from "@keyroot/operator/commands";
-import { openStore } from "@keyroot/operator/publisher";
-import { checkMigrations, openDatabases } from "../database/database.ts";
-import { rebuildFiles } from "../publishing/rebuildFiles.ts";
-import { listed } from "./lists.ts";
-import { readPublishingConfig } from "./publishingConfig.ts";
+import { command, json } from "@keyroot/operator/definition";
 
-/** The `keyroot rebuild-files` command rewrites missing and damaged Merkle-tree files from the databases. */
-export default async function rebuild(): Promise<Outcome> {
-  const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
-  const { files: places, brotli } = chain;
-  await using databases = await openDatabases({ url, regionUrls, folder });
-  await checkMigrations(databases);
-  const result = await rebuildFiles(databases, {
-    "us-west-2": await openStore(places["us-west-2"], { brotli }),
-    "eu-west-1": await openStore(places["eu-west-1"], { brotli }),
-  });
-  const { files, missing, damaged, lost } = result;
-  if (lost.length > 0) process.exitCode = EXIT.false;
-  const lines = [
-    ...listed("was missing and is rebuilt.", missing),
-    ...listed("was damaged and is rebuilt. Remove it from your CDN's caches.", damaged),
-    ...listed("is missing or damaged, and cannot be rebuilt. Restore it from a copy.", lost),
-    `Checked ${plural(files, "file")}: ${missing.length + damaged.length} rebuilt, ${lost.length} lost.`,
-  ];
-  return { json: { ...result }, text: lines.join("\n") };
-}
+/** The `keyroot rebuild-files` command runs with the publisher's variables. It needs no signer. */
+export const rebuildFiles = command(
+  {
+    summary: "Check the Merkle-tree files of published keys. Rebuild missing and damaged files from the databases",
+    options: { json },
+  },
+  async () => {
+    const [{ readPublisherConfig }, { checkMigrations, openDatabases }, { rebuildFiles: rebuild }, { openStore }] =
+      await Promise.all([
+        import("../config/readConfig.ts"),
+        import("../api/database/database.ts"),
+        import("../publisher/rebuildFiles.ts"),
+        import("@keyroot/operator/publisher"),
+      ]);
+    const { listed } = await import("./listed.ts");
+    const { EXIT } = await import("@keyroot/operator/commands");
+    const { plural } = await import("@keyroot/operator/shared");
+    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublisherConfig(process.env);
+    await using databases = await openDatabases({ url, regionUrls, folder });
+    await checkMigrations(databases);
+    const result = await rebuild(databases, {
+      "us-west-2": await openStore(chain.files["us-west-2"]),
+      "eu-west-1": await openStore(chain.files["eu-west-1"]),
+    });
+    const { files, missing, damaged, lost } = result;
+    if (lost.length > 0) process.exitCode = EXIT.false;
+    const lines = [
+      ...listed("was missing and is rebuilt.", missing),
+      ...listed("was damaged and is rebuilt. Remove it from your CDN's caches.", damaged),
+      ...listed("is missing or damaged, and cannot be rebuilt. Restore it from a copy.", lost),
+      `Checked ${plural(files, "file")}: ${missing.length + damaged.length} rebuilt, ${lost.length} lost.`,
+    ];
+    return { json: { ...result }, text: lines.join("\n") };
+  },
+);

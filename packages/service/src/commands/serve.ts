@@ -1,35 +1,38 @@
-import type { ResolvedConfig } from "../config/config.ts";
-import { readConfig } from "../config/readConfig.ts";
-import { type RunningService, startService } from "../startService.ts";
-import type { ArgsOf } from "./commandDefinitions.ts";
-import { describeConfig } from "./describeConfig.ts";
-import { print, untilStopped } from "@keyroot/operator/commands";
+import { command, json } from "@keyroot/operator/definition";
 
 /**
  * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure the
- * service.
+ * service. It holds no key of the registry's owner.
  */
-export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {
-  const stopped = untilStopped();
-  const config = { ...readConfig(process.env), ...(every > 0 && { schedule: { every, atLeast } }) };
-  const service = await startService(config);
-  try {
-    const { url, monitoringUrl } = service;
-    const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
-    print(json ? JSON.stringify({ url, monitoringUrl }) : describeService(service, database, config));
-    await stopped;
-  } finally {
-    await service.close();
-  }
-}
-
-function describeService({ url, monitoringUrl }: RunningService, database: string, config: ResolvedConfig): string {
-  return [
-    `Partner service    ${url}`,
-    `API description    ${url}/docs`,
-    ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
-    `Database           ${database}`,
-    ...describeConfig(config),
-    "Press Ctrl-C to stop. The service finishes the requests in progress first.",
-  ].join("\n");
-}
+export const serve = command(
+  {
+    summary: "Run the partner service until Ctrl-C. Configure the service with environment variables",
+    options: { json },
+  },
+  async ({ json }) => {
+    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
+    const { readConfig } = await import("../config/readConfig.ts");
+    const { startService } = await import("../serve/startService.ts");
+    const { describeService } = await import("./describeConfig.ts");
+    const stopped = untilStopped();
+    const config = readConfig(process.env);
+    const service = await startService(config);
+    try {
+      const { url, monitoringUrl } = service;
+      const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
+      const lines = [
+        `Partner service    ${url}`,
+        `API description    ${url}/docs`,
+        ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
+        `Database           ${database}`,
+        ...describeService(config),
+        "Press Ctrl-C to stop. The service finishes the requests in progress first.",
+      ];
+      printOutcome({ json: { url, monitoringUrl }, text: lines.join("\n") }, json);
+      await stopped;
+    } finally {
+      await service.close();
+    }
+    return undefined;
+  },
+);

@@ -1,52 +1,67 @@
-import { REGIONS } from "keyroot/internal/identity";
-import { type ResolvedConfig, resolveConfig } from "./config.ts";
-import { VARIABLES } from "./variables.ts";
+import { z } from "zod";
+import { checkConfig, databaseFields } from "./fields.ts";
+import { type ResolvedPublisherConfig, resolvePublisherConfig } from "./publisherConfig.ts";
+import { type ResolvedConfig, resolveConfig } from "./serviceConfig.ts";
+import { DATABASE_VARIABLES, PUBLISHER_VARIABLES, SERVICE_VARIABLES, SIGNER_VARIABLES } from "./variables.ts";
 
 /** The configuration fields with numbers as environment variables. */
 const NUMBERS = new Set([
-  ...["port", "monitoringPort", "connections", "shutdownDelay", "holdPeriod", "rateLimit", "addressRateLimit"],
-  ...["refusedRateLimit", "eventDays", "auditDays", "chain.chainId", "chain.confirmations"],
+  ...["port", "monitoringPort", "connections", "shutdownDelay", "holdPeriod", "rateLimit", "auditDays"],
+  ...["registry.chainId", "chain.chainId", "chain.confirmations"],
 ]);
 /** The configuration fields with `true` or `false` as environment variables. */
-const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.brotli", "chain.allowHttp"]);
+const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.allowHttp"]);
 
 /**
- * Reads the configuration from environment variables. An empty variable counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
+ * Reads the service's configuration from environment variables. An empty variable counts as unset.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value. A
+ * variable for the registry owner's key is invalid, because only the publisher may hold it
  * @example
  * ```ts
  * const service = await startService({ ...readConfig(process.env), port: 0 });
  * ```
  */
 export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
+  const faults = SIGNER_VARIABLES.filter((name) => (environment[name] ?? "") !== "").map(
+    (name) =>
+      `${name} must be unset. The process that answers HTTP requests holds no key of the owner: 'keyroot publisher' does`,
+  );
+  return resolveConfig(valuesOf(environment, SERVICE_VARIABLES), namesFrom(SERVICE_VARIABLES), faults);
+}
+
+/**
+ * Reads the publisher's configuration from environment variables. An empty variable counts as unset.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
+ */
+export function readPublisherConfig(environment: NodeJS.ProcessEnv): ResolvedPublisherConfig {
+  const values = { chain: {}, ...valuesOf(environment, PUBLISHER_VARIABLES) };
+  return resolvePublisherConfig(values, namesFrom(PUBLISHER_VARIABLES));
+}
+
+/**
+ * Reads the configuration of the databases from environment variables.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
+ */
+export function readDatabaseConfig(environment: NodeJS.ProcessEnv) {
+  const options = { names: [], nameOf: namesFrom(DATABASE_VARIABLES), faults: [] };
+  return checkConfig(z.strictObject(databaseFields), valuesOf(environment, DATABASE_VARIABLES), options);
+}
+
+/** Returns the fields of set variables. A field such as `chain.rpcUrl` is in the object of its first part. */
+function valuesOf(environment: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
-  for (const [field, variable] of Object.entries(VARIABLES)) {
-    const text = environment[variable];
-    if (text !== undefined && text !== "") values[field] = toValue(field, text);
+  for (const [field, variable] of Object.entries(variables)) {
+    const text = environment[variable] ?? "";
+    if (text === "") continue;
+    const [group = "", name] = field.split(".");
+    if (name === undefined) values[field] = toValue(field, text);
+    else values[group] = { ...(values[group] as object | undefined), [name]: toValue(field, text) };
   }
-  /** Returns the fields with a prefix. The names of the returned fields do not include the prefix. */
-  const group = (prefix: string) =>
-    Object.fromEntries(
-      Object.entries(values).flatMap(([field, value]) =>
-        field.startsWith(prefix) && !field.includes(".", prefix.length) ? [[field.slice(prefix.length), value]] : [],
-      ),
-    );
-  const { files, ...chain } = group("chain.");
-  const ofRegions = group("chain.files.");
-  const publishes = ["chain.rpcUrl", "chain.contract", "chain.files"].some((field) => field in values);
-  const config = {
-    ...group(""),
-    regionUrls: group("regionUrls."),
-    ...(publishes && {
-      chain: {
-        ...chain,
-        ...(files !== undefined && {
-          files: Object.fromEntries(REGIONS.map((region) => [region, ofRegions[region] ?? files])),
-        }),
-      },
-    }),
-  };
-  return resolveConfig(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
+  return values;
+}
+
+function namesFrom(variables: Readonly<Record<string, string>>): (field: string) => string {
+  return (field) => variables[field] ?? field;
 }
 
 /**

@@ -1,36 +1,45 @@
-import { URL_VARIABLES } from "../database/urlVariables.ts";
+import { URL_VARIABLES } from "../api/database/urlVariables.ts";
 
-/** The environment variable for each configuration field. */
-export const VARIABLES = {
+/** The environment variables of every process that uses the databases. */
+export const DATABASE_VARIABLES = {
   databaseUrl: URL_VARIABLES.home,
   "regionUrls.us-west-2": URL_VARIABLES["us-west-2"],
   "regionUrls.eu-west-1": URL_VARIABLES["eu-west-1"],
+  connections: "KEYROOT_DATABASE_CONNECTIONS",
+} as const;
+
+const SHARED_VARIABLES = {
+  ...DATABASE_VARIABLES,
+  holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
+  logLevel: "KEYROOT_LOG_LEVEL",
+} as const;
+
+/** The environment variable for each field of the service's configuration. */
+export const SERVICE_VARIABLES = {
+  ...SHARED_VARIABLES,
   host: "KEYROOT_HOST",
   port: "KEYROOT_PORT",
-  monitoringHost: "KEYROOT_MONITORING_HOST",
   monitoringPort: "KEYROOT_MONITORING_PORT",
   serviceUrl: "KEYROOT_SERVICE_URL",
   explorerUrl: "KEYROOT_EXPLORER_URL",
   blockExplorerUrl: "KEYROOT_BLOCK_EXPLORER_URL",
   stage: "KEYROOT_STAGE",
-  bucketPrefix: "KEYROOT_BUCKET_PREFIX",
-  databaseFolder: "KEYROOT_DATABASE_FOLDER",
-  connections: "KEYROOT_DATABASE_CONNECTIONS",
   signingKeys: "KEYROOT_SIGNING_KEYS",
   adminToken: "KEYROOT_ADMIN_TOKEN",
   shutdownDelay: "KEYROOT_SHUTDOWN_DELAY",
-  possession: "KEYROOT_POSSESSION",
   holdPeriod: "KEYROOT_HOLD_PERIOD",
-  holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
   rateLimit: "KEYROOT_RATE_LIMIT",
-  addressRateLimit: "KEYROOT_ADDRESS_RATE_LIMIT",
-  refusedRateLimit: "KEYROOT_REFUSED_RATE_LIMIT",
   trustedProxies: "KEYROOT_TRUSTED_PROXIES",
-  logLevel: "KEYROOT_LOG_LEVEL",
   webhookKeys: "KEYROOT_WEBHOOK_KEYS",
   webhooksPrivate: "KEYROOT_WEBHOOK_PRIVATE",
-  eventDays: "KEYROOT_EVENT_DAYS",
   auditDays: "KEYROOT_AUDIT_DAYS",
+  "registry.contract": "KEYROOT_CONTRACT",
+  "registry.chainId": "KEYROOT_CHAIN_ID",
+} as const;
+
+/** The environment variable for each field of the publisher's configuration. */
+export const PUBLISHER_VARIABLES = {
+  ...SHARED_VARIABLES,
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.secondRpcUrl": "KEYROOT_SECOND_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
@@ -42,7 +51,13 @@ export const VARIABLES = {
   "chain.maxCostPerDay": "KEYROOT_MAX_COST_PER_DAY",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",
   "chain.files": "KEYROOT_FILES",
-  "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
-  "chain.files.eu-west-1": "KEYROOT_FILES_EU_WEST_1",
-  "chain.brotli": "KEYROOT_BROTLI",
 } as const;
+
+/** The variables that select the registry owner's key. Only the publisher and the operator's commands may have them. */
+export const SIGNER_VARIABLES = [
+  "KEYROOT_KEY_FILE",
+  "KEYROOT_PASSPHRASE",
+  "KEYROOT_PASSPHRASE_FILE",
+  "KEYROOT_SIGNER_URL",
+  "KEYROOT_SIGNER_ADDRESS",
+] as const;

@@ -1,15 +1,17 @@
-import { eq } from "../database/drizzle.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Databases } from "../database/database.ts";
+import { eq } from "../api/database/drizzle.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Databases } from "../api/database/database.ts";
 import { decide } from "./conflictingKeys.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
+import { lockActiveUser } from "../users/users.ts";
 import type { DecisionOutcome } from "./withdrawOrDiscardKey.ts";
 
 /**
  * Approves a user's pending key at the partner's request. The approval also decides about all conflicting keys of the
  * user.
+ * @throws ServiceError USER_DEACTIVATED
  */
 export async function approveKey(
   databases: Databases,
@@ -20,6 +22,8 @@ export async function approveKey(
 ): Promise<DecisionOutcome> {
   return databases.regions[region].transaction(async (transaction) => {
     const ofUser = eq(publicKeys.userID, userID);
+    // The key of a deactivated user is never published, so there is nothing to approve.
+    await lockActiveUser(transaction, userID);
     const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
     if (current?.keyID !== keyID) return "unknown";
     if (current.submitted !== null || current.root !== null) return "submitted";

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { and, desc, eq, inArray, lte } from "../database/drizzle.ts";
+import { and, desc, eq, inArray, lte } from "../api/database/drizzle.ts";
 import { base64ToBytes, sha256Hex } from "keyroot/internal/bytes";
 import type { Region, UserID } from "keyroot/internal/identity";
-import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
+import { type Database, type Databases, regionalDatabases } from "../api/database/database.ts";
 import { possessionChallenges } from "./tables.ts";
 
 /** A challenge that the user has not answered yet. */

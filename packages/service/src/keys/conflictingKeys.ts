@@ -1,9 +1,9 @@
-import { and, count, eq, isNull, sql } from "../database/drizzle.ts";
+import { and, count, eq, isNull, sql } from "../api/database/drizzle.ts";
 import type { KeyInError } from "@keyroot/client/internal";
 import type { KeyRecord, UserID } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
@@ -17,8 +17,16 @@ export interface ConflictingKey {
   withdrawn: boolean;
 }
 
-/** Maximum number of undecided conflicting keys per user. One key is enough to make the user's key undecided. */
-const MAX_UNDECIDED = 10;
+/**
+ * Maximum number of undecided keys per user that were only offered, without a proof of possession. One key is enough to
+ * make the user's key undecided.
+ */
+export const MAX_OFFERED = 10;
+/**
+ * Maximum number of undecided keys per user that were withdrawn. Their possession was proven, so offered keys do not
+ * take their room.
+ */
+export const MAX_WITHDRAWN = 100;
 
 /** Stores conflicting keys of users without a published key. */
 export class ConflictingKeys {
@@ -66,13 +74,19 @@ export class ConflictingKeys {
   }
 }
 
-/** @returns false if the key is already recorded or the user has the maximum number of keys */
+/** @returns false if the key is already recorded or the user has the maximum number of keys of its kind */
 async function addConflicting(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<boolean> {
   const [undecided] = await transaction
     .select({ keys: count() })
     .from(conflictingKeys)
-    .where(and(eq(conflictingKeys.userID, key.userID), isNull(conflictingKeys.decided)));
-  if ((undecided?.keys ?? 0) >= MAX_UNDECIDED) return false;
+    .where(
+      and(
+        eq(conflictingKeys.userID, key.userID),
+        eq(conflictingKeys.withdrawn, key.withdrawn),
+        isNull(conflictingKeys.decided),
+      ),
+    );
+  if ((undecided?.keys ?? 0) >= (key.withdrawn ? MAX_WITHDRAWN : MAX_OFFERED)) return false;
   const [added] = await transaction.insert(conflictingKeys).values(key).onConflictDoNothing().returning();
   return added !== undefined;
 }

@@ -3,15 +3,9 @@ import { constants, setPriority } from "node:os";
 import { platform } from "node:process";
 import { parentPort } from "node:worker_threads";
 import { KeyrootError } from "keyroot/internal/errors";
-import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/internal/identity";
+import { type ChallengeRequest, makeChallenge } from "keyroot/internal/identity";
 
-/** A public key to check, or a statement with a public key to check and to make a challenge for. */
-export type CurveJob = { publicKey: Uint8Array } | { statement: ChallengeRequest };
-
-/**
- * An ephemeral key, and the only response that proves possession of the private key. Both are empty if only a key was
- * checked.
- */
+/** An ephemeral key, and the only response that proves possession of the private key. */
 export interface MadeChallenge {
   ephemeralKey: Uint8Array;
   response: Uint8Array;
@@ -25,15 +19,13 @@ export type CurveAnswer = { made: MadeChallenge } | { refused: { code: string; m
 if (platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const port = parentPort;
-port?.on("message", (job: CurveJob) => {
-  port.postMessage(answer(job));
+port?.on("message", (request: ChallengeRequest) => {
+  port.postMessage(answer(request));
 });
 
-function answer(job: CurveJob): CurveAnswer {
+function answer(request: ChallengeRequest): CurveAnswer {
   try {
-    if ("statement" in job) return { made: makeChallenge(job.statement) };
-    checkNewPublicKey(job.publicKey);
-    return { made: { ephemeralKey: new Uint8Array(), response: new Uint8Array() } };
+    return { made: makeChallenge(request) };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
     return { refused: { code: error.code, message: error.message } };

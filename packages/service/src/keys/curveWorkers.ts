@@ -3,7 +3,8 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ServiceError } from "@keyroot/client/internal";
 import { ArgumentError } from "keyroot/internal/errors";
-import type { CurveAnswer, CurveJob, MadeChallenge } from "./curveWorker.ts";
+import type { ChallengeRequest } from "keyroot/internal/identity";
+import type { CurveAnswer, MadeChallenge } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 
 /** Maximum number of threads. On a machine with several cores, one core remains for other requests. */
@@ -14,7 +15,7 @@ const MAX_WAITING = 64;
 const SCRIPT = new URL(`curveWorker${extname(import.meta.url)}`, import.meta.url);
 
 interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
-  job: CurveJob;
+  request: ChallengeRequest;
 }
 
 /**
@@ -27,13 +28,13 @@ export class CurveWorkers implements AsyncDisposable {
   #isClosed = false;
 
   /**
-   * Checks a key. If the job has a statement, also makes the challenge.
+   * Checks a public key and makes a challenge for it.
    * @param owner the partner that the job belongs to
-   * @throws ArgumentError with the codes of `checkNewPublicKey`; ServiceError RATE_LIMITED, UNAVAILABLE
+   * @throws ArgumentError with the codes of `makeChallenge`; ServiceError RATE_LIMITED, UNAVAILABLE
    */
-  async run(owner: string, job: CurveJob): Promise<MadeChallenge> {
+  async run(owner: string, request: ChallengeRequest): Promise<MadeChallenge> {
     if (this.#isClosed) throw closed();
-    const waiting = { job, ...Promise.withResolvers<CurveAnswer>() };
+    const waiting = { request, ...Promise.withResolvers<CurveAnswer>() };
     if (!this.#waiting.add(owner, waiting)) {
       const message = "Too many keys of this partner are being registered at the same time. Wait 1 s.";
       throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter: 1 });
@@ -61,7 +62,7 @@ export class CurveWorkers implements AsyncDisposable {
     if (worker === undefined) return;
     const next = this.#waiting.next();
     this.#workers.set(worker, next);
-    worker.postMessage(next?.job);
+    worker.postMessage(next?.request);
   }
 
   #idleWorker(): Worker | undefined {

@@ -2,8 +2,8 @@
  * A pending key may be published after the key's hold period, unless the partner must first decide about a conflicting
  * key.
  */
-import { and, isNotNull, isNull, not, type SQL, sql } from "../database/drizzle.ts";
-import { DATABASE_NOW } from "../database/columns.ts";
+import { and, isNotNull, isNull, not, type SQL, sql } from "../api/database/drizzle.ts";
+import { DATABASE_NOW } from "../api/database/columns.ts";
 import { publicKeys } from "./tables.ts";
 
 /** Conditions that keys must meet to be in a batch. */
@@ -15,10 +15,16 @@ export interface PublishableOptions {
 }
 
 /**
- * The condition that a key's partner is suspended. The condition is SQL text, because drizzle omits table names in
+ * The condition that a key's user is deactivated. The conditions are SQL text, because drizzle omits table names in
  * queries of one table.
  */
-export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
+export const isOfDeactivated = sql`exists (select from users where users.user_id = public_keys.user_id and users.deactivated is not null)`;
+
+/**
+ * The condition that a key must not be published, because its partner is suspended or its user is deactivated. The
+ * state of the user's tokens has no influence: a user may lose a device after the registration.
+ */
+export const isBlocked = sql`(exists (select from suspensions where suspensions.biz_id = public_keys.biz_id) or ${isOfDeactivated})`;
 
 /**
  * Returns the end of a key's hold period in milliseconds since 1970. Null while the partner must decide.
@@ -37,13 +43,13 @@ export function isUndecided(holdOnConflict: boolean): SQL {
 }
 
 /**
- * The condition for publishing a pending key: the hold period is over, no publisher has taken the key, and the partner
- * is not suspended.
+ * The condition for publishing a pending key: the hold period is over, no publisher has taken the key, the user is
+ * active, and the partner is not suspended.
  */
 export function isPublishable(options: PublishableOptions): SQL | undefined {
   return and(
     isNull(publicKeys.submitted),
-    not(isOfSuspended),
+    not(isBlocked),
     sql`${publicKeys.holdEndsAt} <= ${timeOf(options)}`,
     options.holdOnConflict === true ? isNull(publicKeys.undecidedSince) : undefined,
   );

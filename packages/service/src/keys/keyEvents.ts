@@ -1,7 +1,8 @@
-import { and, desc, eq, lte } from "../database/drizzle.ts";
+import { and, desc, eq, lte } from "../api/database/drizzle.ts";
 import type { UserID } from "keyroot/internal/identity";
-import { type Action, type Author, type Change, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
+import { type Action, type Change, recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database } from "../api/database/database.ts";
 import { keyEvents } from "./tables.ts";
 
 export interface KeyEvent {

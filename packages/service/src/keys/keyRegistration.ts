@@ -1,9 +1,9 @@
 import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/internal/identity";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
-import { type Databases, readClock } from "../database/database.ts";
+import { type Databases, readClock } from "../api/database/database.ts";
 import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
-import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
+import { MinuteLimit, refuseExceeded } from "../api/limits/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
@@ -11,13 +11,12 @@ import {
   type Challenge,
   type ChallengeResponse,
   PossessionCheck,
-  type PossessionPolicy,
   possessionRefused,
   possessionRequired,
   type RegistryID,
 } from "./possessionCheck.ts";
 
-/** Maximum attempts per user and minute at one replica. A registration needs one attempt. */
+/** Maximum attempts per user and minute at one replica. A registration needs one attempt, and so does an offer of another key. */
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
 
@@ -26,7 +25,6 @@ export interface KeyRegistrationOptions {
   publicKeys: PublicKeyStore;
   challenges: ChallengeStore;
   conflictingKeys: ConflictingKeys;
-  policy: PossessionPolicy;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
   holdPeriodMs: number;
@@ -84,14 +82,10 @@ export class KeyRegistration implements AsyncDisposable {
     answer: ChallengeResponse | undefined,
     author: Author,
   ): Promise<RegisteredKey> {
-    const publicKey = checkKeyRecord(record);
+    checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    if (answer === undefined) {
-      if (this.#options.policy === "required") throw possessionRequired();
-      this.#countAttempt(user);
-      await this.#workers.run(user.bizID, { publicKey });
-    }
+    if (answer === undefined) throw possessionRequired();
     await this.#store(user, record, answer, author);
     // Read the key even after a rejected response, because a concurrent request may have registered the key.
     const stored = await this.#find(user, record, author);
@@ -108,22 +102,26 @@ export class KeyRegistration implements AsyncDisposable {
     refuseExceeded(this.#attempts.count(userID), ATTEMPTS);
   }
 
-  /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict */
+  /**
+   * @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict;
+   * RATE_LIMITED
+   */
   async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
     const { publicKeys, conflictingKeys, now } = this.#options;
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
+    this.#countAttempt(user);
     await conflictingKeys.offer(user, record, now(), author);
     // The registered key may have been published after the first read, so read the key again.
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
   /** Deletes the challenge and adds the key in one transaction. */
-  #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
+  #store(user: User, record: KeyRecord, answer: ChallengeResponse, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
-      if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
-      const possession = answer === undefined ? "unproven" : "proven";
+      if (!(await this.#possession.isProven(transaction, record, answer))) return;
+      const possession = "proven";
       // Read the database's clock, because the publisher uses the same clock.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;

@@ -1,101 +1,47 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { bytesToBase64 } from "keyroot/internal/bytes";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
-import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import type { ServiceContext } from "../app/context.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import {
-  bizID,
-  eitherUserID,
-  empty,
-  holdEndsAt,
-  keyState,
-  strict,
-  timestamp,
-  userID,
-  userIDOf,
-} from "../app/fields.ts";
-import type { PrincipalOf } from "../tokens/accessTokens.ts";
-import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
+import type { ApiContext } from "../api/context.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
+import { bizID, eitherUserID, empty, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
+import type { PrincipalOf } from "../api/base/principals.ts";
+import { requireUser, toUser, userFields } from "../users/operations.ts";
+import { userUnknown } from "../users/userErrors.ts";
 import type { User } from "../users/newUser.ts";
+import {
+  publicKey,
+  keyID,
+  bytes32,
+  challenge,
+  anyState,
+  conflictingKeys,
+  keyEvent,
+  keyEvents,
+  key,
+  ofKey,
+  noKey,
+  keyOrNone,
+} from "./fields.ts";
+import type { KeyRegistration } from "./keyRegistration.ts";
+import type { UserStore } from "../users/users.ts";
 import { approveKey } from "./approveKey.ts";
-import { type KeyEvent, listKeyEvents } from "./keyEvents.ts";
-import type { ConflictingKey } from "./conflictingKeys.ts";
+import { listKeyEvents } from "./keyEvents.ts";
+import type { ConflictingKey, ConflictingKeys } from "./conflictingKeys.ts";
 import type { Challenge, ChallengeResponse } from "./possessionCheck.ts";
-import type { RegisteredKey } from "./publicKeys.ts";
+import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import { type DecisionOutcome, withdrawOrDiscardKey } from "./withdrawOrDiscardKey.ts";
 
-const publicKey = z
-  .string()
-  .max(140)
-  .meta({ description: "The public key, an uncompressed point of Curve41417: 105 bytes in base64." });
-export const keyID = z
-  .string()
-  .max(24)
-  .regex(/^[A-Za-z0-9+/=]*$/)
-  .meta({ description: "The key id: the first 16 bytes of the public key's SHA-256, in base64." });
-export const root = z
-  .string()
-  .regex(MERKLE_ROOT)
-  .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
-export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
-const bytes32 = (description: string) =>
-  z
-    .string()
-    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
-    .meta({ description });
-const challenge = bytes32("The challenge: 32 random bytes in base64.");
-const possession = z.enum(["proven", "unproven"]).meta({
-  description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
-});
-const anyState = z.enum(["unregistered", ...keyState.options]);
+/** What the operations on keys need. */
+export interface KeyContext extends ApiContext {
+  users: UserStore;
+  publicKeys: PublicKeyStore;
+  conflictingKeys: ConflictingKeys;
+  registration: KeyRegistration;
+}
 
-const conflictingKeys = z
-  .array(
-    strict({
-      public_key: publicKey,
-      key_id: keyID,
-      at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
-      withdrawn: z.boolean().meta({
-        description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
-      }),
-    }),
-  )
-  .meta({
-    description: "The user's conflicting keys without a decision of the partner, at most 10.",
-  });
-const keyEvents = z
-  .array(
-    strict({
-      type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
-      key_id: keyID,
-      at: timestamp,
-      after_withdrawal: z
-        .boolean()
-        .meta({ description: "For `registered`: true if an earlier key was withdrawn or discarded." }),
-    }),
-  )
-  .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
-const key = {
-  public_key: publicKey,
-  key_id: keyID,
-  possession,
-  hold_ends_at: holdEndsAt.optional(),
-  state: keyState,
-  root: root.optional(),
-  transaction: transaction.optional(),
-};
-const ofKey = strict({ ...eitherUserID, key_id: keyID });
-/** The response after the removal of a key. */
-const noKey = strict({ user_id: userID, key_id: keyID, state: z.literal("unregistered") });
-const keyOrNone = {
-  ...key,
-  state: anyState,
-  public_key: publicKey.optional(),
-  key_id: keyID.optional(),
-  possession: possession.optional(),
-};
+const defineOperation = operationsWith<KeyContext>();
 
 export const keyOperations = [
   defineOperation({
@@ -146,7 +92,7 @@ export const keyOperations = [
     callers: ["user"],
     summary: "Register the user's public key permanently",
     description:
-      "The request must contain the response to a challenge. It is optional if the operator allows keys without proof of possession. Repeating the request has no effect. If the user already has a different key, the service rejects the request.",
+      "The request must contain the response to a challenge. Repeating the request has no effect. If the user already has a different key, the service rejects the request.",
     body: strict({
       public_key: publicKey,
       key_id: keyID,
@@ -215,6 +161,7 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/get",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "Get a user's public key with its state, the conflicting keys, and the history",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
@@ -225,7 +172,7 @@ export const keyOperations = [
         getKeyOrNone(context, user),
         listKeyEvents(context.databases.regions[user.region], user.userID),
       ]);
-      return { user_id: user.userID, ...found, events: events.map(toEvent) };
+      return { user_id: user.userID, ...found, events: events.map((row) => answerFrom(keyEvent, row)) };
     },
   }),
 
@@ -233,7 +180,6 @@ export const keyOperations = [
     path: "/v1/authdBizSrv/publicKeys/discard",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
@@ -248,7 +194,6 @@ export const keyOperations = [
     path: "/v1/admin/publicKeys/discard",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Discard the pending public key of a partner's user, even while the partner is suspended",
     body: strict({ biz_id: bizID, ...ofKey.shape }),
     answer: noKey,
@@ -260,7 +205,6 @@ export const keyOperations = [
     path: "/v1/authdBizSrv/publicKeys/approve",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Approve a user's pending public key that has conflicting keys",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: ofKey,
@@ -282,7 +226,7 @@ export const keyOperations = [
 async function discard(
   bizID: string,
   { key_id, ...id }: z.output<typeof ofKey>,
-  { context, author }: Pick<Call, "context" | "author">,
+  { context, author }: Pick<Call<Caller, KeyContext>, "context" | "author">,
 ) {
   const user = await requireUser(context, bizID, userIDOf(id));
   checkOutcome(await withdrawOrDiscardKey(context.databases, user, key_id, context.now(), "key.discarded", author));
@@ -290,7 +234,7 @@ async function discard(
 }
 
 /** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
-async function callingUser({ users }: ServiceContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
+async function callingUser({ users }: KeyContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
   const user = await users.getIn(region, userID);
   if (user?.bizID !== bizID) throw userUnknown();
   return user;
@@ -311,7 +255,7 @@ function checkOutcome(outcome: DecisionOutcome): void {
 }
 
 /** Returns the user's key, or the state `unregistered`, with the user's conflicting keys. */
-async function getKeyOrNone({ publicKeys, conflictingKeys: conflicting }: ServiceContext, user: User) {
+async function getKeyOrNone({ publicKeys, conflictingKeys: conflicting }: KeyContext, user: User) {
   const [found, conflicts] = await Promise.all([
     publicKeys.get(user.region, user.userID),
     conflicting.listUndecided(user),
@@ -331,10 +275,6 @@ function toKey({ pubKey, keyID, possession, state, holdEndsAt, root, transaction
 
 function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey) {
   return { public_key: pubKey, key_id: keyID, at: offered, withdrawn };
-}
-
-function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
-  return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
 }
 
 /** Converts a challenge to a response body. For a registered key, the response contains only the key's state. */

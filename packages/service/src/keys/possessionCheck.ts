@@ -1,17 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
-import type { Database } from "../database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Database } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";
 import { type ChallengeStore, hasResponse } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
 const CHALLENGE_MS = 5 * 60 * 1000;
-
-/** Whether registration requires proof that the user holds the private key. */
-export type PossessionPolicy = "required" | "optional";
 
 /** The registry for which a response to a challenge is valid. */
 export type RegistryID = NonNullable<PossessionStatement["registry"]>;
@@ -51,7 +48,7 @@ export class PossessionCheck {
     const publicKey = base64ToBytes(record.pubKey);
     const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
     const challenge = { service, registry, nonce, expires: now() + CHALLENGE_MS };
-    const { ephemeralKey, response } = await workers.run(bizID, { statement: { ...challenge, userID, publicKey } });
+    const { ephemeralKey, response } = await workers.run(bizID, { ...challenge, userID, publicKey });
     await challenges.add(region, {
       userID,
       nonce: bytesToBase64(nonce),

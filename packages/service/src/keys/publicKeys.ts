@@ -1,10 +1,10 @@
-import { and, eq, isNull, ne, sql } from "../database/drizzle.ts";
+import { and, eq, isNull, ne, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
-import type { Author } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, perRegion } from "../database/database.ts";
-import { batches } from "../publishing/tables.ts";
+import type { Author } from "../api/base/author.ts";
+import { type Database, type Databases, perRegion } from "../api/database/database.ts";
+import { batches } from "./tables.ts";
 import type { Claim } from "../users/claims.ts";
-import { lockActiveUser } from "../users/eraseUser.ts";
+import { lockActiveUser } from "../users/users.ts";
 import { holdEndOf } from "./holdPeriod.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";

@@ -1,8 +1,61 @@
-import { and, bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
+import {
+  and,
+  bigint,
+  bigserial,
+  boolean,
+  index,
+  integer,
+  isNotNull,
+  isNull,
+  numeric,
+  type PgColumn,
+  pgTable,
+  primaryKey,
+  type SQL,
+  sql,
+  text,
+} from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
-import { timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../api/database/columns.ts";
 import { users } from "../users/tables.ts";
-import { batches } from "../publishing/tables.ts";
+
+/**
+ * The roots of a region's Merkle trees. Each row contains the transaction and the block in which the root was found on
+ * the chain. `confirmed` is the time when the root's file was first verified against the chain. `checked` is the time
+ * of the last check. `difference` is the error code of the last check, or null if the chain, the file and the database
+ * agreed. `gas_used` and `cost` (in wei) belong to the transaction that gave the root to `added_count` users. All these
+ * columns are null before the root is published.
+ */
+export const batches = pgTable(
+  "batches",
+  {
+    root: text("root").primaryKey(),
+    created: timestampMs("created").notNull(),
+    transactionHash: text("transaction_hash"),
+    blockNumber: bigint("block_number", { mode: "number" }),
+    blockHash: text("block_hash"),
+    confirmed: timestampMs("confirmed"),
+    checked: timestampMs("checked"),
+    difference: text("difference"),
+    gasUsed: bigint("gas_used", { mode: "number" }),
+    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
+    addedCount: integer("added_count"),
+  },
+  (table) => [
+    index("batches_by_block").on(table.blockNumber),
+    index("batches_by_time").on(table.created, table.root),
+    index("batches_by_check").on(table.checked).where(isNotNull(table.blockNumber)),
+    index("batches_with_difference").on(table.root).where(isNotNull(table.difference)),
+  ],
+);
+
+/**
+ * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds the batches and the batches'
+ * keys by indexes. The query's time does not depend on the number of other keys.
+ */
+export function isInOpenBatch(root: PgColumn): SQL {
+  return sql`${root} = any(array(select root from batches where block_number is null))`;
+}
 
 /**
  * Each user's public key in base64, in the user's region. `possession` is "proven" if the user proved possession of the

@@ -1,20 +1,29 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
+import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
-import { batches } from "../publishing/tables.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
+import { batches } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { byUserID, type Claim } from "../users/claims.ts";
 import { users } from "../users/tables.ts";
 import { listUserIDs, readFromRegions } from "../users/users.ts";
-import { holdEndOf, isUndecided } from "./holdPeriod.ts";
+import { holdEndOf, isOfDeactivated, isUndecided } from "./holdPeriod.ts";
 import { isPending, publicKeys } from "./tables.ts";
 
 /**
  * The state of a user's key in a list. `waiting`: the hold period has not ended. `undecided`: the partner must decide.
- * `ready`: the key will be in the next batch. `submitted`: a publisher has taken the key.
+ * `ready`: the key will be in the next batch. `blocked`: the key is never published, because the user is deactivated.
+ * `submitted`: a publisher has taken the key.
  */
-export const LISTED_STATES = ["unregistered", "waiting", "undecided", "ready", "submitted", "published"] as const;
+export const LISTED_STATES = [
+  "unregistered",
+  "waiting",
+  "undecided",
+  "ready",
+  "blocked",
+  "submitted",
+  "published",
+] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
 /** A user, the state of the user's key, and the last use of the user's tokens. Times are in milliseconds since 1970. */
@@ -111,9 +120,10 @@ export class UsersWithKeys {
     const { root, submitted, holdEndsAt } = publicKeys;
     const undecided = isUndecided(this.#holdOnConflict);
     const candidates = {
-      waiting: [and(isPending, gt(holdEndsAt, now), not(undecided))],
-      undecided: [and(isPending, undecided)],
-      ready: [and(isPending, lte(holdEndsAt, now), not(undecided))],
+      waiting: [and(isPending, gt(holdEndsAt, now), not(undecided), not(isOfDeactivated))],
+      undecided: [and(isPending, undecided, not(isOfDeactivated))],
+      ready: [and(isPending, lte(holdEndsAt, now), not(undecided), not(isOfDeactivated))],
+      blocked: [and(isPending, isOfDeactivated)],
       submitted: [and(isNull(root), isNotNull(submitted)), sql`${root} = any(array(${openRoots}))`],
     }[state];
     return this.#readKeyIDs(bizID, candidates, after, limit);
@@ -162,16 +172,22 @@ export class UsersWithKeys {
     ]);
     const lastUses = new Map(uses.map(({ userID, lastUsed }) => [userID, lastUsed]));
     return rows.map(({ user: { userID, region, created, deactivated }, key, block }) => {
-      const state = key === null ? "unregistered" : this.#stateOf(key, block, now);
+      const state = key === null ? "unregistered" : this.#stateOf(key, deactivated, block, now);
       const holdEndsAt = state === "waiting" ? (key?.holdEndsAt ?? null) : null;
       const lastUsed = lastUses.get(userID) ?? null;
       return { userID, region, created, deactivated, state, holdEndsAt, lastUsed };
     });
   }
 
-  #stateOf(key: typeof publicKeys.$inferSelect, block: number | null, now: number): ListedState {
+  #stateOf(
+    key: typeof publicKeys.$inferSelect,
+    deactivated: number | null,
+    block: number | null,
+    now: number,
+  ): ListedState {
     if (key.root !== null) return block === null ? "submitted" : "published";
     if (key.submitted !== null) return "submitted";
+    if (deactivated !== null) return "blocked";
     const holdEndsAt = holdEndOf(key, this.#holdOnConflict);
     if (holdEndsAt === null) return "undecided";
     return holdEndsAt > now ? "waiting" : "ready";

@@ -1,7 +1,7 @@
-import { and, eq } from "../database/drizzle.ts";
+import { and, eq } from "../api/database/drizzle.ts";
 import type { UserID } from "keyroot/internal/identity";
-import type { Author } from "../auditLog/recordChange.ts";
-import type { Database, Databases } from "../database/database.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { addWithdrawn, decide } from "./conflictingKeys.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
 import { isPending, publicKeys } from "./tables.ts";

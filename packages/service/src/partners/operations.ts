@@ -1,20 +1,18 @@
-import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import type { PublishingStatus } from "../publishing/publishingStatus.ts";
-import { countUsers, type PartnerSummary } from "./partners.ts";
-import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../app/fields.ts";
+import { answerFrom } from "../api/answerFrom.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { ApiContext } from "../api/context.ts";
+import { operationsWith } from "../api/defineOperation.ts";
+import type { PartnerStore } from "./partners.ts";
+import { amount, bizID, count, limit, name, page, strict, text, timestamp } from "../api/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
 const MAX_USERS = 2 ** 31 - 1;
 
 const userLimit = amount.max(MAX_USERS);
 const ofPartner = strict({ biz_id: bizID });
+const createdPartner = strict({ biz_id: bizID, name, created: timestamp });
 const partner = strict({
-  biz_id: bizID,
-  name,
-  created: timestamp,
+  ...createdPartner.shape,
   suspended: timestamp
     .nullable()
     .meta({ description: "The time of the partner's suspension. Null if the partner is not suspended." }),
@@ -27,58 +25,14 @@ const partner = strict({
   server_tokens: count("the partner's active server tokens"),
 });
 
-/** Number of recent deliveries that determine whether an endpoint is failing. */
-const NEWEST_DELIVERIES = 25;
+/** What the operations on partners need. */
+export interface PartnerContext extends ApiContext {
+  partners: PartnerStore;
+}
+
+const defineOperation = operationsWith<PartnerContext>();
 
 export const partnerOperations = [
-  defineOperation({
-    path: "/v1/dashboard/overview/get",
-    callers: ["partnerStaff"],
-    summary: "Get the partner's numbers, its failing webhook endpoints, and the state of publishing",
-    body: empty,
-    answer: strict({
-      users: count("users"),
-      published: count("users with a published key"),
-      pending: strict({ waiting: amount, undecided: amount, ready: amount }),
-      cost: wei.meta({ description: "The partner's share of the cost so far, in wei." }),
-      unpriced: count("published users whose cost was not recorded"),
-      failing_webhooks: z.array(z.uuid()).meta({
-        description: "Webhook endpoints with a failed delivery among their newest deliveries.",
-      }),
-      last_published: timestamp.nullable().meta({ description: "The last day (UTC) with a published key." }),
-      chain: strict({
-        chain_id: amount,
-        contract: z.string(),
-        block: amount.nullable().meta({ description: "Null if the chain's endpoint does not respond." }),
-        stores_answer: z.boolean().meta({ description: "Whether all file stores respond." }),
-      })
-        .nullable()
-        .meta({
-          description: "The state of publishing, at most 30 seconds old. Null if the service does not publish.",
-        }),
-    }),
-    async handle(_body, { context, principal: { bizID } }) {
-      const { databases, batches, recentPublishing, now } = context;
-      const [users, days, pending, failing, status] = await Promise.all([
-        countUsers(databases.home, bizID),
-        batches.history(bizID),
-        batches.countPending(bizID, now()),
-        failingWebhooks(context, bizID),
-        recentPublishing?.(),
-      ]);
-      return {
-        users,
-        published: days.reduce((sum, day) => sum + day.users, 0),
-        pending,
-        cost: String(days.reduce((sum, day) => sum + day.cost, 0n)),
-        unpriced: days.reduce((sum, day) => sum + day.unpriced, 0),
-        failing_webhooks: failing,
-        last_published: days.at(-1)?.day ?? null,
-        chain: status === undefined ? null : toChain(status),
-      };
-    },
-  }),
-
   defineOperation({
     path: "/v1/admin/partners/create",
     callers: ["operator", "operatorStaff"],
@@ -86,18 +40,18 @@ export const partnerOperations = [
     idempotent: true,
     summary: "Create a partner",
     body: strict({ name }),
-    answer: strict({ biz_id: bizID, name, created: timestamp }),
+    answer: createdPartner,
     status: 201,
     errors: [409],
     async handle({ name }, { context, author, repeatable }) {
-      const { bizID, created } = await context.partners.create(name, context.now(), author, repeatable);
-      return { biz_id: bizID, name, created };
+      return answerFrom(createdPartner, await context.partners.create(name, context.now(), author, repeatable));
     },
   }),
 
   defineOperation({
     path: "/v1/admin/partners/get",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "Get a partner with its numbers of users, keys and server tokens",
     body: ofPartner,
     answer: partner,
@@ -108,6 +62,7 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List or search partners in pages, in the order of creation",
     body: strict({
       search: text("A part of the name in upper or lower case, or the beginning of the biz_id").optional(),
@@ -118,7 +73,7 @@ export const partnerOperations = [
     errors: [404],
     async handle(options, { context }) {
       const { partners, next } = (await context.partners.list(options)) ?? partnerUnknown();
-      return { partners: partners.map(toPartner), next };
+      return { partners: partners.map((row) => answerFrom(partner, row)), next };
     },
   }),
 
@@ -180,12 +135,12 @@ export const partnerOperations = [
 ];
 
 /** @throws ServiceError PARTNER_UNKNOWN */
-export async function requirePartner({ partners }: ServiceContext, bizID: string): Promise<void> {
+export async function requirePartner({ partners }: Pick<PartnerContext, "partners">, bizID: string): Promise<void> {
   if (!(await partners.exists(bizID))) partnerUnknown();
 }
 
-async function getPartner({ partners }: ServiceContext, bizID: string) {
-  return toPartner((await partners.get(bizID)) ?? partnerUnknown());
+async function getPartner({ partners }: Pick<PartnerContext, "partners">, bizID: string) {
+  return answerFrom(partner, (await partners.get(bizID)) ?? partnerUnknown());
 }
 
 /** @throws ServiceError PARTNER_UNKNOWN */
@@ -195,29 +150,4 @@ function partnerUnknown(): never {
     "PARTNER_UNKNOWN",
     "There is no partner with this biz_id. List the partners to find the right biz_id.",
   );
-}
-
-function toPartner({ bizID, userLimit, pendingKeys, publishedKeys, serverTokens, ...partner }: PartnerSummary) {
-  const { name, created, suspended, users } = partner;
-  return {
-    ...{ biz_id: bizID, name, created, suspended, user_limit: userLimit, users },
-    ...{ pending_keys: pendingKeys, published_keys: publishedKeys, server_tokens: serverTokens },
-  };
-}
-
-async function failingWebhooks({ webhookEndpoints, webhookDeliveries }: ServiceContext, bizID: string) {
-  const endpoints = await webhookEndpoints.list(bizID);
-  const failing = await Promise.all(
-    endpoints.map(async ({ endpointID }) => {
-      const newest = (await webhookDeliveries.list(endpointID, { limit: NEWEST_DELIVERIES })) ?? [];
-      return newest.some(({ state, error }) => state === "failed" || (state === "pending" && error !== null));
-    }),
-  );
-  return endpoints.flatMap(({ endpointID }, i) => (failing[i] === true ? [endpointID] : []));
-}
-
-/** The state of publishing, without the values that only the operator may see. */
-function toChain({ chain: { chain_id, contract, state }, stores }: PublishingStatus) {
-  const stores_answer = stores.every(({ error }) => error === undefined);
-  return { chain_id, contract, block: state?.block ?? null, stores_answer };
 }

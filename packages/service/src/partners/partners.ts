@@ -1,13 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "../database/drizzle.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import { allDatabases, type Database, type Databases, regionalDatabases } from "../database/database.ts";
-import { checkSameRequest, type RepeatableRequest, requestValues } from "../database/idempotency.ts";
-import { DATABASE_NOW, isAnyOf } from "../database/columns.ts";
-import { batchShares, publishedDays, isInOpenBatch } from "../publishing/tables.ts";
-import { partners, suspensions } from "./tables.ts";
-import { isPending, publicKeys } from "../keys/tables.ts";
-import { userCounts } from "../users/tables.ts";
+import { and, asc, eq, or, type SQL, sql, sum } from "../api/database/drizzle.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import { allDatabases, type Database, type Databases } from "../api/database/database.ts";
+import { checkSameRequest, type RepeatableRequest, requestValues } from "../api/database/idempotency.ts";
+import { partners, suspensions, userCounts } from "./tables.ts";
 
 export interface Partner {
   bizID: string;
@@ -30,6 +27,17 @@ export interface PartnerSummary extends Partner {
   serverTokens: number;
 }
 
+/** The numbers of a partner's public keys that are not on the chain, and that are on it. */
+export type KeyCounts = Pick<PartnerSummary, "pendingKeys" | "publishedKeys">;
+
+/** What partners need of their users' keys. The subject `publishing` implements it. */
+export interface PartnerKeys {
+  /** Counts partners' keys in all regions. Partners without keys may be missing in the result. */
+  count(bizIDs: readonly string[]): Promise<ReadonlyMap<string, KeyCounts>>;
+  /** Restarts the hold periods of a partner's pending keys. @param transaction a transaction in a region */
+  restartHoldPeriods(transaction: Database, bizID: string): Promise<void>;
+}
+
 /** Filter and page of a list of partners. */
 export interface ListPartnersOptions {
   /** A part of the name in upper or lower case, or the beginning of the biz_id. Undefined for all partners. */
@@ -43,12 +51,11 @@ export interface ListPartnersOptions {
 export class PartnerStore {
   readonly #databases: Databases;
   readonly #home: Database;
-  readonly #holdPeriodMs: number;
+  readonly #keys: PartnerKeys;
 
-  /** @param holdPeriodMs the hold period of keys. The hold period restarts when a suspension ends */
-  constructor(databases: Databases, holdPeriodMs: number) {
+  constructor(databases: Databases, keys: PartnerKeys) {
     this.#databases = databases;
-    this.#holdPeriodMs = holdPeriodMs;
+    this.#keys = keys;
     this.#home = databases.home;
   }
 
@@ -160,13 +167,7 @@ export class PartnerStore {
     for (const database of allDatabases(this.#databases).reverse())
       await database.transaction(async (transaction) => {
         const deleted = await transaction.delete(suspensions).where(eq(suspensions.bizID, bizID)).returning();
-        if (deleted.length > 0) {
-          const holdEndsAt = sql`${DATABASE_NOW} + ${this.#holdPeriodMs}::bigint`;
-          await transaction
-            .update(publicKeys)
-            .set({ holdEndsAt })
-            .where(and(eq(publicKeys.bizID, bizID), isPending));
-        }
+        if (deleted.length > 0) await this.#keys.restartHoldPeriods(transaction, bizID);
         if (database === this.#home && deleted.length > 0)
           await recordChange(transaction, author, { action: "partner.resumed", at: now, partner: bizID });
       });
@@ -189,42 +190,11 @@ export class PartnerStore {
       .where(condition)
       .orderBy(asc(created), asc(bizID))
       .limit(limit);
-    const keys = await this.#countKeys(page.map((partner) => partner.bizID));
+    const keys = await this.#keys.count(page.map((partner) => partner.bizID));
     return page.map((partner) => ({
       ...partner,
       ...(keys.get(partner.bizID) ?? { pendingKeys: 0, publishedKeys: 0 }),
     }));
-  }
-
-  /** Counts the partners' public keys in all regions. For published keys, adds the counts of all days. */
-  async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
-    const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
-    if (bizIDs.length === 0) return counts;
-    const add = (bizID: string, pending: number, published: number) => {
-      const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
-      counts.set(bizID, { pendingKeys: pendingKeys + pending, publishedKeys: publishedKeys + published });
-    };
-    for (const database of regionalDatabases(this.#databases)) {
-      const onChain = await database
-        .select({ bizID: publishedDays.bizID, keys: sum(publishedDays.users).mapWith(Number) })
-        .from(publishedDays)
-        .where(isAnyOf(publishedDays.bizID, bizIDs))
-        .groupBy(publishedDays.bizID);
-      for (const { bizID, keys } of onChain) add(bizID, 0, keys);
-      const inOpenBatches = await database
-        .select({ bizID: batchShares.bizID, keys: sum(batchShares.users).mapWith(Number) })
-        .from(batchShares)
-        .where(and(isInOpenBatch(batchShares.root), isAnyOf(batchShares.bizID, bizIDs)))
-        .groupBy(batchShares.bizID);
-      for (const { bizID, keys } of inOpenBatches) add(bizID, keys, 0);
-      const inNone = await database
-        .select({ bizID: publicKeys.bizID, keys: count() })
-        .from(publicKeys)
-        .where(and(isNull(publicKeys.root), isAnyOf(publicKeys.bizID, bizIDs)))
-        .groupBy(publicKeys.bizID);
-      for (const { bizID, keys } of inNone) add(bizID, keys, 0);
-    }
-    return counts;
   }
 }
 

@@ -1,7 +1,7 @@
-import { eq, integer, pgTable, text } from "../database/drizzle.ts";
-import type { Database } from "../database/database.ts";
-import { timestampMs } from "../database/columns.ts";
-import { requestColumns } from "../database/idempotency.ts";
+import { bigint, eq, integer, pgTable, primaryKey, text } from "../api/database/drizzle.ts";
+import type { Database } from "../api/database/database.ts";
+import { timestampMs } from "../api/database/columns.ts";
+import { requestColumns } from "../api/database/idempotency.ts";
 
 /** Partner companies, in the home database. `user_limit` is the maximum number of a partner's users. */
 export const partners = pgTable("partners", {
@@ -20,6 +20,21 @@ export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),
   since: timestampMs("since").notNull(),
 });
+
+/**
+ * The number of each partner's user ids, in the home database. Each partner has several rows in this table, so that
+ * concurrent inserts rarely wait for each other. When an id is inserted, a trigger of `user_ids` updates one row in the
+ * same transaction.
+ */
+export const userCounts = pgTable(
+  "user_counts",
+  {
+    bizID: text("biz_id").notNull(),
+    shard: integer("shard").notNull(),
+    users: bigint("users", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bizID, table.shard] })],
+);
 
 /** Locks a partner until the transaction ends, so that concurrent changes with limits run one after the other. */
 export async function lockPartner(transaction: Database, bizID: string): Promise<void> {

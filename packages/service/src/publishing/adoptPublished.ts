@@ -1,9 +1,9 @@
-import { and, eq, isNotNull, isNull } from "../database/drizzle.ts";
+import { and, eq, isNotNull, isNull } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import { countShares } from "./batches.ts";
-import type { Database } from "../database/database.ts";
-import { isAnyOf } from "../database/columns.ts";
-import { batches } from "./tables.ts";
+import type { Database } from "../api/database/database.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { batches } from "../keys/tables.ts";
 import { conflictingKeys, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 

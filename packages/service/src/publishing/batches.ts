@@ -1,11 +1,12 @@
-import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../database/drizzle.ts";
+import { and, count, desc, eq, gt, isNull, not, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
-import { batches, batchShares, publishedDays } from "./tables.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
+import { batchShares, publishedDays } from "./tables.ts";
+import { batches } from "../keys/tables.ts";
 import { byUserID } from "../users/claims.ts";
-import { isUndecided } from "../keys/holdPeriod.ts";
+import { isOfDeactivated, isUndecided } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 
 /** One partner's part of a batch. */
@@ -132,6 +133,7 @@ export class BatchStore {
     return sum.sort((a, b) => a.day - b.day);
   }
 
+  /** Counts a partner's keys that are in no batch, without the keys of deactivated users, which are never published. */
   async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
     const undecided = this.#pendingUndecided();
     const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.holdEndsAt} > ${now}`;
@@ -143,14 +145,14 @@ export class BatchStore {
           waiting: sql`count(*) filter (where not ${undecided} and ${isWaiting})`.mapWith(Number),
         })
         .from(publicKeys)
-        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root))),
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), not(isOfDeactivated))),
     );
     const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
     const counts = { undecided: total("undecided"), waiting: total("waiting") };
     return { ...counts, ready: total("all") - counts.undecided - counts.waiting };
   }
 
-  /** Lists a page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
+  /** Lists a page of a partner's keys that are in no batch, in the order of user ids, without the keys of deactivated users. @param after a user id */
   async listPending(
     bizID: string,
     { after, limit }: PageOptions,
@@ -166,7 +168,7 @@ export class BatchStore {
           submitted: sql<boolean>`${publicKeys.submitted} is not null`,
         })
         .from(publicKeys)
-        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), isNext))
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), not(isOfDeactivated), isNext))
         .orderBy(userID)
         .limit(limit),
     );

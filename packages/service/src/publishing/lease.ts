@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { and, eq, sql } from "../database/drizzle.ts";
-import { ArgumentError } from "../errors.ts";
-import type { Database } from "../database/database.ts";
+import { and, eq, sql } from "../api/database/drizzle.ts";
+import { ArgumentError } from "../api/base/errors.ts";
+import type { Database } from "../api/database/database.ts";
 import { publisherLeases } from "./tables.ts";
 
 /** The name of the only lease. */

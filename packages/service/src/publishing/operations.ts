@@ -1,13 +1,17 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../app/fields.ts";
-import { toServiceError } from "../app/problem.ts";
-import { checkDatabases } from "../database/checkDatabases.ts";
-import { keyID, root, transaction } from "../keys/operations.ts";
-import { BATCH_CURSOR, type PendingKey } from "./batches.ts";
-import type { PublishRun } from "./publishRuns.ts";
+import { ERROR_CODES } from "keyroot/internal/errors";
+import { ServiceError } from "../api/base/errors.ts";
+import { operationsWith } from "../api/defineOperation.ts";
+import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
+import type { ApiContext } from "../api/context.ts";
+import { toServiceError } from "../api/problem.ts";
+import { checkDatabases } from "../api/database/checkDatabases.ts";
+import { keyID, root, transaction } from "../keys/fields.ts";
+import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
+import type { PublisherState } from "./publisherState.ts";
+import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
 
 const errorCode = z.string().nullable().meta({ description: "The error code. Null if there is no error." });
 const publishedBatches = z.array(
@@ -19,24 +23,49 @@ const publishedBatches = z.array(
   }),
 );
 const publishRun = strict({
-  started: timestamp,
-  ended: timestamp.nullable().meta({ description: "When the run ended. Null while it is in progress." }),
+  requested: timestamp,
+  started: timestamp.nullable().meta({ description: "When the publisher took the request. Null while it waits." }),
+  ended: timestamp.nullable().meta({ description: "When the run ended. Null before." }),
   batches: publishedBatches,
   error: errorCode,
 });
+
+const pendingKey = strict({
+  ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
+  hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
+  submitted: z.boolean(),
+});
+
+/** What the operations on publishing need. */
+export interface PublishingContext extends ApiContext {
+  batches: BatchStore;
+  publishRequests: PublishRequests;
+  /** The state of the publisher. Undefined if the service does not publish keys. */
+  publisher: PublisherState | undefined;
+}
+
+const defineOperation = operationsWith<PublishingContext>();
 
 export const publishingOperations = [
   defineOperation({
     path: "/v1/admin/publishRegistered",
     callers: ["operator"],
     summary: "Publish the registered keys whose hold period is over",
-    description: "The service responds after the transactions are confirmed. This may take minutes.",
+    description:
+      "The publisher takes the request within seconds. The service responds after the transactions are confirmed. This may take minutes.",
     body: empty,
     answer: strict({ batches: publishedBatches }),
     errors: [409],
-    async handle(_body, { context: { publish }, author }) {
-      if (publish === undefined) throw publishUnavailable();
-      return { batches: await publish(author) };
+    async handle(_body, { context, author, request }) {
+      requirePublishing(context);
+      const { id } = await context.publishRequests.add(author, context.now());
+      const closed = new AbortController();
+      request.raw.once("close", () => {
+        if (request.socket.destroyed) closed.abort();
+      });
+      const { batches, error } = await context.publishRequests.waitFor(id, closed.signal);
+      if (error !== null) throw publishingFailed(error);
+      return { batches: batches ?? [] };
     },
   }),
 
@@ -44,26 +73,27 @@ export const publishingOperations = [
     path: "/v1/dashboard/publishing/start",
     callers: ["operatorStaff"],
     role: "administrator",
-    summary: "Start publishing the registered keys in the background",
+    summary: "Ask the publisher to publish the registered keys now",
     body: empty,
     answer: publishRun,
-    handle(_body, { context: { publishRuns }, author, request }) {
-      if (publishRuns === undefined) return Promise.reject(publishUnavailable());
-      const run = publishRuns.start(author, (err) => {
-        request.log.error({ err }, "publishing failed");
-      });
-      return Promise.resolve(toRun(run));
+    async handle(_body, { context, author }) {
+      requirePublishing(context);
+      return toRun(await context.publishRequests.add(author, context.now()));
     },
   }),
 
   defineOperation({
     path: "/v1/dashboard/status/get",
     callers: ["operatorStaff"],
-    summary: "Get the state of the databases, the chain, the stores and the publisher",
+    reads: true,
+    summary: "Get the state of the databases and of the publisher, with its chain and stores",
     body: empty,
     answer: strict({
       databases: z.array(strict({ name: z.string(), error: errorCode })),
       publishing: strict({
+        reported: timestamp
+          .nullable()
+          .meta({ description: "The time of the publisher's last report about the chain and the stores." }),
         chain: strict({
           chain_id: amount,
           contract: z.string(),
@@ -74,31 +104,22 @@ export const publishingOperations = [
         }),
         stores: z.array(strict({ region, location: z.string(), error: errorCode })),
         publishable: count("keys that the next batch publishes"),
-        running: z.boolean().meta({ description: "Whether any replica publishes now." }),
+        running: z.boolean().meta({ description: "Whether a publisher publishes now." }),
         differences: z.array(strict({ region, root, error: z.string() })).meta({
           description: "Roots for which the chain, the files and the databases differed at the last check.",
         }),
         last_run: publishRun
           .nullable()
-          .meta({ description: "The last run that a person started in this replica; null if there is none." }),
+          .meta({ description: "The last run that someone requested; null if there is none." }),
       })
         .nullable()
         .meta({ description: "Null if the service does not publish." }),
     }),
-    async handle(_body, { context: { databases, publishing, publishRuns }, request }) {
-      const [checked, status] = await Promise.all([checkDatabases(databases), publishing?.()]);
+    async handle(_body, { context, request }) {
+      const [checked, publishing] = await Promise.all([checkDatabases(context.databases), describePublishing(context)]);
       return {
         databases: checked.map(({ name, error }) => ({ name, error: logFailure(error, request) })),
-        publishing: status
-          ? {
-              chain: { ...status.chain, error: logFailure(status.chain.error, request) },
-              stores: status.stores.map((store) => ({ ...store, error: logFailure(store.error, request) })),
-              publishable: status.publishable,
-              running: status.running,
-              differences: status.differences.map(({ code, ...of }) => ({ ...of, error: code })),
-              last_run: publishRuns?.last ? toRun(publishRuns.last) : null,
-            }
-          : null,
+        publishing,
       };
     },
   }),
@@ -106,6 +127,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/get",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "Get the days on which keys of the partner were published, and the number of pending keys",
     body: empty,
     answer: strict({
@@ -128,6 +150,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/listBatches",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "List the partner's parts of batches in pages, newest first",
     body: strict({ limit, after: z.string().regex(BATCH_CURSOR).optional() }),
     answer: page(
@@ -165,47 +188,56 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/listPending",
     callers: ["partnerStaff"],
+    reads: true,
     summary: "List the partner's keys that are not published, in pages",
     body: strict({ limit, after: userID.optional() }),
-    answer: page(
-      "keys",
-      strict({
-        ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
-        hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
-        submitted: z.boolean(),
-      }),
-      userID,
-    ),
+    answer: page("keys", pendingKey, userID),
     async handle(options, { context, principal: { bizID } }) {
       const { keys, next } = await context.batches.listPending(bizID, options);
-      return { keys: keys.map(toPendingKey), next };
+      return { keys: keys.map((row) => answerFrom(pendingKey, row)), next };
     },
   }),
 ];
 
-function toPendingKey({ userID, keyID, holdEndsAt, ...key }: PendingKey) {
-  return { user_id: userID, key_id: keyID, hold_ends_at: holdEndsAt, ...key };
+async function describePublishing({ publisher, publishRequests }: PublishingContext) {
+  if (publisher === undefined) return null;
+  const [{ at, chain, stores }, publishable, running, differences, last] = await Promise.all([
+    publisher.report(),
+    publisher.countPublishable(),
+    publisher.isPublishing(),
+    publisher.listDifferences(),
+    publishRequests.last(),
+  ]);
+  return {
+    ...{ reported: at, chain, stores, publishable, running },
+    differences: differences.map(({ code, ...of }) => ({ ...of, error: code })),
+    last_run: last === undefined ? null : toRun(last),
+  };
 }
 
-function toRun({ started, ended, batches, error }: PublishRun) {
-  return { started, ended, batches: [...batches], error: codeOf(error) };
+function toRun({ batches, ...run }: PublishRequest) {
+  return answerFrom(publishRun, { ...run, batches: batches ?? [] });
 }
 
 /** Logs the error of a failed status check. @returns the error's code for the page. Null if there is no error */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
-  if (error !== undefined) request.log.warn({ err: error }, "system status check failed");
-  return codeOf(error);
-}
-
-/** Returns an error's code. Pages do not show error messages, because a message may contain URLs with secrets. */
-function codeOf(error: unknown): string | null {
   if (error === undefined) return null;
+  request.log.warn({ err: error }, "system status check failed");
   const { code } = error as { code?: unknown };
+  // Pages do not show error messages, because a message may contain URLs with secrets.
   return typeof code === "string" && /^[A-Z_]{3,40}$/.test(code) ? code : toServiceError(error).code;
 }
 
-/** The error of a service without a configured chain. */
-function publishUnavailable(): ServiceError {
-  const message = "This service does not publish keys. Set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
-  return new ServiceError(503, "UNAVAILABLE", message);
+/** @throws ServiceError UNAVAILABLE for a service without a registry */
+function requirePublishing({ publisher }: PublishingContext): void {
+  if (publisher !== undefined) return;
+  const message = "This service does not publish keys. Set KEYROOT_CONTRACT and KEYROOT_CHAIN_ID.";
+  throw new ServiceError(503, "UNAVAILABLE", message);
+}
+
+/** The error of a failed publication. The message contains only the code, because others may contain secrets. */
+function publishingFailed(code: string): ServiceError {
+  const known = ERROR_CODES.find((each) => each === code);
+  const message = `Publishing failed with the code ${code}. Correct its cause (docs/errors.md). The publisher's log contains the reason.`;
+  return known === undefined ? new ServiceError(500, "DEFECT", message) : new ServiceError(400, known, message);
 }

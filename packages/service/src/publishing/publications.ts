@@ -1,13 +1,14 @@
-import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
+import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
-import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
-import { isAnyOf } from "../database/columns.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { type Change, recordChanges } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
-import { batches } from "./tables.ts";
-import { isOfSuspended } from "../keys/holdPeriod.ts";
+import { batches } from "../keys/tables.ts";
+import { isBlocked } from "../keys/holdPeriod.ts";
 
 interface PublishedRoot {
   root: string;
@@ -123,12 +124,12 @@ export class PublicationStore {
     return (await found).map((row) => row.userID);
   }
 
-  /** Whether a batch contains a user of a suspended partner. */
-  async hasSuspended(region: Region, root: string): Promise<boolean> {
+  /** Whether a batch contains a key that must not be published. */
+  async hasBlocked(region: Region, root: string): Promise<boolean> {
     const found = this.#databases.regions[region]
       .select({ userID: publicKeys.userID })
       .from(publicKeys)
-      .where(and(eq(publicKeys.root, root), isOfSuspended))
+      .where(and(eq(publicKeys.root, root), isBlocked))
       .limit(1);
     return (await found).length > 0;
   }

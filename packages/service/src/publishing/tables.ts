@@ -2,50 +2,21 @@ import {
   bigint,
   index,
   integer,
-  isNotNull,
+  isNull,
+  jsonb,
   numeric,
-  type PgColumn,
   pgTable,
   primaryKey,
   serial,
-  type SQL,
-  sql,
   text,
   timestamp,
   uuid,
-} from "../database/drizzle.ts";
+} from "../api/database/drizzle.ts";
+import { batches } from "../keys/tables.ts";
 import type { Region } from "keyroot/internal/identity";
-import { timestampMs } from "../database/columns.ts";
-
-/**
- * The roots of a region's Merkle trees. Each row contains the transaction and the block in which the root was found on
- * the chain. `confirmed` is the time when the root's file was first verified against the chain. `checked` is the time
- * of the last check. `difference` is the error code of the last check, or null if the chain, the file and the database
- * agreed. `gas_used` and `cost` (in wei) belong to the transaction that gave the root to `added_count` users. All these
- * columns are null before the root is published.
- */
-export const batches = pgTable(
-  "batches",
-  {
-    root: text("root").primaryKey(),
-    created: timestampMs("created").notNull(),
-    transactionHash: text("transaction_hash"),
-    blockNumber: bigint("block_number", { mode: "number" }),
-    blockHash: text("block_hash"),
-    confirmed: timestampMs("confirmed"),
-    checked: timestampMs("checked"),
-    difference: text("difference"),
-    gasUsed: bigint("gas_used", { mode: "number" }),
-    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
-    addedCount: integer("added_count"),
-  },
-  (table) => [
-    index("batches_by_block").on(table.blockNumber),
-    index("batches_by_time").on(table.created, table.root),
-    index("batches_by_check").on(table.checked).where(isNotNull(table.blockNumber)),
-    index("batches_with_difference").on(table.root).where(isNotNull(table.difference)),
-  ],
-);
+import type { Author } from "../api/base/author.ts";
+import type { PublishedBatch, PublisherReport } from "./publisherReport.ts";
+import { timestampMs } from "../api/database/columns.ts";
 
 /** The number of a partner's users in a batch, in the region of the batch. */
 export const batchShares = pgTable(
@@ -106,9 +77,33 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds the batches and the batches'
- * keys by indexes. The query's time does not depend on the number of other keys.
+ * Requests to publish now, in the home database. A publisher takes a request within seconds. `author` is the person or
+ * the operator who asked. `ended` is null until the publication ends. `batches` are the published batches, and `error`
+ * is the error code of a failed publication.
  */
-export function isInOpenBatch(root: PgColumn): SQL {
-  return sql`${root} = any(array(select root from batches where block_number is null))`;
-}
+export const publishRequests = pgTable(
+  "publish_requests",
+  {
+    id: serial("id").primaryKey(),
+    author: jsonb("author").$type<Omit<Author, "onChange">>().notNull(),
+    requested: timestampMs("requested").notNull(),
+    started: timestampMs("started"),
+    ended: timestampMs("ended"),
+    batches: jsonb("batches").$type<PublishedBatch[]>(),
+    error: text("error"),
+  },
+  (table) => [index("open_publish_requests").on(table.id).where(isNull(table.ended))],
+);
+
+/** The publisher's last report about the chain and the stores: one row in the home database. */
+export const publisherReports = pgTable("publisher_reports", {
+  name: text("name").primaryKey(),
+  at: timestampMs("at").notNull(),
+  report: jsonb("report").$type<PublisherReport>().notNull(),
+});
+
+/** The number of failed publications by error code, in the home database. */
+export const publishingFailures = pgTable("publishing_failures", {
+  code: text("code").primaryKey(),
+  count: bigint("count", { mode: "number" }).notNull(),
+});

@@ -4,7 +4,7 @@ import type { JsonRpcServer, NetworkConnection } from "hardhat/types/network";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
-import { Cleanup } from "../cleanup.ts";
+import { Cleanup } from "../api/base/cleanup.ts";
 import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The simulated network of Hardhat's `node` command. */

@@ -1,47 +1,58 @@
 import { randomBytes } from "node:crypto";
-import { readConfig } from "../config/readConfig.ts";
-import { type RunningService, startService } from "../startService.ts";
+import { Cleanup } from "../api/base/cleanup.ts";
+import { openDatabases } from "../api/database/database.ts";
+import { startPublisher } from "../publisher/startPublisher.ts";
+import { startService } from "../serve/startService.ts";
 
 /**
- * A partner service for development. The service runs in this process, with a new in-memory database for each region.
+ * A partner service and its publisher for development, both in this process, with a new in-memory database for each
+ * region.
  */
-export interface LocalService extends RunningService {
+export interface LocalService {
+  /** The service's URL, `http://<address>:<port>`, without a trailing slash. */
+  readonly url: string;
   readonly adminToken: string;
+  close(): Promise<void>;
 }
 
 export interface LocalServiceOptions {
   /** The port to listen on. If the port is in use, the service uses the next free port. 0 means any free port. */
   port: number;
-  /** The chain on which the service publishes registered keys. */
+  /** The chain on which the publisher publishes registered keys. */
   chain: { rpcUrl: string; chainId: number; contract: string; filesDir: string; secondFilesDir: string };
   /** The URL of an explorer to which the dashboard links. */
   explorerUrl?: string | undefined;
 }
 
-/** Starts a partner service that publishes on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
+/** Starts a partner service and its publisher on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
 export async function startLocalService({ port, chain, explorerUrl }: LocalServiceOptions): Promise<LocalService> {
+  await using starting = new Cleanup();
   const adminToken = randomBytes(32).toString("hex");
-  const config = readConfig({
-    KEYROOT_PORT: String(port),
-    KEYROOT_STAGE: "local",
-    KEYROOT_ADMIN_TOKEN: adminToken,
-    KEYROOT_RATE_LIMIT: "0",
-    KEYROOT_HOLD_PERIOD: "0",
-    KEYROOT_LOG_LEVEL: "error",
-    KEYROOT_WEBHOOK_PRIVATE: "true",
-    KEYROOT_RPC_URL: chain.rpcUrl,
-    KEYROOT_CHAIN_ID: String(chain.chainId),
-    KEYROOT_CONTRACT: chain.contract,
-    KEYROOT_FILES: chain.filesDir,
-    KEYROOT_FILES_EU_WEST_1: chain.secondFilesDir,
-    ...(explorerUrl !== undefined && { KEYROOT_EXPLORER_URL: explorerUrl }),
+  const { rpcUrl, chainId, contract, filesDir, secondFilesDir } = chain;
+  const databases = starting.use(await openDatabases({ url: undefined, separateRegions: true }));
+  await databases.migrate();
+  const publisher = await startPublisher({
+    databases,
+    logLevel: "error",
+    chain: { rpcUrl, chainId, contract, files: { "us-west-2": filesDir, "eu-west-1": secondFilesDir } },
   });
+  starting.defer(() => publisher.close());
   const service = await startService({
-    ...config,
-    databaseFolder: null,
-    separateRegions: true,
+    databases,
+    port,
     nextFreePort: true,
     monitoringPort: null,
+    stage: "local",
+    adminToken,
+    rateLimit: 0,
+    holdPeriod: 0,
+    logLevel: "error",
+    webhooksPrivate: true,
+    databaseFolder: null,
+    registry: { contract, chainId },
+    explorerUrl,
   });
-  return { ...service, adminToken };
+  starting.defer(() => service.close());
+  const running = starting.move();
+  return { url: service.url, adminToken, close: () => running[Symbol.asyncDispose]() };
 }

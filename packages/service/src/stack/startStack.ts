@@ -10,7 +10,7 @@ import {
   type StackFile,
   writeStackFile,
 } from "@keyroot/operator/shared";
-import { Cleanup } from "../cleanup.ts";
+import { Cleanup } from "../api/base/cleanup.ts";
 import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";

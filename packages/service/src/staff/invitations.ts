@@ -1,19 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { and, count, eq, gt, isNull } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { hashSecret } from "../database/secrets.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
-import {
-  endAccess,
-  isOf,
-  lockStaffOf,
-  lockPerson,
-  type Person,
-  requireAnotherAdministrator,
-  type Transaction,
-} from "./staff.ts";
-import { invitations, type Role, staff } from "./tables.ts";
+import { and, count, eq, gt, isNull } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { hashSecret } from "../api/database/secrets.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database } from "../api/database/database.ts";
+import { endAccess, isOf, lockStaffOf, lockPerson, requireAnotherAdministrator, type Transaction } from "./staff.ts";
+import type { Person } from "../api/base/principals.ts";
+import { invitations, staff } from "./tables.ts";
+import type { Role } from "../api/base/principals.ts";
 
 /** Lifetime of an invitation link in ms. */
 const INVITATION_MS = 15 * 60 * 1000;

@@ -1,14 +1,24 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../app/fields.ts";
-import { baseUrlOf } from "../app/origin.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
+import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../api/fields.ts";
+import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
-import type { Invitation } from "./invitations.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import type { Invitation, InvitationStore } from "./invitations.ts";
 import { person, role, toPerson } from "./signInOperations.ts";
-import type { StaffInfo } from "./staff.ts";
+import type { StaffStore } from "./staff.ts";
 
 const ofPerson = strict({ person_id: person.person_id });
+const staffMember = strict({
+  ...person,
+  created: timestamp,
+  last_sign_in: timestamp.nullable(),
+  invitation_expires: timestamp.nullable(),
+  passkeys: amount,
+});
 const invitation = strict({
   ...person,
   url: z.string().meta({ description: "The link for the person. It works once. The service returns it only once." }),
@@ -16,12 +26,20 @@ const invitation = strict({
     description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
   }),
 });
+/** What the operations on people need. */
+export interface StaffContext extends ApiContext {
+  partners: PartnerStore;
+  staff: StaffStore;
+  invitations: InvitationStore;
+}
+
+const defineOperation = operationsWith<StaffContext>();
+
 export const staffOperations = [
   defineOperation({
     path: "/v1/admin/staff/invite",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Invite a person to a partner's dashboard",
     description: "If a person with this name exists, the person's earlier link, passkeys and sessions become invalid.",
     body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
@@ -39,7 +57,6 @@ export const staffOperations = [
     path: "/v1/admin/staff/remove",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Remove a person from a partner's dashboard, with all passkeys and sessions",
     body: strict({ biz_id: bizID, name }),
     answer: empty,
@@ -68,23 +85,14 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/dashboard/staff/list",
     callers: ["partnerStaff", "operatorStaff"],
+    reads: true,
     summary: "List the people of the person's company in pages, in the order of their names",
     body: strict({ limit, after: name.optional() }),
-    answer: page(
-      "people",
-      strict({
-        ...person,
-        created: timestamp,
-        last_sign_in: timestamp.nullable(),
-        invitation_expires: timestamp.nullable(),
-        passkeys: amount,
-      }),
-      name,
-    ),
+    answer: page("people", staffMember, name),
     async handle({ limit, after }, { context, principal: { bizID } }) {
       const people = await context.staff.list(bizID, after, limit);
       return {
-        people: people.map(toStaffMember),
+        people: people.map((row) => answerFrom(staffMember, row)),
         next: people.length === limit ? (people.at(-1)?.name ?? null) : null,
       };
     },
@@ -94,7 +102,6 @@ export const staffOperations = [
     path: "/v1/dashboard/staff/invite",
     callers: ["partnerStaff", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Invite a person to the person's company",
     body: strict({ name, role }),
     answer: invitation,
@@ -108,7 +115,6 @@ export const staffOperations = [
     path: "/v1/dashboard/staff/inviteAgain",
     callers: ["partnerStaff", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Invite a person again, and end the person's earlier link, passkeys and sessions",
     body: ofPerson,
     answer: invitation,
@@ -125,7 +131,6 @@ export const staffOperations = [
     path: "/v1/dashboard/staff/setRole",
     callers: ["partnerStaff", "operatorStaff"],
     role: "administrator",
-    verified: true,
     summary: "Change the role of a person",
     body: strict({ person_id: person.person_id, role }),
     answer: strict(person),
@@ -154,16 +159,14 @@ function personUnknown(): never {
   throw new ServiceError(404, "PERSON_UNKNOWN", "The company has no such person. Check the name or the id.");
 }
 
-function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...person }: StaffInfo) {
-  const times = { created, last_sign_in: lastSignIn, invitation_expires: invitationExpires };
-  return { ...toPerson(person), ...times, passkeys };
-}
-
 /**
  * Converts an invitation to a response. The token is in the link's fragment, because browsers do not send fragments to
  * servers.
  */
-function toInvitation(invitation: Invitation, { context, request }: Pick<Call, "context" | "request">) {
-  const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invitation.token}`;
-  return { ...toPerson(invitation), url, expires: invitation.expires };
+function toInvitation(
+  invited: Invitation,
+  { context, request }: Pick<Call<Caller, StaffContext>, "context" | "request">,
+) {
+  const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invited.token}`;
+  return answerFrom(invitation, { ...invited, url });
 }

@@ -1,11 +1,12 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { FastifyRequest } from "fastify";
-import { ServiceError } from "../errors.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { baseUrlOf } from "../app/origin.ts";
-import { CHALLENGE_MS, type Purpose, type Session } from "./sessions.ts";
-import type { Passkey } from "./passkeys.ts";
-import type { Person } from "./staff.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { ApiContext } from "../api/context.ts";
+import { baseUrlOf } from "../api/origin.ts";
+import { CHALLENGE_MS, type Purpose, type SessionStore } from "./sessions.ts";
+import type { Session } from "../api/base/principals.ts";
+import type { Passkey, PasskeyStore } from "./passkeys.ts";
+import type { Person } from "../api/base/principals.ts";
 
 /** Signature algorithms that passkeys may use: Ed25519, ES256 and RS256 (IANA, COSE Algorithms). */
 const ALGORITHMS = [-8, -7, -257];
@@ -16,11 +17,17 @@ export type AnswerTo<Options extends "register" | "authenticate"> = Pick<
   "id" | "rawId" | "type" | "response"
 >;
 
+/** What registering and verifying passkeys needs. */
+export interface PasskeyContext extends ApiContext {
+  passkeys: PasskeyStore;
+  sessions: SessionStore;
+}
+
 /** Registers and verifies passkeys (W3C, Web Authentication Level 3) with user verification. */
 export class Passkeys {
-  readonly #context: ServiceContext;
+  readonly #context: PasskeyContext;
 
-  constructor(context: ServiceContext) {
+  constructor(context: PasskeyContext) {
     this.#context = context;
   }
 

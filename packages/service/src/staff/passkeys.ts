@@ -1,9 +1,13 @@
-import { and, asc, eq, inArray, isNull } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
-import { recordUse, type Session, sessionRequired } from "./sessions.ts";
-import { lockStaff, PERSON, type Person } from "./staff.ts";
+import { and, asc, eq, inArray, isNull } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database } from "../api/database/database.ts";
+import { recordUse } from "./sessions.ts";
+import { sessionRequired } from "../api/authenticate.ts";
+import type { Session } from "../api/base/principals.ts";
+import { lockStaff, PERSON } from "./staff.ts";
+import type { Person } from "../api/base/principals.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** Maximum number of passkeys per person. */

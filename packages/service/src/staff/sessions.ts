@@ -1,15 +1,17 @@
+import { MAX_SESSION_MS } from "../api/sessionCookie.ts";
+import type { Session } from "../api/base/principals.ts";
 import { randomBytes } from "node:crypto";
-import { and, eq, gt, isNull, lt, or, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { hashSecret } from "../database/secrets.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database } from "../database/database.ts";
+import { and, eq, gt, isNull, lt, or, sql } from "../api/database/drizzle.ts";
+import { hashSecret } from "../api/database/secrets.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database } from "../api/database/database.ts";
 import { useInvitation } from "./invitations.ts";
-import { actorOfPerson, lockStaff, PERSON, type Person, type Transaction } from "./staff.ts";
+import { lockStaff, PERSON, type Transaction } from "./staff.ts";
+import { actorOfPerson } from "../api/base/author.ts";
+import type { Person } from "../api/base/principals.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
-/** Maximum duration of a session, in ms. */
-export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Maximum time without a request before a session ends, in ms. */
 const MAX_IDLE_MS = 12 * 60 * 60 * 1000;
 /** Precision of the stored time of the last request, in ms. */
@@ -18,13 +20,6 @@ const IDLE_STEP_MS = 60 * 1000;
 const FRESH_MS = 60 * 1000;
 /** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
-
-export interface Session {
-  sessionHash: string;
-  person: Person;
-  /** Number of the person's passkeys. With 0, the person may only add a passkey. */
-  passkeys: number;
-}
 
 /** A new session with the session cookie's value. The value is not stored, so it cannot be read later. */
 export interface StartedSession {
@@ -199,8 +194,4 @@ export async function recordUse(
     .where(and(eq(passkeys.credentialID, credentialID), isNewer))
     .returning();
   return used.length > 0;
-}
-
-export function sessionRequired(): ServiceError {
-  return new ServiceError(401, "SESSION_REQUIRED", "You are signed out. Sign in again.");
 }

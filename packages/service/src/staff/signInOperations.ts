@@ -1,14 +1,16 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { identify, refuseSuspended, requireVerification } from "../app/authenticate.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { amount, empty, name, strict, timestamp } from "../app/fields.ts";
-import { requestOf } from "../app/requestLog.ts";
-import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "./cookie.ts";
-import { type AnswerTo, Passkeys } from "./passkeyChecks.ts";
-import type { Person } from "./staff.ts";
-import { ROLES } from "./tables.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { identify, refuseSuspended, requireVerification } from "../api/authenticate.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import { operationsWith } from "../api/defineOperation.ts";
+import { amount, empty, name, strict, timestamp } from "../api/fields.ts";
+import { requestOf } from "../api/requestLog.ts";
+import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "../api/sessionCookie.ts";
+import type { InvitationStore } from "./invitations.ts";
+import { type AnswerTo, type PasskeyContext, Passkeys } from "./passkeyChecks.ts";
+import type { Person } from "../api/base/principals.ts";
+import { ROLES } from "../api/base/principals.ts";
 
 export const role = z.enum(ROLES).meta({
   description:
@@ -23,6 +25,12 @@ const me = strict({
   explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_EXPLORER_URL is unset." }),
   block_explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_BLOCK_EXPLORER_URL is unset." }),
   passkeys: amount,
+});
+const passkey = strict({
+  passkey_id: z.string(),
+  name: z.string().nullable().meta({ description: "The device, or another name that the person chose." }),
+  created: timestamp,
+  last_used: timestamp.nullable(),
 });
 const base64url = z
   .string()
@@ -46,6 +54,16 @@ const registration = passkeyAnswer({
   attestationObject: base64url,
   transports: z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).max(8),
 });
+
+/** What signing in needs. */
+export interface SignInContext extends PasskeyContext {
+  partners: PartnerStore;
+  invitations: InvitationStore;
+  explorerUrl: string | undefined;
+  blockExplorerUrl: string | undefined;
+}
+
+const defineOperation = operationsWith<SignInContext>();
 
 /** The operations on the calling person's invitation, sessions and passkeys. */
 export const signInOperations = [
@@ -75,6 +93,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/get",
     callers: ["invited"],
+    reads: true,
     summary: "Get the person of the session",
     body: empty,
     answer: me,
@@ -117,6 +136,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verifyOptions",
     callers: ["partnerStaff", "operatorStaff"],
+    unverified: "It begins the verification.",
     summary: "Get a challenge for fresh verification",
     body: empty,
     answer: passkeyOptions,
@@ -128,6 +148,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verify",
     callers: ["partnerStaff", "operatorStaff"],
+    unverified: "It is the verification.",
     summary: "Verify the person for the next change",
     body: authentication,
     answer: empty,
@@ -144,6 +165,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/end",
     callers: ["invited"],
+    unverified: "Ending a session only takes access away from the person who ends it.",
     summary: "End the session",
     body: empty,
     answer: empty,
@@ -157,6 +179,8 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/options",
     callers: ["invited"],
+    unverified:
+      "A person without a passkey adds the first one. The handler requires a verification for further passkeys.",
     summary: "Get a challenge for a new passkey",
     body: empty,
     answer: passkeyOptions,
@@ -174,6 +198,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/add",
     callers: ["invited"],
+    unverified: "The challenge from passkeys/options, which requires the verification, is used up.",
     summary: "Add a passkey of the person",
     body: strict({ ...registration.shape, name: name.optional() }),
     answer: me,
@@ -187,24 +212,15 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/list",
     callers: ["partnerStaff", "operatorStaff"],
+    reads: true,
     summary: "List the person's passkeys in the order of creation",
     body: empty,
     answer: strict({
-      passkeys: z.array(
-        strict({
-          passkey_id: z.string(),
-          name: z.string().nullable().meta({ description: "The device, or another name that the person chose." }),
-          created: timestamp,
-          last_used: timestamp.nullable(),
-        }),
-      ),
+      passkeys: z.array(passkey),
     }),
     async handle(_body, { context, principal: { session } }) {
       const own = await context.passkeys.listOf(session.person.personID);
-      const passkeys = own.map(({ credentialID, name, created, lastUsed }) => {
-        return { passkey_id: credentialID, name, created, last_used: lastUsed };
-      });
-      return { passkeys };
+      return { passkeys: own.map((row) => answerFrom(passkey, { ...row, passkeyID: row.credentialID })) };
     },
   }),
 
@@ -223,7 +239,6 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/remove",
     callers: ["partnerStaff", "operatorStaff"],
-    verified: true,
     summary: "Remove one of the person's passkeys",
     body: strict({ passkey_id: base64url }),
     answer: empty,
@@ -236,7 +251,7 @@ export const signInOperations = [
 
 /** Returns a signed-in person for the page. @param passkeys the number of the person's passkeys */
 async function describeMe(
-  { partners, explorerUrl, blockExplorerUrl }: ServiceContext,
+  { partners, explorerUrl, blockExplorerUrl }: SignInContext,
   person: Person,
   passkeys: number,
 ) {
@@ -248,8 +263,8 @@ async function describeMe(
   return { ...fields, partner: { biz_id: bizID, name: partner?.name ?? "", suspended } };
 }
 
-export function toPerson({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
-  return { person_id: personID, name, role };
+export function toPerson(row: Person) {
+  return answerFrom(strict(person), row);
 }
 
 /** The error for a passkey that was removed, or for a repeated signature. */

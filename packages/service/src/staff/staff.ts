@@ -1,25 +1,13 @@
-import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
-import { type Actor, type Author, recordChange } from "../auditLog/recordChange.ts";
-import { isAnyOf } from "../database/columns.ts";
-import type { Database } from "../database/database.ts";
-import { invitations, passkeys, type Role, sessions, staff } from "./tables.ts";
+import type { Person } from "../api/base/principals.ts";
+import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../api/database/drizzle.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Database } from "../api/database/database.ts";
+import { invitations, passkeys, sessions, staff } from "./tables.ts";
+import type { Role } from "../api/base/principals.ts";
 import { lockPartner } from "../partners/tables.ts";
-
-/** A person who may sign in to the dashboard. */
-export interface Person {
-  /** The person's id, a UUID. */
-  personID: string;
-  /** The partner for which the person works. Null for the operator's staff. */
-  bizID: string | null;
-  name: string;
-  role: Role;
-}
-
-/** Returns a person as the author of a change. */
-export function actorOfPerson({ bizID: partner, personID: person, name }: Person): Actor {
-  return { kind: "person", partner, person, name };
-}
 
 /** A person in the list of a partner's staff. */
 export interface StaffInfo extends Person {

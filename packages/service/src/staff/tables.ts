@@ -1,10 +1,7 @@
-import { bigint, index, isNull, pgTable, text, uniqueIndex, uuid } from "../database/drizzle.ts";
-import { timestampMs } from "../database/columns.ts";
+import type { Role } from "../api/base/principals.ts";
+import { bigint, index, isNull, pgTable, text, uniqueIndex, uuid } from "../api/database/drizzle.ts";
+import { timestampMs } from "../api/database/columns.ts";
 import { partners } from "../partners/tables.ts";
-
-/** Roles in the dashboard. An administrator may change everything. A reader may change nothing. */
-export const ROLES = ["administrator", "reader"] as const;
-export type Role = (typeof ROLES)[number];
 
 /**
  * People who may sign in, in the home database. People with a `biz_id` may sign in to the partner's dashboard. People

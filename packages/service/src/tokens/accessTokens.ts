@@ -1,9 +1,10 @@
+import type { Principal, PrincipalOf } from "../api/base/principals.ts";
 import { randomUUID } from "node:crypto";
 import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { isRegion, isUserID, type Region, type UserID } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
+import { isRegion, isUserID } from "keyroot/internal/identity";
+import { ServiceError } from "../api/base/errors.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** Lifetime of an access token in seconds: 4 hours (docs/specification.md, "Limits"). */
@@ -16,16 +17,6 @@ const MAX_CHARACTERS = 2048;
 const MAX_REMEMBERED = 10_000;
 
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
-
-/**
- * The caller that an access token identifies. `tokenID` is the id of the refresh token from which the access token was
- * made.
- */
-export type Principal =
-  | { kind: "partner"; bizID: string; tokenID: string }
-  | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
-
-export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
 
 interface VerifiedToken {
   principal: Principal;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import {
   checkSameRequest,
   keyReused,
@@ -9,10 +9,10 @@ import {
   requestValues,
   type RequestValues,
   sealToken,
-} from "../database/idempotency.ts";
-import { hashSecret } from "../database/secrets.ts";
+} from "../api/database/idempotency.ts";
+import { hashSecret } from "../api/database/secrets.ts";
 import { makeRefreshToken } from "./tokenText.ts";
-import type { Author } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;

@@ -1,13 +1,22 @@
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
-import { tokenRefused } from "../app/authenticator.ts";
-import { hideFromBrowsers } from "../app/cors.ts";
-import { defineOperation } from "../app/defineOperation.ts";
-import { bizID, strict } from "../app/fields.ts";
-import { actorOf } from "../app/requestLog.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { AccessTokens } from "./accessTokens.ts";
+import type { RefreshTokenStore } from "./refreshTokens.ts";
+import { tokenRefused } from "./authenticator.ts";
+import { hideFromBrowsers } from "../api/cors.ts";
+import { operationsWith } from "../api/defineOperation.ts";
+import { bizID, strict } from "../api/fields.ts";
+import { actorOf } from "../api/base/author.ts";
+
+/** What the exchange of tokens needs. */
+export interface ExchangeContext extends ApiContext {
+  refreshTokens: RefreshTokenStore;
+  accessTokens: AccessTokens;
+}
 
 /** The exchange of a refresh token for an access token (docs/specification.md, "Endpoints"). */
-export const exchangeToken = defineOperation({
+export const exchangeToken = operationsWith<ExchangeContext>()({
   path: "/v1/public/auth/jwt",
   callers: ["public"],
   specified: true,

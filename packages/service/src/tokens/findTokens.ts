@@ -1,5 +1,5 @@
-import { eq, isNull, type SQL, sql, type PgColumn } from "../database/drizzle.ts";
-import type { Database } from "../database/database.ts";
+import { eq, isNull, type SQL, sql, type PgColumn } from "../api/database/drizzle.ts";
+import type { Database } from "../api/database/database.ts";
 import { users } from "../users/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { isSuspended } from "./tokenState.ts";

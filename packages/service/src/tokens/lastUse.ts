@@ -1,5 +1,5 @@
-import { sql } from "../database/drizzle.ts";
-import type { Database } from "../database/database.ts";
+import { sql } from "../api/database/drizzle.ts";
+import type { Database } from "../api/database/database.ts";
 import type { serverTokens, userTokens } from "./tables.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,6 +1,6 @@
-import { and, asc, eq, gte, type SQL, sql, type PgTable } from "../database/drizzle.ts";
+import { and, asc, eq, gte, type SQL, sql, type PgTable } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import type { Database, Databases } from "../database/database.ts";
+import type { Database, Databases } from "../api/database/database.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 
 /** A refresh token in a list, without the token's secret value. */

@@ -1,9 +1,10 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { userIDFromHex } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
-import { tokenRefused } from "../app/authenticator.ts";
-import type { ServiceContext } from "../app/context.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { tokenRefused } from "./authenticator.ts";
+import type { ApiContext } from "../api/context.ts";
+import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -16,17 +17,15 @@ import {
   tokenID,
   userIDHex,
   userIDOf,
-} from "../app/fields.ts";
+} from "../api/fields.ts";
 import { requirePartner } from "../partners/operations.ts";
-import { requireUser, userRefreshToken } from "../users/operations.ts";
+import { requireUser } from "../users/operations.ts";
+import { createMany, userRefreshToken } from "./createManyOperation.ts";
+import type { PartnerStore } from "../partners/partners.ts";
+import type { UserStore } from "../users/users.ts";
+import type { RefreshTokenStore } from "./refreshTokens.ts";
 import { exchangeToken } from "./exchangeToken.ts";
-import {
-  listServerTokens,
-  listUserTokens,
-  type PageOptions,
-  type ServerTokenInfo,
-  type UserTokenInfo,
-} from "./listTokens.ts";
+import { listServerTokens, listUserTokens, type PageOptions } from "./listTokens.ts";
 import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 
 const metadata = {
@@ -49,6 +48,7 @@ const tokenPage = {
 };
 const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata });
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
+const revokedServerToken = strict({ biz_id: bizID, ...serverToken.shape });
 const createdServerToken = strict({
   token_id: tokenID,
   token: z.string().meta({ description: "The value of the server token. The service returns it only once." }),
@@ -56,13 +56,22 @@ const createdServerToken = strict({
   created: timestamp,
 });
 
+/** What the operations on tokens need. */
+export interface TokenContext extends ApiContext {
+  users: UserStore;
+  partners: PartnerStore;
+  refreshTokens: RefreshTokenStore;
+}
+
+const defineOperation = operationsWith<TokenContext>();
+
 export const tokenOperations = [
   exchangeToken,
+  createMany,
   defineOperation({
     path: "/v1/authdBizSrv/users/createRefreshToken",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     specified: true,
     idempotent: true,
     summary: "Create a refresh token for a user",
@@ -81,6 +90,7 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/listRefreshTokens",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
     body: strict({ ...eitherUserID, ...tokenPage }),
     answer: page("tokens", userToken, tokenID),
@@ -88,7 +98,7 @@ export const tokenOperations = [
     async handle({ user_id, user_id_hex, ...options }, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf({ user_id, user_id_hex }));
       const { tokens, next } = (await listUserTokens(context.databases, user, options)) ?? tokenUnknown();
-      return { tokens: tokens.map(toUserToken), next };
+      return { tokens: tokens.map((row) => answerFrom(userToken, row)), next };
     },
   }),
 
@@ -104,13 +114,14 @@ export const tokenOperations = [
     async handle({ token_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const revoked = await revokeUserToken(context.databases, user, token_id, context.now(), author);
-      return toUserToken(revoked ?? tokenUnknown());
+      return answerFrom(userToken, revoked ?? tokenUnknown());
     },
   }),
 
   defineOperation({
     path: "/v1/authdBizSrv/serverTokens/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's own server tokens in pages, in the order of creation, without their values",
     body: strict(tokenPage),
     answer: page("tokens", serverToken, tokenID),
@@ -129,7 +140,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ token_id }, { context, principal: { bizID }, author }) {
       const revoked = await revokeServerToken(context.databases, bizID, token_id, context.now(), author);
-      return toServerToken(revoked ?? tokenUnknown());
+      return answerFrom(serverToken, revoked ?? tokenUnknown());
     },
   }),
 
@@ -137,7 +148,6 @@ export const tokenOperations = [
     path: "/v1/dashboard/serverTokens/create",
     callers: ["partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Create a server token of the person's partner",
     body: strict({ name: name.optional() }),
     answer: createdServerToken,
@@ -163,6 +173,7 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/admin/serverTokens/list",
     callers: ["operator", "operatorStaff"],
+    reads: true,
     summary: "List a partner's server tokens in pages, in the order of creation, without their values",
     body: strict({ biz_id: bizID, ...tokenPage }),
     answer: page("tokens", serverToken, tokenID),
@@ -179,12 +190,11 @@ export const tokenOperations = [
     role: "administrator",
     summary: "Revoke any server token and its access tokens",
     body: strict({ token_id: tokenID }),
-    answer: strict({ biz_id: bizID, ...serverToken.shape }),
+    answer: revokedServerToken,
     errors: [404],
     async handle({ token_id }, { context, author }) {
       const found = await revokeServerToken(context.databases, undefined, token_id, context.now(), author);
-      const revoked = found ?? tokenUnknown();
-      return { biz_id: revoked.bizID, ...toServerToken(revoked) };
+      return answerFrom(revokedServerToken, found ?? tokenUnknown());
     },
   }),
 ];
@@ -192,17 +202,17 @@ export const tokenOperations = [
 async function createServerToken(
   bizID: string,
   name: string | undefined,
-  { context, author, repeatable }: Pick<Call, "context" | "author" | "repeatable">,
+  { context, author, repeatable }: Pick<Call<Caller, TokenContext>, "context" | "author" | "repeatable">,
 ) {
   const options = { now: context.now(), author, repeatable };
-  const { tokenID, token, created } = await context.refreshTokens.createForServer(bizID, name ?? null, options);
-  return { token_id: tokenID, token, name: name ?? null, created };
+  const created = await context.refreshTokens.createForServer(bizID, name ?? null, options);
+  return answerFrom(createdServerToken, { ...created, name: name ?? null });
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
-async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: ServiceContext) {
+async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: TokenContext) {
   const { tokens, next } = (await listServerTokens(databases, bizID, options)) ?? tokenUnknown();
-  return { tokens: tokens.map(toServerToken), next };
+  return { tokens: tokens.map((row) => answerFrom(serverToken, row)), next };
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
@@ -212,12 +222,4 @@ function tokenUnknown(): never {
     "TOKEN_UNKNOWN",
     "There is no refresh token with this id. List the tokens to find the right id.",
   );
-}
-
-function toUserToken({ tokenID, context, created, revoked, lastUsed }: UserTokenInfo) {
-  return { token_id: tokenID, context, created, revoked, last_used: lastUsed };
-}
-
-function toServerToken({ tokenID, name, created, revoked, lastUsed }: ServerTokenInfo) {
-  return { token_id: tokenID, name, created, revoked, last_used: lastUsed };
 }

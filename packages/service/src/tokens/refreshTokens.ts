@@ -1,19 +1,20 @@
-import { and, count, eq, isNotNull, isNull, lt } from "../database/drizzle.ts";
+import { and, count, eq, isNotNull, isNull, lt } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import type { Principal } from "./accessTokens.ts";
-import { REPEATABLE_MS } from "../database/idempotency.ts";
-import { hashSecret } from "../database/secrets.ts";
+import type { Principal } from "../api/base/principals.ts";
+import { REPEATABLE_MS } from "../api/database/idempotency.ts";
+import { hashSecret } from "../api/database/secrets.ts";
 import { parseRefreshToken } from "./tokenText.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
+import { batchingLoader } from "../api/database/batchingLoader.ts";
 import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, perRegion } from "../database/database.ts";
+import { type Database, type Databases, perRegion } from "../api/database/database.ts";
 import { LastUse } from "./lastUse.ts";
 import { lockPartner } from "../partners/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./createToken.ts";
-import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
+import { type Refusal, refusalOf } from "./tokenState.ts";
+import { userDeactivated } from "../users/userErrors.ts";
 
 /**
  * Stores hashes of partners' refresh tokens in the home database, and of users' refresh tokens in the user's region.

@@ -1,7 +1,8 @@
-import { and, eq, isNull } from "../database/drizzle.ts";
+import { and, eq, isNull } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Databases } from "../database/database.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Databases } from "../api/database/database.ts";
 import type { ServerTokenInfo, UserTokenInfo } from "./listTokens.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 

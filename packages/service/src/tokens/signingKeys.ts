@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
 import { readSecretFile } from "@keyroot/operator/shared";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError } from "../api/base/errors.ts";
 
 /** The signature algorithm of access tokens (RFC 8037). */
 export const ALGORITHM = "EdDSA";

@@ -1,6 +1,6 @@
-import { index, isNotNull, isNull, pgTable, text, uuid } from "../database/drizzle.ts";
-import { timestampMs } from "../database/columns.ts";
-import { requestColumns } from "../database/idempotency.ts";
+import { index, isNotNull, isNull, pgTable, text, uuid } from "../api/database/drizzle.ts";
+import { timestampMs } from "../api/database/columns.ts";
+import { requestColumns } from "../api/database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 

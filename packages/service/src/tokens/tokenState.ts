@@ -1,5 +1,4 @@
-import { type SQL, sql } from "../database/drizzle.ts";
-import { ServiceError } from "../errors.ts";
+import { type SQL, sql } from "../api/database/drizzle.ts";
 import type { LastUse } from "./lastUse.ts";
 
 export type Refusal = "revoked" | "suspended" | "deactivated";
@@ -25,9 +24,4 @@ export function refusalOf(token: TokenState | undefined, uses: LastUse, now: num
   if (token.suspended) return "suspended";
   uses.note(token.tokenID, token.lastUsed, now);
   return undefined;
-}
-
-export function userDeactivated(): ServiceError {
-  const message = "The user is deactivated, so its tokens are rejected. Create another user.";
-  return new ServiceError(403, "USER_DEACTIVATED", message);
 }

@@ -1,7 +1,7 @@
-import { eq, type SQL, sql } from "../database/drizzle.ts";
+import { eq, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
-import { columnOf, isAnyOf } from "../database/columns.ts";
-import type { Database } from "../database/database.ts";
+import { columnOf, isAnyOf } from "../api/database/columns.ts";
+import type { Database } from "../api/database/database.ts";
 import { userIDs } from "./tables.ts";
 
 /** The partner and region to which a user id belongs. */

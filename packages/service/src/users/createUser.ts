@@ -1,26 +1,25 @@
 import type { Region, UserID } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
-import type { Author } from "../auditLog/recordChange.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
-import { type Databases, perRegion } from "../database/database.ts";
+import { userDeactivated, userErased, userIDTaken, userInOtherRegion } from "./userErrors.ts";
+import type { Author } from "../api/base/author.ts";
+import { batchingLoader } from "../api/database/batchingLoader.ts";
+import { type Databases, perRegion } from "../api/database/database.ts";
 import { type Claim, prepareClaims, prepareGetClaim } from "./claims.ts";
-import { userErased } from "./eraseUser.ts";
 import { prepareInsert } from "./insertUsers.ts";
-import { newUser, type User, type UserNaming } from "./newUser.ts";
+import { newUser, type User } from "./newUser.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 import { prepareGetUser } from "./users.ts";
 
 /** Creates single users. Concurrent calls share SQL statements. */
 export class UserCreation {
   readonly #databases: Databases;
-  readonly #naming: UserNaming;
+  readonly #stage: string;
   readonly #getClaim;
   readonly #claim;
   readonly #inRegion;
 
-  constructor(databases: Databases, naming: UserNaming) {
+  constructor(databases: Databases, stage: string) {
     this.#databases = databases;
-    this.#naming = naming;
+    this.#stage = stage;
     const { home } = databases;
     this.#getClaim = prepareGetClaim(home);
     const insertClaims = prepareClaims(home);
@@ -48,24 +47,26 @@ export class UserCreation {
    * first claims the id. After a crash between the two statements, the partner's next call inserts the user.
    * @param created milliseconds since 1970
    * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
-   * USER_ERASED
+   * USER_ERASED, USER_DEACTIVATED
    */
   async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
     const wanted = { userID, bizID, region };
     const { get, insert, claimAndInsert } = this.#inRegion[region];
-    const user = { ...newUser(wanted, created, this.#naming), author };
+    const user = { ...newUser(wanted, created, this.#stage), author };
     const first = await claimAndInsert?.(user);
     if (first !== undefined) return first;
     if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
       const [found] = await this.#getClaim.execute({ userID });
       const claim = found ?? (await this.#claimWithinLimit(wanted));
-      if (claim.bizID !== bizID || claim.region !== region) throw userIDTaken();
+      if (claim.bizID !== bizID) throw userIDTaken();
+      if (claim.region !== region) throw userInOtherRegion(claim.region);
     }
     const inserted = await insert(user);
     if (inserted !== undefined) return inserted;
     const [earlier] = await get.execute({ userID });
     if (earlier === undefined) throw userIDTaken();
     if (earlier.erased !== null) throw userErased();
+    if (earlier.deactivated !== null) throw userDeactivated();
     return earlier;
   }
 
@@ -76,9 +77,4 @@ export class UserCreation {
     if (claim === undefined) throw refusal;
     return claim;
   }
-}
-
-/** The error for an id of another partner or another region. The message is the same for both cases. */
-export function userIDTaken(): ServiceError {
-  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use. Choose another one.");
 }

@@ -1,8 +1,9 @@
-import { type SQL, sql } from "../database/drizzle.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
-import { type Author, changeRows, RECORDING, toRow } from "../auditLog/recordChange.ts";
+import { type SQL, sql } from "../api/database/drizzle.ts";
+import { batchingLoader } from "../api/database/batchingLoader.ts";
+import { changeRows, RECORDING, toRow } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import { byUserID, insertClaims, isOfUnlimitedPartner } from "./claims.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import { users } from "./tables.ts";
 import { creationOf, type NewUser } from "./newUser.ts";
 

@@ -17,19 +17,13 @@ export interface User {
   deactivated: number | null;
 }
 
-/** The parts of bucket names that are the same for all users. */
-export interface UserNaming {
-  bucketPrefix: string;
-  stage: string;
-}
-
 export type NewUser = Omit<User, "deactivated">;
 
 const SALT_BYTES = 16;
 
 /** Returns a user to insert, with a random salt. @param created milliseconds since 1970 */
-export function newUser(claim: Claim, created: number, { bucketPrefix, stage }: UserNaming): NewUser {
-  const bucket = bucketName(bucketPrefix, stage, claim.region, claim.userID);
+export function newUser(claim: Claim, created: number, stage: string): NewUser {
+  const bucket = bucketName(stage, claim.region, claim.userID);
   return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };
 }
 
@@ -39,9 +33,9 @@ export function creationOf({ created, bizID, userID, region }: NewUser): Change 
 }
 
 /**
- * Returns the name of a user's storage container: `<prefix>-<stage>-<region>-<user_id>`. The user id makes the name
- * unique. The name is a valid S3 bucket name, because `config.ts` limits the prefix and the stage.
+ * Returns the name of a user's storage container: `keyroot-<stage>-<region>-<user_id>`. The user id makes the name
+ * unique. The name is a valid S3 bucket name, because `config.ts` limits the stage.
  */
-function bucketName(prefix: string, stage: string, region: Region, userID: UserID): string {
-  return `${prefix}-${stage}-${region}-${userID}`;
+function bucketName(stage: string, region: Region, userID: UserID): string {
+  return `keyroot-${stage}-${region}-${userID}`;
 }

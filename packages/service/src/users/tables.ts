@@ -1,6 +1,6 @@
-import { bigint, index, integer, pgTable, primaryKey, text } from "../database/drizzle.ts";
+import { index, pgTable, text } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
-import { timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../api/database/columns.ts";
 
 /** The partner that owns each user id, and the region of the user's data. This table is in the home database. */
 export const userIDs = pgTable(
@@ -11,21 +11,6 @@ export const userIDs = pgTable(
     region: text("region").$type<Region>().notNull(),
   },
   (table) => [index("user_ids_of_partner").on(table.bizID, table.userID)],
-);
-
-/**
- * The number of each partner's user ids, in the home database. Each partner has several rows in this table, so that
- * concurrent inserts rarely wait for each other. When an id is inserted, a trigger of `user_ids` updates one row in the
- * same transaction.
- */
-export const userCounts = pgTable(
-  "user_counts",
-  {
-    bizID: text("biz_id").notNull(),
-    shard: integer("shard").notNull(),
-    users: bigint("users", { mode: "number" }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.bizID, table.shard] })],
 );
 
 /**

@@ -1,8 +1,8 @@
-import { eq } from "../database/drizzle.ts";
+import { eq } from "../api/database/drizzle.ts";
 import { plural } from "@keyroot/operator/shared";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { addClaims, type Claim, findClaims } from "./claims.ts";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import { countUsers } from "../partners/partners.ts";
 import { partners } from "../partners/tables.ts";
 

@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, isNull, sql } from "../database/drizzle.ts";
+import { and, asc, eq, gt, isNull, sql } from "../api/database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
-import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, perRegion } from "../database/database.ts";
-import { type ErasedUser, eraseUser } from "./eraseUser.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import { type Database, type Databases, perRegion } from "../api/database/database.ts";
+import { userDeactivated } from "./userErrors.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 
@@ -51,13 +52,6 @@ export class UserStore {
     });
     const [user] = await this.#getUser[region].execute({ userID });
     return user?.deactivated ?? now;
-  }
-
-  /** Erases a user. @returns undefined if the partner has no such user */
-  async erase(bizID: string, userID: UserID, now: number, author: Author): Promise<ErasedUser | undefined> {
-    const [claim] = await this.#getClaim.execute({ userID });
-    if (claim?.bizID !== bizID) return undefined;
-    return eraseUser(this.#databases.regions[claim.region], userID, now, author);
   }
 
   /**
@@ -115,4 +109,14 @@ export async function readFromRegions<Row>(
     return here.length === 0 ? [] : await read(regions[region], here);
   });
   return (await Promise.all(rows)).flat();
+}
+
+/**
+ * Locks an active user until the transaction ends. A locked user cannot be deactivated or erased.
+ * @throws ServiceError USER_DEACTIVATED
+ */
+export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {
+  const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
+  const found = await transaction.select({ userID: users.userID }).from(users).where(isActive).for("share");
+  if (found.length === 0) throw userDeactivated();
 }

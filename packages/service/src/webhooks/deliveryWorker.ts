@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import pMap from "p-map";
-import type { Database } from "../database/database.ts";
+import type { Database } from "../api/database/database.ts";
 import type { ClaimedDelivery, DeliveryState, FinishedDelivery, WebhookDeliveryStore } from "./webhookDeliveries.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 import { nextAttempt } from "./retries.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { isPublicAddress } from "./addresses.ts";
 
 const MAX_URL = 2048;

@@ -1,9 +1,16 @@
-import { and, asc, eq, sql } from "../database/drizzle.ts";
+import { and, asc, eq, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/internal/identity";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
+import {
+  type Database,
+  type Databases,
+  distinctDatabases,
+  type Place,
+  PLACES,
+  rowsOf,
+} from "../api/database/database.ts";
 import { events } from "./tables.ts";
 
 interface StoredEvent {
@@ -22,6 +29,8 @@ export interface DeliveredEvent extends Omit<StoredEvent, "type"> {
 }
 
 const MAX_XID = 2n ** 64n - 1n;
+/** Number of days for which events and deliveries are kept. */
+export const EVENT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Maximum time in ms until an event is visible, because replicas' clocks differ and transactions may commit late. */
 const TOLERANCE_MS = 60 * 60 * 1000;
@@ -49,12 +58,9 @@ type Row = StoredEvent & Anchor;
 /** Reads the outboxes of events in all databases. */
 export class EventStore {
   readonly #databases: ReadonlyMap<Place, Database>;
-  readonly #keptMs: number;
 
-  /** @param eventDays number of days for which events are kept */
-  constructor(databases: Databases, eventDays: number) {
+  constructor(databases: Databases) {
     this.#databases = distinctDatabases(databases);
-    this.#keptMs = eventDays * DAY_MS;
   }
 
   /**
@@ -110,7 +116,7 @@ export class EventStore {
       // restored to an earlier state.
       if (state["has_older"] === true) throw cursorUnknown();
     }
-    if (seen < now - this.#keptMs + TOLERANCE_MS) throw cursorUnknown();
+    if (seen < now - EVENT_DAYS * DAY_MS + TOLERANCE_MS) throw cursorUnknown();
   }
 }
 

@@ -1,14 +1,17 @@
+import { answerFrom } from "../api/answerFrom.ts";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
-import { type Call, defineOperation } from "../app/defineOperation.ts";
-import { count, cursor, data, empty, limit, page, strict, timestamp } from "../app/fields.ts";
-import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+import { type Call, operationsWith } from "../api/defineOperation.ts";
+import { count, cursor, data, empty, limit, page, strict, timestamp } from "../api/fields.ts";
+import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
+import type { ApiContext } from "../api/context.ts";
+import type { WebhookSender } from "./sendWebhook.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
-import { eventCursorSchema, toMessage } from "./events.ts";
-import type { DeliveryInfo } from "./webhookDeliveries.ts";
-import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
+import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
+import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
+import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
 /**
  * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
@@ -67,6 +70,18 @@ const event = strict({
   data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
 });
 
+/** What the operations on events and webhooks need. */
+export interface WebhookContext extends ApiContext {
+  events: EventStore;
+  webhookEndpoints: WebhookEndpointStore;
+  webhookDeliveries: WebhookDeliveryStore;
+  webhookSender: WebhookSender;
+  /** Whether the service may send events over plain http and to private addresses. */
+  allowPrivateWebhooks: boolean;
+}
+
+const defineOperation = operationsWith<WebhookContext>();
+
 export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/events/list",
@@ -96,7 +111,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/create",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     idempotent: true,
     summary: "Add an endpoint that receives events",
     description: "The endpoint receives all events after its creation. A partner may have at most 10 endpoints.",
@@ -114,6 +128,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/list",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the partner's webhook endpoints in the order of creation, without their secrets",
     body: empty,
     answer: strict({
@@ -130,7 +145,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/update",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     summary: "Change the URL or the event types of a webhook endpoint",
     description: "The change also applies to waiting deliveries. Repeating the request has no effect.",
     body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
@@ -186,7 +200,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/rotateSecret",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    verified: true,
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
@@ -210,6 +223,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/test",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends a test event to an endpoint that an administrator added with a verification.",
     role: "administrator",
     summary: "Send a test event to a webhook endpoint, and return the endpoint's response",
     description: "The event has the type webhook.test. The service sends it once, even to a paused endpoint.",
@@ -238,6 +252,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/listDeliveries",
     callers: ["partner", "partnerStaff"],
+    reads: true,
     summary: "List the deliveries to an endpoint in pages, newest first",
     body: strict({ endpoint_id: endpointID, state: state.optional(), limit, after: eventID.optional() }),
     answer: page("deliveries", delivery, eventID),
@@ -246,13 +261,14 @@ export const webhookOperations = [
       await requireEndpoint(endpoint_id, call);
       const deliveries = (await call.context.webhookDeliveries.list(endpoint_id, options)) ?? eventUnknown();
       const next = deliveries.length === options.limit ? (deliveries.at(-1)?.eventID ?? null) : null;
-      return { deliveries: deliveries.map(toDelivery), next };
+      return { deliveries: deliveries.map((row) => answerFrom(delivery, row)), next };
     },
   }),
 
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/redeliver",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends an event again to an endpoint that receives the event anyway.",
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
     description:
@@ -271,6 +287,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/redeliverFailed",
     callers: ["partner", "partnerStaff"],
+    unverified: "It sends events again to an endpoint that receives them anyway.",
     role: "administrator",
     summary: "Repeat all failed deliveries to an endpoint",
     body: strict({
@@ -287,7 +304,7 @@ export const webhookOperations = [
   }),
 ];
 
-type PartnerCall = Call<"partner" | "partnerStaff">;
+type PartnerCall = Call<"partner" | "partnerStaff", WebhookContext>;
 
 async function setPaused(endpointID: string, pause: boolean, { context, principal, author }: PartnerCall) {
   const { bizID } = principal;
@@ -315,8 +332,8 @@ function eventUnknown(): never {
   throw new ServiceError(404, "EVENT_UNKNOWN", message);
 }
 
-function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint) {
-  return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
+function toEndpoint({ types, ...row }: WebhookEndpoint) {
+  return answerFrom(endpoint, { ...row, types: types ?? [] });
 }
 
 /**
@@ -324,15 +341,4 @@ function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint
  */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
-}
-
-function toDelivery({ eventID, lastAttempt, nextAttempt, ...delivery }: DeliveryInfo) {
-  const { type, state, attempts, created, status, error } = delivery;
-  return {
-    event_id: eventID,
-    ...{ type, state, attempts, created },
-    last_attempt: lastAttempt,
-    next_attempt: nextAttempt,
-    ...{ status, error },
-  };
 }

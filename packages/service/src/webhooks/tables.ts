@@ -9,11 +9,11 @@ import {
   sql,
   text,
   uuid,
-} from "../database/drizzle.ts";
+} from "../api/database/drizzle.ts";
 import type { EventType } from "../auditLog/recordChange.ts";
 import { changeColumns } from "../auditLog/tables.ts";
-import { timestampMs } from "../database/columns.ts";
-import { requestColumns } from "../database/idempotency.ts";
+import { timestampMs } from "../api/database/columns.ts";
+import { requestColumns } from "../api/database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
 
 /** PostgreSQL's 64-bit transaction id in decimal digits. PostgreSQL never reuses these ids. */

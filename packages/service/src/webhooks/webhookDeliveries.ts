@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, isNull, type SQL, sql } from "../database/drizzle.ts";
+import { and, desc, eq, inArray, isNull, type SQL, sql } from "../api/database/drizzle.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
-import { allDatabases, type Database, type Databases, readAll, rowsOf } from "../database/database.ts";
+import { allDatabases, type Database, type Databases, readAll, rowsOf } from "../api/database/database.ts";
 import type { DeliveredEvent } from "./events.ts";
 import { events, webhookDeliveries } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";

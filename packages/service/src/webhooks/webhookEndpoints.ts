@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { and, asc, count, eq, gt, isNull, lt, ne, or } from "../database/drizzle.ts";
+import { and, asc, count, eq, gt, isNull, lt, ne, or } from "../api/database/drizzle.ts";
 import { WebhookSecret } from "@keyroot/operator/shared";
-import { ArgumentError, ServiceError } from "../errors.ts";
+import { ArgumentError, ServiceError } from "../api/base/errors.ts";
 import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";
-import { type Action, type Author, type EventType, recordChange, SERVICE } from "../auditLog/recordChange.ts";
-import { isAnyOf } from "../database/columns.ts";
-import type { Database } from "../database/database.ts";
+import { type Action, type EventType, recordChange } from "../auditLog/recordChange.ts";
+import { type Author, SERVICE } from "../api/base/author.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Database } from "../api/database/database.ts";
 import {
   checkSameRequest,
   keyReused,
@@ -14,7 +15,7 @@ import {
   REPEATABLE_MS,
   requestValues,
   type RequestValues,
-} from "../database/idempotency.ts";
+} from "../api/database/idempotency.ts";
 import { lockPartner } from "../partners/tables.ts";
 import { webhookEndpoints, webhookSecrets } from "./tables.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { readSecretFile } from "@keyroot/operator/shared";
-import { ArgumentError } from "../errors.ts";
-import { deriveKey, open, seal } from "../database/secrets.ts";
+import { ArgumentError } from "../api/base/errors.ts";
+import { deriveKey, open, seal } from "../api/database/secrets.ts";
 
 const KEY_BYTES = 32;
 const MAX_KEYS = 8;

@@ -185,6 +185,18 @@ describeOnChains("verifier that trusts auditors", (chain) => {
       });
     });
 
+    it("warns if a single auditor is the only evidence, as for a single endpoint", async () => {
+      publish(textFor(chain.head));
+      const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
+      const adviceWith = async (threshold: number) => {
+        const keys = auditors.slice(0, threshold).map(({ key }) => key);
+        const trust = trustIn({ keys, threshold, urls: hosts.map(({ url }) => url) });
+        const error = await failure(verifierAt({ ...options(), trust }).verify(sampleUserID(9), known));
+        return (error as KeyrootError).advice;
+      };
+      expect([await adviceWith(1), await adviceWith(2)]).to.deep.equal(["warn", "wait"]);
+    });
+
     it("reports NOT_PUBLISHED with the auditors as evidence", async () => {
       publish(textFor(chain.head));
       const error = await failure(verifierAt(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { TEST_NETWORK } from "keyroot/internal/lightClient";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
-import { ANY_KEY, type KeyrootError, type VerifiedKey, oneEndpoint, ownNode } from "keyroot";
+import { ANY_KEY, type KeyrootError, type Store, type VerifiedKey, oneEndpoint, ownNode } from "keyroot";
 import { lightClient, type LightClientOptions } from "keyroot/light-client";
 import { sha256Hex } from "keyroot/internal/bytes";
 import { sampleUserID } from "../../../support/samples.ts";
@@ -155,13 +155,69 @@ describeOnChains("verifier that trusts a light client", (chain) => {
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
-    it("uses the store in one verification at a time", async () => {
-      const verifier = verifierWith();
-      await Promise.all([
-        verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
-        verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
-      ]);
+    it("uses the store in one verifier at a time", async () => {
+      const store = new Map<string, string>();
+      const verifiers = [1, 2].map(() => verifierWith({ trust: trusted({ store }) }));
+      await Promise.all(verifiers.map((verifier) => verifier.verify(userID, { expectedPublicKey: ANY_KEY })));
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
+    });
+
+    it("starts at the checkpoint if the stored state was made with a higher maximum age", async () => {
+      const store = new Map<string, string>();
+      const verifyWith = (days: number) => verify({ trust: trusted({ store, maxCheckpointAgeMs: days * DAY_MS }) });
+      for (const [days, expected] of [
+        [30_000, ["bootstrap", "updates", "finality_update"]],
+        [20_000, ["bootstrap", "updates", "finality_update"]],
+        [30_000, ["finality_update"]],
+      ] as const) {
+        requests = [];
+        await verifyWith(days);
+        expect(requests, `${days} days`).to.deep.equal(expected);
+      }
+    });
+
+    const failing: Record<string, Store> = {
+      "never responds": { get: () => new Promise(() => undefined), set: () => new Promise(() => undefined) },
+      "is full": {
+        get: () => undefined,
+        set: () => {
+          throw new Error("database or disk is full");
+        },
+      },
+      "rejects every access": {
+        get: () => Promise.reject(new Error("denied")),
+        set: () => Promise.reject(new Error()),
+      },
+    };
+    for (const [what, store] of Object.entries(failing))
+      it(`verifies a key if the store ${what}`, async () => {
+        expect((await verify({ trust: trusted({ store }) })).record).to.deep.equal(mine);
+      });
+
+    it("does not replace the verdict by the store's error", async () => {
+      const { "is full": store } = failing;
+      const now = () => Date.now() - 365 * DAY_MS;
+      expect(await codeOf(verify({ trust: trusted({ store }), now }))).to.equal("FUTURE_BLOCK");
+    });
+  });
+
+  describe("in concurrent verifications", () => {
+    it("searches for the block once", async () => {
+      const verifier = verifierWith();
+      const keys = await Promise.all([1, 2, 3].map(() => verifier.verify(userID, { expectedPublicKey: ANY_KEY })));
+      expect(keys.map(({ record }) => record)).to.deep.equal([mine, mine, mine]);
+      expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
+    });
+
+    it("continues the search if the caller who started it aborts", async () => {
+      const verifier = verifierWith();
+      const aborting = new AbortController();
+      const options = { expectedPublicKey: ANY_KEY };
+      const first = codeOf(verifier.verify(userID, { ...options, signal: aborting.signal }));
+      const second = verifier.verify(userID, options);
+      aborting.abort();
+      expect(await first).to.equal("ABORTED");
+      expect((await second).record).to.deep.equal(mine);
     });
   });
 

@@ -4,7 +4,8 @@ import { bytesToBase64 } from "keyroot/internal/bytes";
 import { type KeyrootError, VerificationError } from "keyroot/internal/errors";
 import { keyIDOf } from "keyroot/internal/identity";
 import { makeMerkleFile } from "keyroot/internal/merkle";
-import { type ChainReading, proveBatch } from "../../../../packages/operator/src/publisher/confirm/proveBatch.ts";
+import type { ChainReading } from "../../../../packages/operator/src/follow/index.ts";
+import { proveBatch } from "../../../../packages/operator/src/publisher/confirm/proveBatch.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
 

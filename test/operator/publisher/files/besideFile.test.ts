@@ -3,7 +3,7 @@ import { readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
-import { findStrayFiles } from "../../../../packages/operator/src/audit/fileSource.ts";
+import { findStrayFiles } from "../../../../packages/operator/src/follow/index.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
 import { sampleRecords, textOf } from "../../../support/samples.ts";

@@ -126,7 +126,6 @@ export function replicaEnvironment(
     KEYROOT_DATABASE_CONNECTIONS: "10",
     KEYROOT_HOST: host,
     KEYROOT_PORT: String(port),
-    KEYROOT_MONITORING_HOST: host,
     KEYROOT_MONITORING_PORT: String(monitoringPort),
     KEYROOT_TRUSTED_PROXIES: proxies,
   };

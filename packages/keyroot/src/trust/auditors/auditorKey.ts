@@ -1,10 +1,10 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { base64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { ArgumentError } from "../../errors.ts";
+import { ed25519 } from "../../identity/keyTypes/ed25519.ts";
 import { describeValue } from "../../input/describeValue.ts";
 
 /** The public key of an auditor. */
@@ -26,7 +26,6 @@ export interface AuditorKey {
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
 /** The byte that identifies Ed25519 keys (C2SP signed-note, "Signature types"). */
 const ED25519 = 1;
-const PUBLIC_KEY_BYTES = 32;
 const ID_BYTES = 4;
 
 /**
@@ -50,7 +49,7 @@ export function parseAuditorKey(text: unknown): AuditorKey {
   // Only the first two plus signs separate parts, because base64 may contain more plus signs.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const bytes = base64.decode(encoded);
-  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + ed25519.length) {
     const form = "a name, a key id, and canonical base64 of 0x01 and 32 bytes, separated by plus signs";
     throw invalidKey(`It must contain ${form}`, text);
   }
@@ -61,14 +60,12 @@ export function parseAuditorKey(text: unknown): AuditorKey {
 
 /** Checks that a public key is a canonical point (RFC 8032, section 5.1.3) of prime order. */
 function checkPoint(publicKey: Uint8Array): void {
-  let isValid = false;
   try {
-    const point = ed25519.Point.fromBytes(publicKey);
-    isValid = !point.isSmallOrder() && point.isTorsionFree();
-  } catch {
-    // The bytes do not encode a point.
+    ed25519.check(publicKey);
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    throw invalidKey("Its 32 bytes must be a canonical point of prime order", publicKey);
   }
-  if (!isValid) throw invalidKey("Its 32 bytes must be a canonical point of prime order", publicKey);
 }
 
 function invalidKey(reason: string, actual: unknown): ArgumentError {

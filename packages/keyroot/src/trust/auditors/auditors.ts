@@ -4,6 +4,7 @@ import { checkObject, invalidArgument } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
 import type { BlockRequest, CheckRoot, FoundBlock } from "../blockSource.ts";
+import { sharedSearch } from "../sharedSearch.ts";
 import { makeTrust, type Trust } from "../trust.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
 import { type AuditorOptions, parseAuditorOptions, verifyStatement } from "./verifyStatement.ts";
@@ -36,13 +37,7 @@ export function auditors(options: AuditorsOptions): Trust {
     const folders = given.map((url) => checkSourceUrl("urls", url, place.allowHttp));
     if (folders.length === 0 && !place.offline)
       throw invalidArgument("The urls option of auditors", "a list of at least one URL", urls);
-    // All users of a contact list share one statement. The map's key is the `http` object that these users share.
-    const searches = new WeakMap<object, Promise<FoundStatement>>();
-    const search = ({ http, now }: BlockRequest) => {
-      const started = searches.get(http) ?? findStatement({ folders, place, policy }, http, now);
-      searches.set(http, started);
-      return started;
-    };
+    const search = sharedSearch(({ http, now }) => findStatement({ folders, place, policy }, http, now));
     return {
       name: "auditors",
       storageProof: true,

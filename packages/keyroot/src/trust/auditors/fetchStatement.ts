@@ -24,7 +24,7 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
 export async function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);
   const options = { ...limits, maxBytes: MAX_STATEMENT_BYTES };
-  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
+  const { status, bytes } = await fetchBytes(url, { method: "GET", cache: "no-store" }, options);
   if (status === 200) return bytes;
   const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${name}.txt.`;
   throw new TransportError("FILE_HOST_ERROR", message, { actual: status });

@@ -1,4 +1,5 @@
 import { type KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { withResolvers } from "../../engine/language.ts";
 import { recoverable } from "../../transport/timeout.ts";
 import { fetchStatement, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
 import { serializeSignedNote, signaturesOf } from "./signedNote.ts";
@@ -25,6 +26,9 @@ export interface FoundStatement extends VerifiedStatement {
   file: string;
 }
 
+/** The time in ms to wait for the other folders as soon as a statement has enough signatures. */
+const GRACE_MS = 500;
+
 /**
  * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
  * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
@@ -39,33 +43,61 @@ export async function findStatement(
 ): Promise<FoundStatement> {
   const { folders, policy } = query;
   const known = new KnownStatements(query, limitsOfRound(http));
-  const newest = await Promise.all(folders.map((folder) => known.read(folder, "latest")));
-  const heights = [...new Set(newest.filter((number) => number !== undefined))].sort((a, b) => b - a);
-  let refusal: KeyrootError | undefined;
-  for (const height of heights) {
-    if (height === heights[1]) {
-      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
-      const readOthers = (older: number) =>
-        folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
-      await Promise.all(heights.slice(1).flatMap(readOthers));
-    }
+  const newest: (number | undefined)[] = [];
+  /** Returns the statements about a block that enough auditors signed. Adds the reasons against others to `refusals`. */
+  const acceptedAt = (height: number, refusals: KeyrootError[] = []) => {
     const accepted: FoundStatement[] = [];
     for (const { statement, ...note } of known.ofBlock(height)) {
       try {
         const file = serializeSignedNote(note);
         accepted.push({ ...acceptStatement(statement, verifySignatures(note, policy.keys), policy, now()), file });
       } catch (error) {
-        const failure = recoverable(error);
-        refusal ??= failure;
+        refusals.push(recoverable(error));
       }
     }
-    const [first, ...others] = accepted;
+    return accepted;
+  };
+  const isEnough = (height: number | undefined) => height !== undefined && acceptedAt(height).length > 0;
+  const readNewest = async (folder: string, i: number) => (newest[i] = await known.read(folder, "latest"));
+  await untilEnough(folders.map(readNewest), isEnough);
+  const heights = [...new Set([...newest].filter((number) => number !== undefined))].sort((a, b) => b - a);
+  const refusals: KeyrootError[] = [];
+  for (const height of heights) {
+    if (height === heights[1]) {
+      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
+      const readOthers = (older: number) =>
+        folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
+      await untilEnough(heights.slice(1).flatMap(readOthers), isEnough);
+    }
+    const [first, ...others] = acceptedAt(height, refusals);
     if (first === undefined) continue;
     const [other] = others.filter(({ block }) => block.hash !== first.block.hash);
     if (other === undefined) return first;
     throw conflict(first, other);
   }
+  // A statement with enough signatures says more than one with too few.
+  const [refusal] = [...refusals.filter(({ code }) => code !== "AUDITORS_NOT_REACHED"), ...refusals];
   throw notReached(refusal, known.errors, policy);
+}
+
+/**
+ * Waits for requests. As soon as one of the results is enough, waits only briefly for the others, so that a folder that
+ * does not respond causes almost no delay.
+ */
+async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result: T) => boolean): Promise<void> {
+  const { promise, resolve } = withResolvers<undefined>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = async (request: Promise<T>) => {
+    if (isEnough(await request) && timer === undefined)
+      timer = setTimeout(() => {
+        resolve(undefined);
+      }, GRACE_MS);
+  };
+  try {
+    await Promise.race([promise, Promise.all(requests.map(wait))]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The different statements found so far, and the errors for false or missing statements. */

@@ -5,9 +5,10 @@ import type { EvidenceDetails } from "../../evidence.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
 import { checkAge } from "./checkpointAge.ts";
-import { decodeSsz, follow, type Following, type HttpOptions } from "./follow.ts";
+import { decodeSsz, type HttpOptions } from "./beaconEndpoint.ts";
+import { follow, type Following } from "./follow.ts";
 import { type Layouts, rootOf } from "./forks.ts";
-import { applyUpdate, forkAt, type LightClientState, slotAt, startAt } from "./rules.ts";
+import { applyUpdate, forkAt, latestSlot, type LightClientState, startAt } from "./rules.ts";
 import type { BeaconNetwork } from "./networks.ts";
 import type { LightClientConfig } from "./source.ts";
 
@@ -53,15 +54,16 @@ export async function makeBlockProof(
   const { network, checkpoint, callersMaxAgeMs } = config;
   const proof: BlockProof = { format: FORMAT, chainId: network.chainId, bootstrap: "", updates: [] };
   const following: Following = { ...config, now: Date.now, state: undefined };
-  following.onAccepted = (kind, slot, value) => {
+  const state = await follow(following, http);
+  for (const { kind, slot, value } of following.accepted ?? []) {
     const layout: { encode(value: never): Uint8Array } = forkAt(network, slot).layouts[kind];
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
     // A newer finality update from another endpoint replaces the earlier update.
     else proof.finalityUpdate = text;
-  };
-  return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };
+  }
+  return { proof, ...provenBy(state, checkpoint, callersMaxAgeMs) };
 }
 
 /** Verifies a block proof. @throws the errors of `verifyBlockProof` of `keyroot/light-client` */
@@ -88,7 +90,7 @@ export function verifyBlockProof(
   const updates = proof.updates.map((update) => ["update", update] as const);
   const last = proof.finalityUpdate === undefined ? [] : [["finality_update", proof.finalityUpdate] as const];
   for (const [kind, text] of [...updates, ...last]) {
-    const next = applyUpdate(network, state, decode(network, kind, text), slotAt(network, now()));
+    const next = applyUpdate(network, state, decode(network, kind, text), latestSlot(network, now()));
     if (next === undefined) throw malformed("an update shows nothing new");
     state = next;
   }

@@ -22,6 +22,7 @@ export function checkAge(config: CheckpointConfig, state: LightClientState): voi
   if (!isTooOld(config, state)) return;
   const { checkpoint, maxCheckpointAgeMs: expected, network } = config;
   const time = new Date(timeOf(network, state.slot)).toISOString();
-  const message = `The checkpoint ${checkpoint} is from ${time}. The maximum age is ${expected / 86_400_000} days. Use a newer checkpoint from a source that you trust, or increase maxCheckpointAgeMs.`;
+  const clock = new Date(config.now()).toISOString();
+  const message = `The checkpoint ${checkpoint} is from ${time}, and this device's clock shows ${clock}. The maximum age is ${expected / 86_400_000} days. Check the clock. If it is right, use a newer checkpoint from a source that you trust, or increase maxCheckpointAgeMs.`;
   throw new VerificationError("anchor", "CHECKPOINT_TOO_OLD", message, { expected, actual: time });
 }

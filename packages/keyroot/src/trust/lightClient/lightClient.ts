@@ -12,6 +12,7 @@ import { checkStore } from "../../store/store.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
 import { parseMaxAge } from "../blockOptions.ts";
 import type { SourcePlace } from "../blockSource.ts";
+import { sharedSearch } from "../sharedSearch.ts";
 import { makeTrust, type Trust } from "../trust.ts";
 import { parseNetwork } from "./networks.ts";
 import type { LightClientOptions } from "./options.ts";
@@ -41,7 +42,7 @@ export function lightClient(options: LightClientOptions): Trust {
       tag: "finalized",
       maxAgeMs,
       // This module is loaded on demand, because the code for the curve BLS12-381 is large.
-      findBlock: async (request) => (await import("./source.ts")).findLightClientBlock(config, request),
+      findBlock: sharedSearch(async (request) => (await import("./source.ts")).findLightClientBlock(config, request)),
       accepts: ({ details }) => details?.checkpoint === checkpoint && details.maxCheckpointAgeMs === callersMaxAgeMs,
     };
   });

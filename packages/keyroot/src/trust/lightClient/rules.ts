@@ -1,6 +1,7 @@
 import { equalBytes } from "@noble/curves/utils.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
+import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
 import { VerificationError } from "../../errors.ts";
 import { isSignedByAllBut } from "./bls.ts";
 import {
@@ -51,6 +52,14 @@ export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: numbe
   return Math.floor((ms / 1000 - genesisTime) / secondsPerSlot);
 }
 
+/**
+ * Returns the newest slot whose signatures are accepted. A device's clock may be behind, as for blocks
+ * (`checkBlockAge`). @param ms the time in ms since 1970
+ */
+export function latestSlot(network: BeaconNetwork, ms: number): number {
+  return slotAt(network, ms + MAX_AHEAD_MS);
+}
+
 /** Returns the start time of a slot in ms since 1970. */
 export function timeOf({ genesisTime, secondsPerSlot }: BeaconNetwork, slot: number): number {
   return (genesisTime + slot * secondsPerSlot) * 1000;
@@ -94,7 +103,8 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 
 /**
  * Verifies an update and returns the next state.
- * @param currentSlot the slot at the current time
+ * @param currentSlot the result of `latestSlot` at the current time
+ * @throws VerificationError FUTURE_BLOCK, LIGHT_CLIENT_INVALID, step "anchor"
  * @returns undefined if the update contains no new information. In this case, the signature is not verified.
  */
 export function applyUpdate(
@@ -107,7 +117,11 @@ export function applyUpdate(
   const attestedSlot = toNumber(attested.beacon.slot);
   const finalizedSlot = toNumber(finalized.beacon.slot);
   const signatureSlot = toNumber(update.signature_slot);
-  if (signatureSlot > currentSlot) throw invalid(`its signature slot ${signatureSlot} is in the future`);
+  if (signatureSlot > currentSlot) {
+    const limit = new Date(timeOf(network, currentSlot)).toISOString();
+    const message = `A beacon endpoint's response was signed in the slot ${signatureSlot}, which is after ${limit}. Check this device's clock. If the clock is right, the response is false.`;
+    throw new VerificationError("anchor", "FUTURE_BLOCK", message, { expected: currentSlot, actual: signatureSlot });
+  }
   if (signatureSlot <= attestedSlot || attestedSlot < finalizedSlot) throw invalid("its slots are not in order");
 
   const [period, finalizedPeriod, attestedPeriod, signaturePeriod] = [

@@ -1,10 +1,10 @@
+import { asCache } from "../../store/access.ts";
 import type { Store } from "../../store/store.ts";
-import type { RpcCall } from "../../transport/jsonRpc.ts";
 import type { BlockRequest, FoundBlock } from "../blockSource.ts";
 import { VerificationError } from "../../errors.ts";
 import { isTooOld } from "./checkpointAge.ts";
 import { follow, type Following } from "./follow.ts";
-import { parseState, serializeState } from "./state.ts";
+import { parseState, serializeState, type StateOrigin } from "./state.ts";
 
 export interface LightClientConfig extends Omit<Following, "state" | "now"> {
   /** The checkpoint's maximum age in ms. Undefined for the network's default. */
@@ -12,28 +12,16 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
   store: Store;
 }
 
-type Found = Promise<FoundBlock>;
-
-/** The search for each verification's block. All users of a contact list share this search. */
-const found = new WeakMap<readonly RpcCall[], Found>();
 /** Each store's most recent search for a block. */
-const running = new WeakMap<Store, Found>();
+const running = new WeakMap<Store, Promise<FoundBlock>>();
 
 /**
- * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint.
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. Waits until earlier
+ * searches with the same store have ended. If two searches ran at the same time, an older state could replace a newer
+ * state.
  * @throws the errors of `follow`; VerificationError LIGHT_CLIENT_INVALID
  */
-export function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Found {
-  const block = found.get(request.calls) ?? findBlock(config, request);
-  found.set(request.calls, block);
-  return block;
-}
-
-/**
- * Finds a block after earlier searches with the same store have ended. If two searches ran at the same time, an older
- * state could replace a newer state.
- */
-async function findBlock(config: LightClientConfig, request: BlockRequest): Found {
+export async function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Promise<FoundBlock> {
   const before = running.get(config.store);
   const block = (async () => {
     await before?.catch(() => undefined);
@@ -43,11 +31,12 @@ async function findBlock(config: LightClientConfig, request: BlockRequest): Foun
   return block;
 }
 
-async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Found {
-  const { network, checkpoint, store, callersMaxAgeMs: maxCheckpointAgeMs } = config;
-  const place = network.genesisValidatorsRoot;
-  const name = `keyroot-beacon:${network.chainId}:${place}`;
-  const stored = parseState(await store.get(name), place, checkpoint);
+async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Promise<FoundBlock> {
+  const { network, checkpoint, maxCheckpointAgeMs, callersMaxAgeMs } = config;
+  const origin: StateOrigin = { network: network.genesisValidatorsRoot, checkpoint, maxCheckpointAgeMs };
+  const name = `keyroot-beacon:${network.chainId}:${origin.network}`;
+  const store = asCache("The light client's store", config.store, http.timeoutMs);
+  const stored = parseState(await store.get(name), origin);
   const following: Following = { ...config, now, state: undefined };
   if (stored !== undefined && !isTooOld(following, stored)) following.state = stored;
   const before = following.state;
@@ -55,11 +44,11 @@ async function followAndStore(config: LightClientConfig, { http, now }: BlockReq
     await follow(following, http);
   } finally {
     const { state } = following;
-    if (state !== undefined && state !== before) await store.set(name, serializeState(state, place, checkpoint));
+    if (state !== undefined && state !== before) await store.set(name, serializeState(state, origin));
   }
   const { slot, blockHash: hash, participation } = following.state ?? {};
   if (hash === undefined || slot === undefined || participation === undefined)
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
-  const details = { checkpoint, slot, participation, ...(maxCheckpointAgeMs !== undefined && { maxCheckpointAgeMs }) };
-  return { hash, endpoints: [], details };
+  const age = callersMaxAgeMs === undefined ? {} : { maxCheckpointAgeMs: callersMaxAgeMs };
+  return { hash, endpoints: [], details: { checkpoint, slot, participation, ...age } };
 }

@@ -4,14 +4,24 @@ import { isHash } from "../../ethereum/rpcValues.ts";
 import { COMMITTEE, type Committee } from "./forks.ts";
 import type { LightClientState } from "./rules.ts";
 
-const FORMAT = "keyroot-beacon-v1";
+const FORMAT = "keyroot-beacon-v2";
 
-/** Writes a light client's state, network and checkpoint as text, after a hash that detects damage. */
-export function serializeState(state: LightClientState, network: string, checkpoint: string): string {
+/** Where a stored state comes from. */
+export interface StateOrigin {
+  /** The `genesis_validators_root` of the chain: 0x and 64 lowercase hex digits. */
+  network: string;
+  /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  /** The maximum age in ms of every header that the light client continued from. */
+  maxCheckpointAgeMs: number;
+}
+
+/** Writes a light client's state and its origin as text, after a hash that detects damage. */
+export function serializeState(state: LightClientState, origin: StateOrigin): string {
   const { current, next, ...header } = state;
   const committees = [current, ...(next === undefined ? [] : [next])];
   const text = JSON.stringify({
-    ...{ format: FORMAT, network, checkpoint, header },
+    ...{ format: FORMAT, ...origin, header },
     committees: committees.map((committee) => bytesToBase64(COMMITTEE.encode(committee))),
   });
   return `${sha256Hex(text)}${text}`;
@@ -19,15 +29,17 @@ export function serializeState(state: LightClientState, network: string, checkpo
 
 /**
  * Reads a stored state of a light client.
- * @returns undefined if the state is missing or damaged, or has a different format, network or checkpoint
+ * @returns undefined if the state is missing or damaged, has a different format, network or checkpoint, or was made with
+ * a higher maximum age of the checkpoint
  */
-export function parseState(stored: unknown, network: string, checkpoint: string): LightClientState | undefined {
+export function parseState(stored: unknown, origin: StateOrigin): LightClientState | undefined {
   if (typeof stored !== "string") return undefined;
   const text = stored.slice(64);
   if (sha256Hex(text) !== stored.slice(0, 64)) return undefined;
   try {
-    const { format, header, committees, ...place } = JSON.parse(text) as Stored;
-    if (format !== FORMAT || place.network !== network || place.checkpoint !== checkpoint) return undefined;
+    const { format, header, committees, network, checkpoint, maxCheckpointAgeMs } = JSON.parse(text) as Stored;
+    const isSame = format === FORMAT && network === origin.network && checkpoint === origin.checkpoint;
+    if (!isSame || !(maxCheckpointAgeMs <= origin.maxCheckpointAgeMs)) return undefined;
     const { slot, blockHash, participation } = header;
     const [current, next, ...others] = committees.map((one): Committee => COMMITTEE.decode(base64ToBytes(one)));
     const isValid =
@@ -41,10 +53,8 @@ export function parseState(stored: unknown, network: string, checkpoint: string)
   }
 }
 
-interface Stored {
+interface Stored extends StateOrigin {
   format: string;
-  network: string;
-  checkpoint: string;
   header: Omit<LightClientState, "current" | "next">;
   committees: string[];
 }

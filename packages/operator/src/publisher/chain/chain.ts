@@ -16,7 +16,7 @@ import type { Meaning } from "../../rpc/nodeAnswer.ts";
 import { nodeAnswerTo } from "../../rpc/nodeAnswers.ts";
 import { readUntil, repeatingCaller, repeatRead } from "../../rpc/repeatReads.ts";
 import type { FeeData } from "./fees.ts";
-import { isLocalChainId } from "./localChains.ts";
+import { isLocalChainId } from "../../follow/index.ts";
 import { receiptDataFee } from "./receiptDataFee.ts";
 
 /** The fields of a block that publishing needs. */

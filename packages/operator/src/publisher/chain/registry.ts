@@ -11,7 +11,7 @@ import {
 import type { RpcCall } from "keyroot/internal/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
-import { readRoots } from "../../rpc/readRoots.ts";
+import { readRoots } from "../../follow/index.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, gasPriceOf, unlimitedFeesOf } from "./fees.ts";
@@ -23,13 +23,6 @@ export interface RootBatch {
   /** The root: 64 lowercase hex digits. */
   root: string;
   userIDs: readonly UserID[];
-}
-
-/** A user who has a root in the contract. */
-export interface UserRoot {
-  userID: UserID;
-  /** The root: 64 lowercase hex digits. */
-  root: string;
 }
 
 /** A call of `addMerkleTreeRoot`, without nonce, gas limit and fees. */

@@ -1,23 +1,9 @@
-import { toQuantity } from "keyroot/internal/ethereum";
 import { sha256Hex } from "keyroot/internal/bytes";
-import { ANY_KEY, type UserID } from "keyroot/internal/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { parseMerkleFile } from "keyroot/internal/merkle";
-import { ZERO_ROOT } from "keyroot/internal/registry";
-import { type Evidence, verifyRecord, verifyRoot } from "keyroot/internal/verifier";
-import type { UserRoot } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import { VerificationError } from "../../errors.ts";
+import { type ChainReading, divideByRoot, type FetchFile, proveRecords, type UserRoot } from "../../follow/index.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
-
-/** The endpoint's responses about a batch at a final block. */
-export interface ChainReading {
-  /** The chain id that the endpoint reported. */
-  chainId: number;
-  /**
-   * The roots of the batch's users, in the order of the batch. Each root is 64 lowercase hex digits, or undefined for a
-   * user without a root.
-   */
-  roots: readonly (string | undefined)[];
-}
 
 /** The users of a batch with proven keys, and the users with a different root. */
 export interface ProvenBatch {
@@ -26,8 +12,6 @@ export interface ProvenBatch {
   /** The users who have a different root. Another publisher was faster, and the contract keeps the first root. */
   superseded: UserRoot[];
 }
-
-const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
  * Proves the keys of a batch's users with the same checks as a client's verifier. The function checks the chain id, the
@@ -42,31 +26,21 @@ const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
  * errors of `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */
 export async function proveBatch(
-  { root: batchRoot, fileBytes, userIDs }: Batch,
-  { chainId, contract }: PlanTarget,
+  { root, fileBytes, userIDs: batchUserIDs }: Batch,
+  target: PlanTarget,
   reading: ChainReading,
   fetchFile: FetchFile,
   verifiedSha256?: string,
 ): Promise<ProvenBatch> {
-  const proven: ProvenBatch = { userIDs: [], superseded: [] };
-  const answeredChainId = toQuantity(reading.chainId);
-  let last: { answer: string | undefined; root: string } | undefined;
-  for (const [i, userID] of userIDs.entries()) {
-    const answer = reading.roots[i];
-    // Reuse the last result. The result depends only on the response, which is the same for nearly all users.
-    if (last === undefined || answer !== last.answer) {
-      const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${answer ?? ZERO_ROOT}` };
-      last = { answer, root: verifyRoot({ userID, chainId, contract }, answers, EVIDENCE) };
-    }
-    const { root } = last;
-    if (root === batchRoot) proven.userIDs.push(userID);
-    else proven.superseded.push({ userID, root });
+  const { userIDs, superseded, unpublished } = divideByRoot(root, batchUserIDs, target, reading);
+  const [missing] = unpublished;
+  if (missing !== undefined) {
+    const message = `The contract ${target.contract} has no root for the user ${missing}. Publish again.`;
+    throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero" });
   }
-  if (proven.userIDs.length === 0) return proven;
-  const bytes = await fetchFile(batchRoot, fileBytes);
-  if (verifiedSha256 !== undefined && sha256Hex(bytes) === verifiedSha256) return proven;
-  const file = parseMerkleFile(bytes, batchRoot);
-  for (const userID of proven.userIDs)
-    verifyRecord({ userID, chainId, contract, expectedPublicKey: ANY_KEY }, batchRoot, file);
-  return proven;
+  if (userIDs.length === 0) return { userIDs, superseded };
+  const bytes = await fetchFile(root, fileBytes);
+  if (verifiedSha256 === undefined || sha256Hex(bytes) !== verifiedSha256)
+    proveRecords(root, userIDs, target, parseMerkleFile(bytes, root, reading.keyType));
+  return { userIDs, superseded };
 }

@@ -1,7 +1,7 @@
 import { sha256Hex } from "keyroot/internal/bytes";
 import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { TransportError, VerificationError } from "../../errors.ts";
-import type { FetchFile } from "./fetchFile.ts";
+import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchF
   const { root } = file.tree;
   // The keys were already checked when the records were read. The root is the hash of all records, so the check of the
   // root includes the keys.
-  parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
+  parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root, file.keyType);
   return stored;
 }
 

@@ -9,7 +9,7 @@ import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile }
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import { plural } from "../../plural.ts";
 import type { RootBatch } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import { fetchServedBytes, findStored, storeFile } from "../files/storeFile.ts";
 import type { RecordTable } from "../records/recordTable.ts";
@@ -53,7 +53,7 @@ export async function checkPlannedFile(
     const { sha256 } = await storeFile(file, store, fetchFile);
     return { file, sha256, isRebuilt: true, differences: [] };
   }
-  const file = parseMerkleFile(stored, batch.root);
+  const file = parseMerkleFile(stored, batch.root, records.keyType);
   verifyUsers(batch, file);
   verifyKeys(file);
   const differences = compareWithRecords(file, records);
@@ -73,7 +73,7 @@ function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): Merkle
   const found = records.recordsOf(userIDs);
   const missing = userIDs.length - found.length;
   if (missing > 0) throw cannotRebuild(root, `they lack ${missing} of its ${plural(userIDs.length, "user")}`);
-  const file = makeMerkleFile(found);
+  const file = makeMerkleFile(found, records.keyType);
   if (file.tree.root === root) return file;
   throw cannotRebuild(
     root,
@@ -104,12 +104,12 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
 
 /**
  * Checks the keys of a planned file.
- * @throws VerificationError PLAN_INVALID if a key is not on the curve, or if a key id does not match the record's key
+ * @throws VerificationError PLAN_INVALID if a key is not valid for its type, or if a key id does not match the record's key
  */
-function verifyKeys({ tree: { root }, records }: MerkleFile): void {
+function verifyKeys({ tree: { root }, records, keyType }: MerkleFile): void {
   for (const record of records) {
     try {
-      checkKeyRecord(record);
+      checkKeyRecord(record, keyType);
     } catch (cause) {
       if (!(cause instanceof ArgumentError)) throw cause;
       const message =

@@ -1,11 +1,10 @@
 /** The comparison of records with the keys that are already published for their users. */
 import { KeyrootError } from "keyroot/internal/errors";
-import type { KeyRecord, UserID } from "keyroot/internal/identity";
+import type { KeyRecord, KeyType, UserID } from "keyroot/internal/identity";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { DEFAULT_LIMITS } from "keyroot/internal/transport";
 import { VerificationError } from "../../errors.ts";
-import type { UserRoot } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import type { FetchFile, UserRoot } from "../../follow/index.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import type { Batch } from "./plan.ts";
 
@@ -27,6 +26,14 @@ export type CompareEvent =
   /** The published keys of users with this root could not be compared with the records. `message` has the reason. */
   | { event: "notCompared"; root: string; users: number; code: string; message: string };
 
+/** What every comparison needs. */
+export interface CompareContext {
+  fetchFile: FetchFile;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType: KeyType | undefined;
+  emit: (event: CompareEvent) => void;
+}
+
 /** The maximum number of users in a message. */
 const NAMED = 20;
 
@@ -36,9 +43,13 @@ const NAMED = 20;
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
-async function compareKeys(root: string, given: readonly KeyRecord[], fetchFile: FetchFile): Promise<KeyDifference[]> {
-  if (makeMerkleFile(given).tree.root === root) return [];
-  const file = parseMerkleFile(await fetchFile(root, DEFAULT_LIMITS.fileBytes), root);
+async function compareKeys(
+  root: string,
+  given: readonly KeyRecord[],
+  { fetchFile, keyType }: CompareContext,
+): Promise<KeyDifference[]> {
+  if (makeMerkleFile(given, keyType).tree.root === root) return [];
+  const file = parseMerkleFile(await fetchFile(root, DEFAULT_LIMITS.fileBytes), root, keyType);
   const published = new Map(file.records.map((record) => [record.userID, record]));
   return given.flatMap((record) => {
     const found = published.get(record.userID);
@@ -92,14 +103,10 @@ export class PublishedUsers {
   }
 
   /** Compares root by root, and emits the events `keyDiffers` and `notCompared`. @throws errors without a code, and ABORTED */
-  async compare(
-    records: RecordTable,
-    fetchFile: FetchFile,
-    emit: (event: CompareEvent) => void,
-  ): Promise<KeyDifference[]> {
+  async compare(records: RecordTable, context: CompareContext): Promise<KeyDifference[]> {
     const differences: KeyDifference[] = [];
     for (const [root, positions] of this.#positionsOf)
-      differences.push(...(await compareAndEmit(root, records.recordsAt(positions), fetchFile, emit)));
+      differences.push(...(await compareAndEmit(root, records.recordsAt(positions), context)));
     return differences;
   }
 }
@@ -111,16 +118,15 @@ export class PublishedUsers {
 export async function compareSuperseded(
   { root, fileBytes }: Pick<Batch, "root" | "fileBytes">,
   superseded: readonly UserRoot[],
-  fetchFile: FetchFile,
-  emit: (event: CompareEvent) => void,
+  context: CompareContext,
 ): Promise<KeyDifference[]> {
   if (superseded.length === 0) return [];
-  const { records } = parseMerkleFile(await fetchFile(root, fileBytes), root);
+  const { records } = parseMerkleFile(await context.fetchFile(root, fileBytes), root, context.keyType);
   const rootOf = new Map(superseded.map((user) => [user.userID, user.root]));
   const differences: KeyDifference[] = [];
   const ofRoot = Map.groupBy(records, ({ userID }) => rootOf.get(userID));
   for (const [other, some] of ofRoot)
-    if (other !== undefined) differences.push(...(await compareAndEmit(other, some, fetchFile, emit)));
+    if (other !== undefined) differences.push(...(await compareAndEmit(other, some, context)));
   return differences;
 }
 
@@ -128,11 +134,11 @@ export async function compareSuperseded(
 async function compareAndEmit(
   root: string,
   given: readonly KeyRecord[],
-  fetchFile: FetchFile,
-  emit: (event: CompareEvent) => void,
+  context: CompareContext,
 ): Promise<KeyDifference[]> {
+  const { emit } = context;
   try {
-    const users = await compareKeys(root, given, fetchFile);
+    const users = await compareKeys(root, given, context);
     if (users.length > 0) emit({ event: "keyDiffers", users });
     return users;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { ArgumentError } from "keyroot/internal/errors";
-import type { KeyRecord } from "keyroot/internal/identity";
+import type { KeyRecord, KeyType } from "keyroot/internal/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 
 /**
@@ -23,15 +23,20 @@ export function checkUsersPerFile(usersPerFile: number): void {
  * Makes Merkle-tree files from records. Each file except the last has `usersPerFile` users.
  * @param records sorted by user id
  * @param usersPerFile 1 to 1,000,000
+ * @param keyType the type of the records' keys. Default: `curve41417`
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function* cutIntoFiles(records: Iterable<KeyRecord>, usersPerFile: number): Generator<MerkleFile> {
+export function* cutIntoFiles(
+  records: Iterable<KeyRecord>,
+  usersPerFile: number,
+  keyType?: KeyType,
+): Generator<MerkleFile> {
   checkUsersPerFile(usersPerFile);
   let chunk: KeyRecord[] = [];
   for (const record of records) {
     if (chunk.push(record) < usersPerFile) continue;
-    yield makeMerkleFile(chunk);
+    yield makeMerkleFile(chunk, keyType);
     chunk = [];
   }
-  if (chunk.length > 0) yield makeMerkleFile(chunk);
+  if (chunk.length > 0) yield makeMerkleFile(chunk, keyType);
 }

@@ -28,11 +28,11 @@ export async function findTooLarge(
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `bytesOf`
  */
 export async function divideBatch(
-  { records }: MerkleFile,
+  { records, keyType }: MerkleFile,
   usersPerFile: number,
   bytesOf: (file: MerkleFile) => Promise<number>,
 ): Promise<Batch[]> {
   const batches: Batch[] = [];
-  for (const file of cutIntoFiles(records, usersPerFile)) batches.push(batchOf(file, await bytesOf(file)));
+  for (const file of cutIntoFiles(records, usersPerFile, keyType)) batches.push(batchOf(file, await bytesOf(file)));
   return batches;
 }

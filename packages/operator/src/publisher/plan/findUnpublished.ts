@@ -1,4 +1,5 @@
-import type { Registry, UserRoot } from "../chain/registry.ts";
+import type { UserRoot } from "../../follow/index.ts";
+import type { Registry } from "../chain/registry.ts";
 import type { Batch } from "./plan.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 

@@ -68,7 +68,7 @@ export async function planFiles(
   const perTransaction = await usersPerTransaction(registry, Math.min(usersPerFile, length));
   const batches: Batch[] = [];
   let done = 0;
-  for (const file of cutIntoFiles(records, perTransaction)) {
+  for (const file of cutIntoFiles(records, perTransaction, records.keyType)) {
     batches.push(batchOf(file, await bytesOf(file)));
     onProgress?.("making files", (done += file.records.length), length);
   }

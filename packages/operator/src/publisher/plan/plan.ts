@@ -1,6 +1,6 @@
 import type { UserID } from "keyroot/internal/identity";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
-import { chainKeyOf } from "../chain/localChains.ts";
+import { chainKeyOf } from "../../follow/index.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
 /** The registry and the chain of a plan. */

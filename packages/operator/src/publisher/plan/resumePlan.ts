@@ -2,7 +2,7 @@
 import type { UserID } from "keyroot/internal/identity";
 import type { MerkleFile } from "keyroot/internal/merkle";
 import type { Registry } from "../chain/registry.ts";
-import type { FetchFile } from "../files/fetchFile.ts";
+import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import { checkPlannedFile, checkPlanTarget } from "./checkResumedPlan.ts";

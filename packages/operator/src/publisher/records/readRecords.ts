@@ -2,7 +2,14 @@ import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { KeyrootError } from "keyroot/internal/errors";
-import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/internal/identity";
+import {
+  checkKeyRecord,
+  curve41417,
+  type KeyRecord,
+  type KeyType,
+  parseKeyRecord,
+  toKeyRecord,
+} from "keyroot/internal/identity";
 import { describeValue, printable } from "keyroot/internal/input";
 import { unreadableInput } from "../../disk/fileErrors.ts";
 import { ArgumentError } from "../../errors.ts";
@@ -39,6 +46,7 @@ const FIELDS = ["keyID", "pubKey", "userID"].join();
  * other file, and a stream such as standard input, has one JSON object per line. The function checks every key as a
  * verifier does. A second record of a user is a bad row. The function skips empty lines.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError FILE_UNREADABLE
  * @example
  * ```ts
@@ -46,10 +54,14 @@ const FIELDS = ["keyID", "pubKey", "userID"].join();
  * for (const { line, message } of bad) console.error(`line ${line}: ${message}`);
  * ```
  */
-export async function readRecords(source: string | ByteStream, onRead: OnRead = () => undefined): Promise<RecordsRead> {
+export async function readRecords(
+  source: string | ByteStream,
+  onRead: OnRead = () => undefined,
+  keyType: KeyType = curve41417,
+): Promise<RecordsRead> {
   const isCsv = typeof source === "string" && source.toLowerCase().endsWith(".csv");
-  let parse = isCsv ? undefined : parseKeyRecord;
-  const records = RecordTable.empty();
+  let parse = isCsv ? undefined : (text: string) => parseKeyRecord(text, keyType);
+  const records = RecordTable.empty(keyType);
   const bad: BadRow[] = [];
   const read = (text: string, line: number): void => {
     if (text.length > MAX_LINE_LENGTH) {
@@ -58,11 +70,11 @@ export async function readRecords(source: string | ByteStream, onRead: OnRead = 
     }
     if (text.trim() === "") return;
     if (parse === undefined) {
-      parse = csvParser(text);
+      parse = csvParser(text, keyType);
       return;
     }
     const record = parse(text);
-    checkKeyRecord(record);
+    checkKeyRecord(record, keyType);
     records.add(record, line);
   };
   let line = 0;
@@ -90,7 +102,7 @@ export async function readRecords(source: string | ByteStream, onRead: OnRead = 
 }
 
 /** Makes a parser for CSV rows with this header (RFC 4180, one row per line). @throws ArgumentError RECORD_INVALID */
-function csvParser(header: string): (line: string) => KeyRecord {
+function csvParser(header: string, keyType: KeyType): (line: string) => KeyRecord {
   const fields = parseCsvLine(header);
   if (fields.toSorted().join() !== FIELDS) {
     const actual = fields.join();
@@ -103,7 +115,7 @@ function csvParser(header: string): (line: string) => KeyRecord {
       const message = `The row has ${cells.length} fields, but the header has ${fields.length}.`;
       throw new ArgumentError("RECORD_INVALID", message, { expected: fields.length, actual: cells.length });
     }
-    return toKeyRecord(Object.fromEntries(fields.map((field, i) => [field, cells[i]])));
+    return toKeyRecord(Object.fromEntries(fields.map((field, i) => [field, cells[i]])), keyType);
   };
 }
 

@@ -1,9 +1,10 @@
 import { ArgumentError } from "keyroot/internal/errors";
 import {
   checkKeyRecord,
+  curve41417,
   KEY_ID_BYTES,
   type KeyRecord,
-  PUBLIC_KEY_BYTES,
+  type KeyType,
   toKeyRecord,
   type UserID,
 } from "keyroot/internal/identity";
@@ -16,22 +17,17 @@ export interface Duplicate {
   firstLine: number;
 }
 
-/**
- * The offsets in a row. A row contains the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes,
- * and the line number.
- */
+/** The offset of the public key in a row, after the 32 characters of the user id. */
 const PUB_KEY = 32;
-const KEY_ID = PUB_KEY + PUBLIC_KEY_BYTES;
-const LINE = KEY_ID + KEY_ID_BYTES;
-const ROW_BYTES = LINE + 4;
-/** Rows are stored in chunks of 2.6 MB, so that the table grows without copying. */
+const LINE_BYTES = 4;
+/** Rows are stored in chunks of up to 2.6 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
 /** The number of a user id's leading characters to compare as one number. A number can hold 6 bytes (48 bits) exactly. */
 const PREFIX_BYTES = 6;
 
 /**
- * A table of users' key records. Each record takes 165 bytes. As an object, a record would take four times as much
- * memory. `sortByUser` sorts the records by user id. The table lists new records only after a sort.
+ * A table of users' key records. A record with a Curve41417 key takes 165 bytes. As an object, a record would take four
+ * times as much memory. `sortByUser` sorts the records by user id. The table lists new records only after a sort.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
@@ -39,25 +35,36 @@ export class RecordTable implements Iterable<KeyRecord> {
   /** The rows, in the order of the user ids. */
   #order: Uint32Array;
 
-  private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
+  /** The offsets in a row: the user id and the public key come first, then the key id and the line number. */
+  readonly #keyID: number;
+  readonly #line: number;
+  readonly #rowBytes: number;
+  /** The type of all keys. */
+  readonly keyType: KeyType;
+
+  private constructor(keyType: KeyType, chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
+    this.keyType = keyType;
+    this.#keyID = PUB_KEY + keyType.length;
+    this.#line = this.#keyID + KEY_ID_BYTES;
+    this.#rowBytes = this.#line + LINE_BYTES;
     this.#chunks = chunks;
     this.#rows = rows;
     this.#order = order;
   }
 
-  static empty(): RecordTable {
-    return new RecordTable();
+  static empty(keyType: KeyType = curve41417): RecordTable {
+    return new RecordTable(keyType);
   }
 
   /**
    * Checks records, and makes a sorted table of the records.
    * @throws ArgumentError DUPLICATE_USER, and the errors of `toKeyRecord` and `checkKeyRecord`
    */
-  static of(records: Iterable<KeyRecord>): RecordTable {
-    const table = new RecordTable();
+  static of(records: Iterable<KeyRecord>, keyType: KeyType = curve41417): RecordTable {
+    const table = new RecordTable(keyType);
     for (const record of records) {
-      const checked = toKeyRecord(record);
-      checkKeyRecord(checked);
+      const checked = toKeyRecord(record, keyType);
+      checkKeyRecord(checked, keyType);
       table.add(checked);
     }
     const [duplicate] = table.sortByUser();
@@ -74,13 +81,13 @@ export class RecordTable implements Iterable<KeyRecord> {
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
-    if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.alloc(ROWS_PER_CHUNK * ROW_BYTES));
+    if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.alloc(ROWS_PER_CHUNK * this.#rowBytes));
     const chunk = this.#chunkOf(row);
-    const start = startOf(row);
+    const start = this.#startOf(row);
     chunk.write(userID, start, "latin1");
     chunk.write(pubKey, start + PUB_KEY, "base64");
-    chunk.write(keyID, start + KEY_ID, "base64");
-    chunk.writeUInt32LE(line, start + LINE);
+    chunk.write(keyID, start + this.#keyID, "base64");
+    chunk.writeUInt32LE(line, start + this.#line);
   }
 
   /** Sorts the records by user id, and keeps only the first record of each user. @returns the removed records */
@@ -88,7 +95,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     const prefixes = new Float64Array(this.#rows);
     const order = new Uint32Array(this.#rows);
     for (let row = 0; row < this.#rows; row++) {
-      prefixes[row] = this.#chunkOf(row).readUIntBE(startOf(row), PREFIX_BYTES);
+      prefixes[row] = this.#chunkOf(row).readUIntBE(this.#startOf(row), PREFIX_BYTES);
       order[row] = row;
     }
     // Put a user's earlier row first.
@@ -138,7 +145,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   /** Returns a table of the records at the positions that `keep` selects. Both tables share the same memory. */
   filter(keep: (position: number) => boolean): RecordTable {
     const order = this.#order.filter((_, position) => keep(position));
-    return new RecordTable(this.#chunks, this.#rows, order);
+    return new RecordTable(this.keyType, this.#chunks, this.#rows, order);
   }
 
   /** Frees the memory of all records, including the records in tables that were filtered from this table. */
@@ -154,11 +161,11 @@ export class RecordTable implements Iterable<KeyRecord> {
 
   #recordOf(row: number): KeyRecord {
     const chunk = this.#chunkOf(row);
-    const start = startOf(row);
+    const start = this.#startOf(row);
     return {
       userID: this.#userIDOf(row),
-      pubKey: chunk.toString("base64", start + PUB_KEY, start + KEY_ID),
-      keyID: chunk.toString("base64", start + KEY_ID, start + LINE),
+      pubKey: chunk.toString("base64", start + PUB_KEY, start + this.#keyID),
+      keyID: chunk.toString("base64", start + this.#keyID, start + this.#line),
     };
   }
 
@@ -168,7 +175,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const row = at(this.#order, middle);
-      const start = startOf(row);
+      const start = this.#startOf(row);
       const side = target.compare(this.#chunkOf(row), start, start + PUB_KEY);
       if (side === 0) return row;
       if (side < 0) high = middle;
@@ -178,25 +185,25 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   #userIDOf(row: number): UserID {
-    return this.#chunkOf(row).toString("latin1", startOf(row), startOf(row) + PUB_KEY);
+    return this.#chunkOf(row).toString("latin1", this.#startOf(row), this.#startOf(row) + PUB_KEY);
   }
 
   #lineOf(row: number): number {
-    return this.#chunkOf(row).readUInt32LE(startOf(row) + LINE);
+    return this.#chunkOf(row).readUInt32LE(this.#startOf(row) + this.#line);
   }
 
   #compareUsers(a: number, b: number): number {
-    const [startA, startB] = [startOf(a), startOf(b)];
+    const [startA, startB] = [this.#startOf(a), this.#startOf(b)];
     return this.#chunkOf(a).compare(this.#chunkOf(b), startB, startB + PUB_KEY, startA, startA + PUB_KEY);
+  }
+
+  #startOf(row: number): number {
+    return (row % ROWS_PER_CHUNK) * this.#rowBytes;
   }
 
   #chunkOf(row: number): Buffer {
     return at(this.#chunks, Math.floor(row / ROWS_PER_CHUNK));
   }
-}
-
-function startOf(row: number): number {
-  return (row % ROWS_PER_CHUNK) * ROW_BYTES;
 }
 
 function at<T>(list: ArrayLike<T>, i: number): T {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/internal/errors";
 import type { UserID } from "keyroot/internal/identity";
-import type { RootBatch, UserRoot } from "../chain/registry.ts";
+import type { UserRoot } from "../../follow/index.ts";
+import type { RootBatch } from "../chain/registry.ts";
 
 export interface AwaitExecutionOptions {
   /** Reads users' current roots, in the order of the user ids. Returns undefined for a user without a root. */

@@ -1,6 +1,6 @@
 import { getAddress } from "ethers/address";
 import { ArgumentError } from "../../errors.ts";
-import { isLocalChainId } from "../chain/localChains.ts";
+import { isLocalChainId } from "../../follow/index.ts";
 
 /**
  * The 20 default accounts of Hardhat and Anvil. The accounts' mnemonic is "test test test test test test test test test

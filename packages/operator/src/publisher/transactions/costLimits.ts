@@ -2,7 +2,7 @@ import { ArgumentError } from "keyroot/internal/errors";
 import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
-import { isLocalChainId } from "../chain/localChains.ts";
+import { isLocalChainId } from "../../follow/index.ts";
 import { describeGasPrice, type ExceededLimit, feeTooHigh } from "./sendErrors.ts";
 
 /** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */
@@ -30,7 +30,7 @@ export interface CostLimits {
   maxCostPerDay?: bigint | undefined;
 }
 
-/** The limits of a transaction's fees in wei per unit of gas. Undefined means that the operator has set no limit. */
+/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
 export interface FeeLimits {
   maxFeePerGas: bigint | undefined;
   maxPriorityFeePerGas: bigint | undefined;

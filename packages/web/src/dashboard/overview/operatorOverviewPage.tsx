@@ -29,7 +29,7 @@ export function OperatorOverviewPage() {
               ]}
             />
             {data.publishing === null && (
-              <p>This service does not publish, because its configuration names no chain.</p>
+              <p>This service does not publish, because its configuration names no registry.</p>
             )}
           </section>
         </>

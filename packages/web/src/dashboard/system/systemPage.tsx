@@ -38,7 +38,7 @@ export function SystemPage({ me }: { me: Me }) {
           {data.publishing === null ? (
             <section class="card">
               <h2>Publishing</h2>
-              <p>This service does not publish, because its configuration names no chain.</p>
+              <p>This service does not publish, because its configuration names no registry.</p>
             </section>
           ) : (
             <>
@@ -49,6 +49,7 @@ export function SystemPage({ me }: { me: Me }) {
                 blockExplorer={me.block_explorer_url}
               />
               <DifferencesCard differences={data.publishing.differences} />
+              <ReportCard reported={data.publishing.reported} />
               <ChainCard chain={data.publishing.chain} blockExplorer={me.block_explorer_url} />
               <StoresCard stores={data.publishing.stores} />
             </>
@@ -79,6 +80,8 @@ function CheckRow({ name, detail, error }: { name: string; detail?: string; erro
 
 type Publishing = NonNullable<SystemStatus["publishing"]>;
 
+/** Time in ms without a report after which the publisher is probably not running. */
+const SILENT_MS = 120_000;
 /** Time in ms between two status calls while the service publishes. */
 const POLL_MS = 2000;
 
@@ -97,7 +100,8 @@ interface PublisherCardProps {
 function PublisherCard({ publishing, canPublish, reload, blockExplorer }: PublisherCardProps) {
   const { publishable, running, last_run } = publishing;
   const [isAsking, setAsking] = useState(false);
-  const isBusy = running || last_run?.ended === null;
+  const isWaiting = !running && last_run?.ended === null;
+  const isBusy = running || isWaiting;
   useEffect(() => {
     if (!isBusy) return undefined;
     const timer = setTimeout(reload, POLL_MS);
@@ -133,8 +137,10 @@ function PublisherCard({ publishing, canPublish, reload, blockExplorer }: Publis
       <div role="status">
         {isBusy ? (
           <p>
-            The service is publishing. Confirming the transactions may take minutes. This page shows when it ends. It
-            continues if you close the page.
+            {isWaiting
+              ? "The publisher takes the request within seconds. If nothing happens, check that it runs. "
+              : "The publisher is publishing. Confirming the transactions may take minutes. "}
+            This page shows when it ends. It continues if you close the page.
           </p>
         ) : (
           last_run && <RunResult run={last_run} blockExplorer={blockExplorer} />
@@ -163,19 +169,19 @@ function PublisherCard({ publishing, canPublish, reload, blockExplorer }: Publis
   );
 }
 
-function RunResult({ run: { started, batches, error }, blockExplorer }: RunResultProps) {
+function RunResult({ run: { requested, batches, error }, blockExplorer }: RunResultProps) {
   const txUrl = (transaction: string) => (blockExplorer === null ? undefined : `${blockExplorer}/tx/${transaction}`);
   if (error !== null)
     return (
       <p class="error">
-        The run that started <Time ms={started} /> failed: <code>{error}</code>. The service’s log contains the reason.{" "}
-        {error === "PUBLISHER_RUNNING" && "Another replica was publishing."}
+        The run that was requested <Time ms={requested} /> failed: <code>{error}</code>. The publisher’s log contains
+        the reason.
       </p>
     );
   return (
     <>
       <p>
-        Started <Time ms={started} />.{" "}
+        Requested <Time ms={requested} />.{" "}
         {batches.length === 0
           ? "There was nothing to publish."
           : `Published: ${plural(batches.length, "batch", "batches")}.`}
@@ -217,6 +223,26 @@ function DifferencesCard({ differences }: { differences: Publishing["differences
   );
 }
 
+/** A warning if the publisher, which is another process, has not reported recently. */
+function ReportCard({ reported }: { reported: number | null }) {
+  if (reported !== null && Date.now() - reported < SILENT_MS) return null;
+  return (
+    <section class="card" aria-labelledby="report-title">
+      <h2 id="report-title">Publisher</h2>
+      <p class="error">
+        {reported === null ? (
+          "The publisher never reported."
+        ) : (
+          <>
+            The publisher last reported <Time ms={reported} />.
+          </>
+        )}{" "}
+        Check that <code>keyroot publisher</code> runs and reaches the database.
+      </p>
+    </section>
+  );
+}
+
 interface ChainCardProps {
   chain: Publishing["chain"];
   blockExplorer: string | null;
@@ -254,7 +280,7 @@ function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer 
       </Facts>
       <p class="detail">
         <Term of="block">Block</Term>, owner, balance and <Term of="gas" /> price are the unproven answer of one{" "}
-        <Term of="endpoint" />, the one that this service uses.
+        <Term of="endpoint" />, the one that the publisher uses.
       </p>
     </section>
   );

@@ -36,7 +36,7 @@ export function KeyCard(props: KeyCardProps) {
     <section class="card" aria-labelledby="key-title">
       <div class="card-head">
         <h2 id="key-title">
-          <Term of="public key">Public key</Term> <KeyStateBadge state={listedState(registered)} />
+          <Term of="public key">Public key</Term> <KeyStateBadge state={listedState(registered, user)} />
         </h2>
         {state === "published" && explorerUrl !== null && (
           <a class="button" href={`${explorerUrl}#/verify/${user.user_id}`} rel="noreferrer" target="_blank">
@@ -47,7 +47,10 @@ export function KeyCard(props: KeyCardProps) {
           <Decision key={key_id} userIDHex={userIDHex} registered={registered} reload={reload} />
         )}
       </div>
-      {state === "pending" && <WaitingText registered={registered} />}
+      {state === "pending" && user.deactivated === null && <WaitingText registered={registered} />}
+      {state === "pending" && user.deactivated !== null && (
+        <p>This user is deactivated, so the service never publishes the key.</p>
+      )}
       {conflicting_keys.length > 0 && <ConflictingKeys keys={conflicting_keys} isPending={state === "pending"} />}
       <Facts>
         <Fact name={<Term of="key id">Key id</Term>}>
@@ -89,8 +92,9 @@ export function KeyCard(props: KeyCardProps) {
 }
 
 /** The state of a key in the words of the user list. */
-function listedState({ state, hold_ends_at = null }: UserKey) {
+function listedState({ state, hold_ends_at = null }: UserKey, { deactivated }: User) {
   if (state !== "pending") return state;
+  if (deactivated !== null) return "blocked" as const;
   if (hold_ends_at === null) return "undecided" as const;
   return hold_ends_at > Date.now() ? ("waiting" as const) : ("ready" as const);
 }

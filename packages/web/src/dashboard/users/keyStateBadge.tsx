@@ -10,6 +10,7 @@ export const KEY_STATES: Readonly<Record<KeyState, readonly [badge: string, text
   waiting: ["badge badge-open", "in hold"],
   undecided: ["badge badge-bad", "waiting for a decision"],
   ready: ["badge", "in the next batch"],
+  blocked: ["badge badge-off", "not published"],
   submitted: ["badge", "being published"],
   published: ["badge badge-good", "published"],
 };

@@ -33,7 +33,12 @@ export function BatchPage({ root, userID, file }: BatchPageProps) {
         if (event.kind === "received") received = Math.max(0, event.at - performance.timeOrigin);
       };
       const source = file === undefined ? { merkleUrl: config.merkleUrl } : { bytes: file };
-      const result = await callWorker("basic", "openBatch", { root, source }, { signal, onProgress });
+      const result = await callWorker(
+        "basic",
+        "openBatch",
+        { root, source, keyType: config.keyType },
+        { signal, onProgress },
+      );
       return "batch" in result ? { batch: result.batch, received } : { failure: result.failure };
     },
     [root, file],

@@ -28,8 +28,8 @@ export function BundlePage({ dropped }: BundlePageProps) {
   const options = optionsFor({ ...defaultChoice(), source: "one-endpoint" });
 
   const verify = async (bytes: Uint8Array, pinned: string | undefined) => {
-    const { chainId, contract, codeHash } = options;
-    const query = { chainId, contract, codeHash };
+    const { chainId, contract, codeHash, keyType } = options;
+    const query = { chainId, contract, codeHash, keyType };
     try {
       const result = await callWorker("evidence", "verifyBundle", { bytes, query, pinned });
       setOutcome({ hash: pinned, result });

@@ -11,10 +11,11 @@ export function defaultChoice(): EvidenceChoice {
 }
 
 export function optionsFor(choice: EvidenceChoice): Options {
-  const { chainId, contract, merkleUrl, codeHash, allowHttp } = config;
+  const { chainId, contract, merkleUrl, codeHash, keyType, allowHttp } = config;
   return {
     ...{ rpc: choice.endpoint, chainId, contract, merkleUrl },
     ...(codeHash !== undefined && { codeHash }),
+    ...(keyType !== undefined && { keyType }),
     ...(allowHttp === true && { allowHttp }),
     ...sourceNamed(choice.source).optionsOf(choice, endpoints()),
   };

@@ -6,7 +6,8 @@ import { readUserID } from "../../shared/readUserID.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../worker/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
-import { toBase64Key } from "./pastedKey.ts";
+import { config } from "../shared/config.ts";
+import { hexLength, toBase64Key } from "./pastedKey.ts";
 
 /** A result with the result's input. If the input changes, the result is hidden. */
 interface Computed {
@@ -24,7 +25,7 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
   const [shown, setShown] = useState("");
   const [computed, setComputed] = useState<Computed>();
   const user = readUserID(id);
-  const publicKey = toBase64Key(key);
+  const publicKey = toBase64Key(key, record.pubKey);
   const userID = "userID" in user ? user.userID : undefined;
   const input =
     userID === undefined || publicKey === undefined ? undefined : JSON.stringify([userID, publicKey, shown]);
@@ -39,6 +40,7 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
         mine: { userID, publicKey },
         contact,
         shown,
+        keyType: config.keyType,
       }).catch((error: unknown) => ({ defect: `This page has a defect: ${String(error)}` }));
       if (isCurrent) setComputed({ of: input, result });
     };
@@ -67,7 +69,7 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
         error={
           key.trim() === "" || publicKey !== undefined
             ? undefined
-            : "A key has 140 characters of base64 or 210 hex digits."
+            : `A key has ${record.pubKey.length} characters of base64 or ${hexLength(record.pubKey)} hex digits.`
         }
         rows={2}
         value={key}

@@ -1,12 +1,11 @@
 import type { Options, TrustChoice } from "../worker/messages.ts";
 
-const DAY_MS = 86_400_000;
 /** The file to which the command writes the auditors' keys. The keys are from the page's configuration. */
 const KEYS_FILE = "auditors.txt";
 
 /** Returns a command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
-  const { rpc, contract, chainId, merkleUrl, trust, codeHash, expectedPublicKey } = options;
+  const { rpc, contract, chainId, merkleUrl, trust, keyType, codeHash, expectedPublicKey } = options;
   const lightClient = trust.name === "light-client" ? trust.settings : undefined;
   const auditors = trust.name === "auditors" ? trust.settings : undefined;
   const named: [string, string | number | undefined][] = [
@@ -17,11 +16,10 @@ export function verifyCommand(userID: string, options: Options): string {
     ["--trust", trustWord(trust)],
     ["--beacon", lightClient?.urls.join(",")],
     ["--checkpoint", lightClient?.checkpoint],
-    ["--beacon-network", lightClient?.network as string | undefined],
-    ["--max-checkpoint-age", lightClient?.maxCheckpointAgeMs && lightClient.maxCheckpointAgeMs / DAY_MS],
     ["--auditors", auditors && KEYS_FILE],
     ["--statement-urls", auditors?.urls?.join(",")],
     ["--threshold", auditors?.threshold],
+    ["--key-type", keyType === "curve41417" ? undefined : keyType],
     ["--code-hash", codeHash],
     ["--expected-public-key", expectedPublicKey],
   ];
@@ -37,12 +35,13 @@ export function verifyCommand(userID: string, options: Options): string {
   return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
-export function bundleCommand(name: string, { contract, chainId, trust }: Options): string {
+export function bundleCommand(name: string, { contract, chainId, trust, keyType }: Options): string {
   return [
     `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,
     `--trust ${trustWord(trust)}`,
     `--contract ${contract}`,
     `--chain-id ${chainId}`,
+    ...(keyType === undefined || keyType === "curve41417" ? [] : [`--key-type ${keyType}`]),
   ].join(" \\\n  ");
 }
 

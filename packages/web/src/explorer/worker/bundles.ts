@@ -1,4 +1,5 @@
 import { makeBundle as makeBundleOf, parseBundle, verifyBundle as verifyBundleOf } from "keyroot/bundle";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { ANY_KEY, oneEndpoint, pinnedBlock } from "keyroot";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
@@ -6,10 +7,11 @@ import { pathOfProof } from "./treePath.ts";
 /** Makes a user's bundle at the block that the options select. */
 export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, signal) => {
   const { chainId, contract, codeHash, merkleUrl, allowHttp } = options;
+  const keyType = await loadKeyType(options.keyType ?? "curve41417");
   const trust = options.trust.name === "pinned-block" ? pinnedBlock(options.trust.hash) : oneEndpoint();
   const rpc = typeof options.rpc === "string" ? options.rpc : (options.rpc[0] ?? "");
   try {
-    const place = { rpc, chainId, contract, codeHash, merkleUrl, trust, allowHttp };
+    const place = { rpc, chainId, contract, codeHash, keyType, merkleUrl, trust, allowHttp };
     const { bundle } = await makeBundleOf(userID, { ...place, signal });
     return { bundle };
   } catch (error) {
@@ -19,9 +21,10 @@ export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, 
 
 /** Verifies a bundle against a block's hash without sending any request. */
 export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinned }) => {
+  const keyType = await loadKeyType(query.keyType ?? "curve41417");
   let parsed: ReturnType<typeof parseBundle>;
   try {
-    parsed = parseBundle(bytes);
+    parsed = parseBundle(bytes, keyType);
   } catch (error) {
     return { failure: toFailure(error), path: undefined, root: undefined, userID: undefined };
   }
@@ -32,7 +35,7 @@ export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinn
   try {
     // Without a hash, the verification fails with the hash of the bundle's block.
     const trust = pinned === undefined ? oneEndpoint() : pinnedBlock(pinned);
-    const trusted = { ...query, userID, expectedPublicKey: ANY_KEY, trust };
+    const trusted = { ...query, keyType, userID, expectedPublicKey: ANY_KEY, trust };
     const { root, evidence, uniqueness } = await verifyBundleOf(bytes, trusted);
     return { userID, verified: { record, root, blockNumber: undefined, evidence, uniqueness, path, proof } };
   } catch (error) {

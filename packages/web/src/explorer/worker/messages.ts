@@ -1,5 +1,6 @@
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { Evidence, KeyRecord, VerifierOptions } from "keyroot";
+import type { KeyTypeName } from "keyroot/key-types";
 import type { MerkleProof } from "keyroot/merkle";
 import type { Bundle } from "keyroot/bundle";
 import type { Advice, VerificationStep } from "keyroot/internal/errors";
@@ -19,6 +20,7 @@ export type TrustChoice =
 export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl" | "codeHash" | "allowHttp"> & {
   rpc: string | string[];
   trust: TrustChoice;
+  keyType?: KeyTypeName | undefined;
   /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
 };
@@ -92,7 +94,7 @@ interface VerifyArguments {
 
 interface BundleArguments {
   bytes: Uint8Array;
-  query: Pick<Options, "chainId" | "contract" | "codeHash">;
+  query: Pick<Options, "chainId" | "contract" | "codeHash" | "keyType">;
   pinned: string | undefined;
 }
 
@@ -100,6 +102,7 @@ interface BatchArguments {
   root: string;
   /** The folder that contains the file, or the content of a file that the visitor chose. */
   source: { merkleUrl: string } | { bytes: Uint8Array };
+  keyType: KeyTypeName | undefined;
 }
 
 interface RegistryArguments {
@@ -134,6 +137,7 @@ interface SafetyCodeArguments {
   mine: KeyHolder;
   contact: KeyHolder;
   shown: string;
+  keyType: KeyTypeName | undefined;
 }
 
 /** A verified file, packed for fast transfer to the page. */

@@ -1,11 +1,12 @@
 import { parseMerkleFile } from "keyroot/merkle";
 import { checkMerkleRoot } from "keyroot/internal/merkle";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/internal/transport";
 import type { Batch } from "./messages.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 
 /** Fetches a root's file or uses a chosen file. Verifies that the file's tree has this root. */
-export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, signal) => {
+export const openBatch: Handler<"openBatch"> = async ({ root, source, keyType = "curve41417" }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
     // The root comes from a link and becomes part of a URL.
@@ -13,7 +14,7 @@ export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, 
     const limits = { maxBytes: fileBytes, timeoutMs, signal };
     const bytes = "bytes" in source ? source.bytes : await fetchMerkleFile(source.merkleUrl, root, limits);
     report({ kind: "received", bytes: bytes.length, at: performance.timeOrigin + performance.now() });
-    const { records, tree } = parseMerkleFile(bytes, root);
+    const { records, tree } = parseMerkleFile(bytes, root, await loadKeyType(keyType));
     const batch: Batch = {
       root,
       bytes: bytes.length,

@@ -1,4 +1,5 @@
 import { parseKeyRecord } from "keyroot/records";
+import type { KeyType } from "keyroot/key-types";
 import { type MerkleProof, MerkleTree, type Sibling } from "keyroot/merkle";
 import { hashChildren, hashLeaf } from "keyroot/internal/merkle";
 import type { Failure, PathNode, TreePath } from "./messages.ts";
@@ -24,7 +25,12 @@ interface FileParts {
  * Returns a user's proof and path in a file that the verifier has accepted for this root. The verifier has compared the
  * file's `merkle` member with the `values` member, so only the path's hashes are computed again.
  */
-export function pathInFile(bytes: Uint8Array, root: string, userID: string): { path: TreePath; proof: MerkleProof } {
+export function pathInFile(
+  bytes: Uint8Array,
+  root: string,
+  userID: string,
+  keyType: KeyType,
+): { path: TreePath; proof: MerkleProof } {
   const { merkle, values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as FileParts;
   const index = lookup[userID] ?? -1;
   const value = values[index] ?? "";
@@ -40,7 +46,7 @@ export function pathInFile(bytes: Uint8Array, root: string, userID: string): { p
   const proof: MerkleProof = { format: "keyroot-proof-v1", value, siblings, root };
   const nodes = pathOfProof(proof);
   if (nodes.at(-1)?.hash !== root) throw new Error("The path does not lead to the root.");
-  return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value) }, proof };
+  return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value, keyType) }, proof };
 }
 
 /** Maximum number of records in a drawn rejected file. Files within the size limit usually contain fewer records. */
@@ -52,7 +58,12 @@ const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
  * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. Only the
  * drawing uses the result. The verification's result does not depend on the drawing.
  */
-export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
+export function pathInRejectedFile(
+  bytes: Uint8Array,
+  userID: string,
+  keyType: KeyType,
+  failure: Failure,
+): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;
   try {
     const { values, merkle = {} } = JSON.parse(new TextDecoder().decode(bytes)) as {
@@ -76,7 +87,7 @@ export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: F
           ? nodes.length - 1
           : lowest
         : undefined;
-    return { nodes, index: found, leafCount, record: recordOf(values[found]), failedLevel };
+    return { nodes, index: found, leafCount, record: recordOf(values[found], keyType), failedLevel };
   } catch {
     // The file has no list of values, so no tree can be drawn.
     return undefined;
@@ -95,9 +106,9 @@ function nodesAbove(tree: MerkleTree, index: number): PathNode[] {
   });
 }
 
-function recordOf(value: string | undefined) {
+function recordOf(value: string | undefined, keyType: KeyType) {
   try {
-    return parseKeyRecord(value ?? "");
+    return parseKeyRecord(value ?? "", keyType);
   } catch {
     return undefined;
   }

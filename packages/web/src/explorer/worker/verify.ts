@@ -1,4 +1,5 @@
 import { ANY_KEY, createVerifier, type Trust } from "keyroot";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import type { TrustChoice, VerificationOutcome } from "./messages.ts";
 import { observeFetch } from "./observeFetch.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
@@ -8,18 +9,19 @@ import { simpleTrust } from "./trust.ts";
 /** Makes the handler that verifies a user's key with a verifier, as apps do, and then prepares the drawing. */
 export function verifyWith(trustOf: (choice: TrustChoice) => Trust): Handler<"verify"> {
   return async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
+    const { expectedPublicKey = ANY_KEY, trust, keyType: typeName = "curve41417", ...registry } = options;
+    const keyType = await loadKeyType(typeName);
     const observed = observeFetch(report);
     try {
-      const { expectedPublicKey = ANY_KEY, trust, ...registry } = options;
-      const verifier = createVerifier({ ...registry, trust: trustOf(trust), fetch: observed.fetch });
+      const verifier = createVerifier({ ...registry, keyType, trust: trustOf(trust), fetch: observed.fetch });
       const verified = await verifier.verify(userID, { expectedPublicKey, signal });
       const { record, root, blockNumber, evidence } = verified;
-      const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID);
+      const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID, keyType);
       return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
     } catch (error) {
       const failure = toFailure(error);
       const bytes = observed.file();
-      const path = bytes && pathInRejectedFile(bytes, userID, failure);
+      const path = bytes && pathInRejectedFile(bytes, userID, keyType, failure);
       return { failure, path, root: observed.root() };
     }
   };

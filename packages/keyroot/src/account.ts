@@ -1,0 +1,31 @@
+/**
+ * The entry `keyroot/account`, with which users can change their keys. `accounts` is the value of the `accounts` option
+ * of a verifier. The other functions write and read account texts, key statements and account files.
+ */
+import { verifyAccountFile } from "./account/accountFile.ts";
+import { type Accounts, makeAccounts } from "./account/choice.ts";
+
+export { type Account, type AccountOptions, makeAccount, parseAccount, slotIDOf } from "./account/account.ts";
+export { type AccountFile, parseAccountFile, serializeAccountFile } from "./account/accountFile.ts";
+export type { Accounts } from "./account/choice.ts";
+export {
+  type KeyStatement,
+  type KeyStatementOptions,
+  keyStatementText,
+  makeKeyStatement,
+  parseKeyStatement,
+  type SignedKeyStatement,
+  type StatementSignature,
+  verifyKeyStatement,
+} from "./account/keyStatement.ts";
+export type { RecoveryKey, RecoveryKeyType } from "./account/recoveryKey.ts";
+
+/**
+ * Chooses that all user ids of the registry are account ids, so that users can change their keys (docs/accounts.md).
+ * @example
+ * const verifier = createVerifier({ rpc, chainId, contract, merkleUrl, trust, accounts: accounts() });
+ * const { publicKey } = await verifier.verify(userID, { account: accountFile, expectedPublicKey: keyFromServer });
+ */
+export function accounts(): Accounts {
+  return makeAccounts(verifyAccountFile);
+}

@@ -1,0 +1,94 @@
+import { encodeUtf8 } from "../engine/utf8.ts";
+import { VerificationError } from "../errors.ts";
+import type { UserID } from "../identity/userID.ts";
+import { isBytes } from "../input/isBytes.ts";
+import { decodeDocument } from "../input/untrusted.ts";
+import { checkObject, checkText, invalidArgument } from "../input/options.ts";
+import { type Account, invalidAccount, parseAccount, slotIDOf } from "./account.ts";
+import type { AccountPlace, AuthorizedKey } from "./choice.ts";
+import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
+import { invalidStatement, parseKeyStatement, type SignedKeyStatement, verifySignatures } from "./keyStatement.ts";
+
+/** Maximum number of statements in a file: the newest key statement, and the void statements after it. */
+const MAX_STATEMENTS = 16;
+
+/** An account, and its newest key statement with the void statements after it. The signatures are not verified yet. */
+export interface AccountFile {
+  account: Account;
+  statements: readonly [SignedKeyStatement, ...SignedKeyStatement[]];
+}
+
+/**
+ * Writes an account file (docs/formats.md, "Account file"), and verifies it as a reader does.
+ * @param statements texts that `makeKeyStatement` returned: the newest key statement, and the void statements after it
+ * @throws ArgumentError ARGUMENT_INVALID; VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
+ */
+export function serializeAccountFile(account: Pick<Account, "text">, statements: readonly string[]): string {
+  const { text } = checkObject("The account", account);
+  if (!Array.isArray(statements)) throw invalidArgument("The statements", "an array of texts", statements);
+  const texts = [...(statements as unknown[])].map((one, i) => checkText(`statements[${i}]`, one));
+  const file = [checkText("The account's text", text), ...texts].join("\n");
+  const parsed = parseAccountFile(encodeUtf8(file));
+  for (const statement of parsed.statements) verifySignatures(parsed.account, statement);
+  return file;
+}
+
+/**
+ * Parses an account file. Checks the form, and that the statements' numbers follow one another. Each file has only one
+ * meaning, and there is no other file with this meaning and these signatures.
+ * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
+ */
+export function parseAccountFile(source: Uint8Array): AccountFile {
+  if (!isBytes(source)) throw invalidArgument("The account file", "a Uint8Array", source);
+  const text = decodeDocument("The account file", source, MAX_ACCOUNT_FILE_BYTES);
+  const [head, ...parts] = text.replace(/\n$/, "").split("\n\n");
+  const account = parseAccount(`${head}\n`);
+  if (!text.endsWith("\n") || parts.length % 2 !== 0)
+    throw invalidAccount(
+      "Its file must be an account text and signed statements, with an empty line between them",
+      text,
+    );
+  const statements: SignedKeyStatement[] = [];
+  for (let i = 0; i < parts.length; i += 2) statements.push(parseKeyStatement(`${parts[i]}\n\n${parts[i + 1]}\n`));
+  const [first, ...others] = statements;
+  if (first === undefined || statements.length > MAX_STATEMENTS)
+    throw invalidStatement(`The file must contain 1 to ${MAX_STATEMENTS} statements`, statements.length);
+  if (first.publicKey === undefined) throw invalidStatement("The file's first statement must name a key", first.number);
+  for (const [i, { number, publicKey }] of others.entries())
+    if (publicKey !== undefined || number !== first.number + 1 + i)
+      throw invalidStatement("The newest key statement may be followed only by void statements, in order", number);
+  return { account, statements: [first, ...others] };
+}
+
+/**
+ * Verifies an account file without the chain: the account is the user's and of this registry, and enough of its
+ * recovery keys signed each statement. Only the chain shows that the key is published, and that no newer one is.
+ * @throws VerificationError as `parseAccountFile`; ACCOUNT_MISMATCH, step "file"
+ */
+export function verifyAccountFile(source: Uint8Array, userID: UserID, place: AccountPlace): AuthorizedKey {
+  const { account, statements } = parseAccountFile(source);
+  checkPlace(account, userID, place);
+  for (const statement of statements) verifySignatures(account, statement);
+  const [{ number, publicKey = "" }] = statements;
+  const nextNumber = number + statements.length;
+  return {
+    number,
+    slotID: slotIDOf(account, number),
+    publicKey,
+    nextNumber,
+    nextSlotID: slotIDOf(account, nextNumber),
+  };
+}
+
+function checkPlace(account: Account, userID: UserID, place: AccountPlace): void {
+  const parts = [
+    ["id", account.userID, userID],
+    ["chain", account.chainId, place.chainId],
+    ["contract", account.contract, place.contract.toLowerCase()],
+  ] as const;
+  for (const [name, actual, expected] of parts) {
+    if (actual === expected) continue;
+    const message = `The ${name} of the account is ${actual} instead of ${expected}. It is another account.`;
+    throw new VerificationError("file", "ACCOUNT_MISMATCH", message, { expected, actual });
+  }
+}

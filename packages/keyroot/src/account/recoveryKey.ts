@@ -1,0 +1,67 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { p256 } from "@noble/curves/nist.js";
+
+/** The kinds of signing keys: Ed25519 (RFC 8032), and ECDSA on P-256 with SHA-256 (FIPS 186-5). */
+export type RecoveryKeyType = "ed25519" | "p256";
+
+/** A key that signs the statements of an account. */
+export interface RecoveryKey {
+  type: RecoveryKeyType;
+  /** 32 bytes for `ed25519`, and the compressed point of 33 bytes for `p256` (SEC 1, section 2.3.3). */
+  publicKey: Uint8Array;
+}
+
+/** The size of both kinds of signatures in bytes. */
+const SIGNATURE_BYTES = 64;
+
+/**
+ * Checks a public key. An Ed25519 key must be the canonical encoding of a point of prime order, so that all
+ * implementations agree on its signatures. A P-256 key must be a compressed point of the curve.
+ */
+export function isRecoveryKey({ type, publicKey }: RecoveryKey): boolean {
+  try {
+    if (type === "p256") {
+      if (publicKey.length !== 33) return false;
+      p256.Point.fromBytes(publicKey).assertValidity();
+      return true;
+    }
+    const point = ed25519.Point.fromBytes(publicKey);
+    return !point.isSmallOrder() && point.isTorsionFree();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Verifies a signature. Each Ed25519 signature must have a canonical S, and a canonical R without a part of small
+ * order. Each ECDSA signature must have the low S of the two possible ones, because both would verify.
+ * @param signature 64 bytes: R ‖ S for `ed25519`, r ‖ s for `p256`
+ */
+export function verifySignature({ type, publicKey }: RecoveryKey, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  try {
+    if (type === "p256") return p256.verify(signature, message, publicKey, { lowS: true, prehash: true });
+    return (
+      ed25519.Point.fromBytes(signature.subarray(0, 32)).isTorsionFree() &&
+      ed25519.verify(signature, message, publicKey, { zip215: false })
+    );
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Converts a signature to the form that statements contain. Accepts P-256 signatures as r ‖ s, which WebCrypto returns,
+ * and in DER, which the Secure Enclave and Android Keystore return, with any of the two possible S.
+ * @returns undefined if the bytes have another form
+ */
+export function normalizeSignature(type: RecoveryKeyType, signature: Uint8Array): Uint8Array | undefined {
+  if (type === "ed25519") return signature.length === SIGNATURE_BYTES ? new Uint8Array(signature) : undefined;
+  try {
+    const { r, s } = p256.Signature.fromBytes(signature, signature.length === SIGNATURE_BYTES ? "compact" : "der");
+    const { ORDER } = p256.Point.Fn;
+    return new p256.Signature(r, s > ORDER / 2n ? ORDER - s : s).toBytes("compact");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,13 @@
+import { parsePoint, POINT } from "./curve41417Point.ts";
+import type { KeyType } from "./keyType.ts";
+
+/**
+ * The specification's keys, and the default: uncompressed points of Curve41417, which are 0x04, X and Y (SEC 1, section
+ * 2.3.3). A point must be on the curve and must not have a small order.
+ */
+export const curve41417: KeyType = {
+  name: "curve41417",
+  ...POINT,
+  possession: "shared secret",
+  check: parsePoint,
+};

@@ -1,0 +1,79 @@
+import { ArgumentError } from "../../errors.ts";
+import { describeValue } from "../../input/describeValue.ts";
+import { isBytes } from "../../input/isBytes.ts";
+import { isObject } from "../../input/isObject.ts";
+import { invalidArgument } from "../../input/options.ts";
+
+/** The name of a key type in configuration, such as `--key-type x25519`. */
+export type KeyTypeName = "curve41417" | "x25519" | "ed25519" | "p256" | "document";
+
+/** A key pair that `generateKeyOf` made. */
+export interface GeneratedKey {
+  publicKey: Uint8Array;
+  /** The private key in the type's own form. For `document`, the document itself. */
+  privateKey: unknown;
+}
+
+/**
+ * The kind of public keys that a registry publishes. A registry has one key type, which every app, publisher and auditor
+ * configures. It is never read from data, because a server could otherwise choose it.
+ */
+export interface KeyType {
+  readonly name: KeyTypeName;
+  /** The name for readers, such as "Curve41417". */
+  readonly title: string;
+  /** The length of a public key in bytes. */
+  readonly length: number;
+  /**
+   * How a user proves at registration that the key is theirs: with a shared secret, with a signature, or not by the key
+   * itself, so the partner authorizes it.
+   */
+  readonly possession: "shared secret" | "signature" | "partner";
+  /**
+   * Checks a public key. Verifiers, publishers and auditors make the same checks.
+   * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE,
+   * PUBLIC_KEY_SMALL_ORDER, PUBLIC_KEY_NOT_PRIME_ORDER
+   */
+  check(publicKey: Uint8Array): void;
+}
+
+/** What keys of other lengths are, for error messages. A value of 32 bytes can have three types. */
+const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 and document", 65: "P-256", 105: "Curve41417" };
+
+/**
+ * Checks that a key has the length of its type.
+ * @param subject the name of the key, for error messages
+ * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH
+ */
+export function checkLength(
+  bytes: unknown,
+  { title, length }: Pick<KeyType, "title" | "length">,
+  subject = "The public key",
+): Uint8Array {
+  if (isBytes(bytes)) {
+    if (bytes.length === length) return bytes;
+    const others = TITLES[bytes.length];
+    if (others !== undefined) {
+      const message = `${subject} has ${bytes.length} bytes, as ${others} keys have, but the configured key type is ${title}, with keys of ${length} bytes. Set keyType to the type of the registry's keys.`;
+      throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual: bytes.length });
+    }
+  }
+  const message = `${subject} must be ${length} bytes, as ${title} keys have, but is ${describeValue(bytes)}.`;
+  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: length, actual: describeValue(bytes) });
+}
+
+/** Checks the keyType option, and returns it. @throws ArgumentError ARGUMENT_INVALID */
+export function checkKeyType(keyType: KeyType): KeyType {
+  const { name, length, check } = (isObject(keyType) ? keyType : {}) as Partial<KeyType>;
+  if (typeof name === "string" && Number.isInteger(length) && typeof check === "function") return keyType;
+  throw invalidArgument("The keyType option", 'a key type of "keyroot/key-types", such as x25519', keyType);
+}
+
+/** Makes the error for a key that fails a check of its type. */
+export function invalidKey(
+  code: "PUBLIC_KEY_FORMAT" | "PUBLIC_KEY_NOT_ON_CURVE" | "PUBLIC_KEY_SMALL_ORDER" | "PUBLIC_KEY_NOT_PRIME_ORDER",
+  problem: string,
+  actual: string,
+): ArgumentError {
+  return new ArgumentError(code, `The public key ${actual} ${problem}.`, { actual });
+}

@@ -1,0 +1,31 @@
+import { p256 as curve } from "@noble/curves/nist.js";
+import { bytesToBase64 } from "../../bytes/base64.ts";
+import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
+
+const UNCOMPRESSED = 0x04;
+
+/**
+ * P-256 keys, as WebCrypto exports them in the format "raw": an uncompressed point, which is 0x04, X and Y (SEC 1, section
+ * 2.3.3). The group has prime order, so every point of the curve is a valid key.
+ */
+export const p256: KeyType = {
+  name: "p256",
+  title: "P-256",
+  length: 65,
+  possession: "signature",
+  check(bytes) {
+    if (checkLength(bytes, p256)[0] !== UNCOMPRESSED)
+      throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates", bytesToBase64(bytes));
+    try {
+      curve.Point.fromBytes(bytes).assertValidity();
+    } catch {
+      throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of P-256", bytesToBase64(bytes));
+    }
+  },
+};
+
+/** Generates a key pair for samples and tests. */
+export function generate() {
+  const privateKey = curve.utils.randomSecretKey();
+  return { publicKey: curve.getPublicKey(privateKey, false), privateKey };
+}

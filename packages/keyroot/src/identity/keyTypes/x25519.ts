@@ -1,0 +1,41 @@
+import { bytesToBase64 } from "../../bytes/base64.ts";
+import { bytesToHex } from "../../bytes/hex.ts";
+import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
+
+const p = 2n ** 255n - 19n;
+
+/**
+ * The u-coordinates of the points whose order divides 8, on Curve25519 and on its twist (Bernstein, "Curve25519: new
+ * Diffie-Hellman speed records", and cr.yp.to/ecdh.html#validate). With such a key, every shared secret is zero (RFC
+ * 7748, section 6.1).
+ */
+const LOW_ORDER: readonly bigint[] = [
+  0n,
+  1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  p - 1n,
+];
+
+/**
+ * X25519 keys (RFC 7748): the u-coordinate as 32 little-endian bytes. It must be less than 2^255 - 19, because other
+ * encodings would give one key two ids, and must not be the coordinate of a point of low order.
+ */
+export const x25519: KeyType = {
+  name: "x25519",
+  title: "X25519",
+  length: 32,
+  possession: "shared secret",
+  check(bytes) {
+    const u = BigInt(`0x${bytesToHex(new Uint8Array(checkLength(bytes, x25519)).reverse())}`);
+    if (u >= p) throw invalidKey("PUBLIC_KEY_FORMAT", "must be a coordinate below 2^255 - 19", bytesToBase64(bytes));
+    if (LOW_ORDER.includes(u))
+      throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of low order", bytesToBase64(bytes));
+  },
+};
+
+/** Generates a key pair for samples and tests. */
+export async function generate() {
+  const { secretKey, publicKey } = (await import("@noble/curves/ed25519.js")).x25519.keygen();
+  return { publicKey, privateKey: secretKey };
+}

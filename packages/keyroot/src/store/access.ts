@@ -1,0 +1,46 @@
+import { TransportError } from "../errors.ts";
+import { withTimeout } from "../transport/timeout.ts";
+import type { Store } from "./store.ts";
+
+/** The fraction of a verification's time limit for one access to a store. */
+const STORE_SHARE = 0.1;
+
+/**
+ * Uses the app's store within a part of the time limit.
+ * @param what the name of the store, for the error message
+ * @throws TransportError STORE_UNAVAILABLE
+ */
+async function accessStore<T>(what: string, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(what, Math.ceil(timeoutMs * STORE_SHARE), undefined, async () => work());
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause });
+  }
+}
+
+/**
+ * Returns a store for data that can be fetched again. If the store fails or does not respond, a text is missing or is
+ * not stored.
+ * @param what the name of the store, for error messages
+ * @param failed is called with each failure
+ */
+export function asCache(
+  what: string,
+  store: Store,
+  timeoutMs: number,
+  failed?: (error: TransportError) => void,
+): Store {
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await accessStore(what, timeoutMs, work);
+    } catch (error) {
+      failed?.(error as TransportError);
+      return undefined;
+    }
+  };
+  return {
+    get: (name) => attempt(() => store.get(name)),
+    set: (name, text) => attempt(() => store.set(name, text)),
+  };
+}

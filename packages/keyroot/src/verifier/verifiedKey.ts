@@ -1,0 +1,27 @@
+import type { Evidence } from "../evidence.ts";
+import type { UserID } from "../identity/userID.ts";
+import type { VerifiedRecord } from "./verdict.ts";
+
+/** A verified public key, the contract in which the key is published, and the evidence. */
+export interface VerifiedKey extends VerifiedRecord {
+  /** The root that the contract stores for the user, 64 lowercase hex digits. */
+  root: string;
+  /**
+   * The number of the block in which the root was added. Do not rely on it: the endpoints report it without proof, even
+   * if the root has stronger evidence. It is at most the number of the evidence's block.
+   */
+  blockNumber: number;
+  contract: string;
+  chainId: number;
+  evidence: Evidence;
+  /** The user's account, for a verifier with the `accounts` option. `record` is the record of the key's slot. */
+  account?: VerifiedAccount | undefined;
+}
+
+/** The account of a verified key. */
+export interface VerifiedAccount {
+  /** The account id, which stays the same when the user changes the key. */
+  userID: UserID;
+  /** The number of the key: 0 for the account's first key. A change of the key increases it. */
+  number: number;
+}

@@ -1,0 +1,12 @@
+/** The options of `transfer-ownership` and `accept-ownership`. */
+import { flag } from "./defineCommand.ts";
+import { REGISTRY, transaction } from "./options.ts";
+
+export const ownershipOptions = {
+  callOnly: flag("Print the call, and send nothing. You can then send the printed call with a Safe or another wallet"),
+  ...transaction,
+};
+
+export function ownershipNeeds({ callOnly }: Readonly<Record<string, unknown>>): string[] {
+  return [...REGISTRY, "chainId", ...(callOnly === true ? [] : ["maxFee"])];
+}

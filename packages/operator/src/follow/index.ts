@@ -1,0 +1,15 @@
+/**
+ * The one reader of the chain and of Merkle-tree files. `audit`, `watch`, the publisher's confirmation and the service's
+ * comparison read through it: events in ranges, blocks and their age and finality, roots at a block, and files.
+ */
+export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
+export { type FetchFile, fetchFromHost } from "./fetchFile.ts";
+export { checkFileSource, type FileSource, findStrayFiles, readFileOf } from "./fileSource.ts";
+export { type DatedRootLog, type History, readHistory, type SavedHistory } from "./history.ts";
+export { chainKeyOf, isLocalChain, isLocalChainId } from "./localChains.ts";
+export { readRootAddedLogs } from "./logRanges.ts";
+export { type ChainReading, divideByRoot, proveRecords } from "./proveKeys.ts";
+export { proveBlockNumber, proveRoots, proveSlots } from "./proveSlots.ts";
+export { type AuditedContract, type ContractCounts, fetchUserCountIfAny, readCounts } from "./readCounts.ts";
+export { readRoots, type UserRoot } from "./readRoots.ts";
+export { checkFinality, type Finality, waitForFinality } from "./waitForFinality.ts";

@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import type { Author } from "./base/author.ts";
+import type { Session } from "./base/principals.ts";
+import type { PrincipalOf } from "./base/principals.ts";
+import type { ApiContext } from "./context.ts";
+import type { RepeatableRequest } from "./database/idempotency.ts";
+
+export type App = FastifyInstance;
+
+/**
+ * The kinds of callers that may call an operation:
+ * - with a bearer token: `partner` (a server's access token), `user` (a user's access token), `operator` (the admin
+ *   token)
+ * - with a session cookie: `partnerStaff` and `operatorStaff` (people with a passkey), `invited` (any session, even
+ *   before a passkey was added)
+ * - with neither: `public`, and `visitor` (only from the dashboard's page)
+ */
+export type Caller = keyof Principals;
+
+interface Principals {
+  public: undefined;
+  partner: PrincipalOf<"partner">;
+  user: PrincipalOf<"user">;
+  operator: { kind: "operator" };
+  visitor: undefined;
+  invited: StaffPrincipal;
+  partnerStaff: StaffPrincipal & { bizID: string };
+  operatorStaff: StaffPrincipal;
+}
+
+interface StaffPrincipal {
+  kind: "person";
+  /** The person's partner. Null for the operator's staff. */
+  bizID: string | null;
+  session: Session;
+}
+
+/** The identified caller of a request. Undefined for operations that anyone may call. */
+export type AnyPrincipal = Principals[Caller];
+
+export interface Call<Callers extends Caller, Context> {
+  context: Context;
+  principal: Principals[Callers];
+  author: Author;
+  /**
+   * The request, if it has an Idempotency-Key. Always undefined for a session's request. The service stores no copies
+   * of the secrets that a session creates.
+   */
+  repeatable: RepeatableRequest | undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** An operation of the API: its path, its callers, its schemas and its handler. */
+export interface Operation<
+  Path extends string = string,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+  Callers extends Caller = Caller,
+  // Operations of different subjects need different parts of the context. `serve/context.ts` has all of them.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  Context = any,
+> {
+  path: Path;
+  callers: readonly Callers[];
+  /** The role that staff need. Default: `reader`. */
+  role?: "reader" | "administrator";
+  /** Whether the operation changes nothing. Staff confirm every other request with a passkey. Default: false. */
+  reads?: boolean;
+  /** The reason why staff need no passkey for a change. Undefined if they need it. */
+  unverified?: string;
+  /**
+   * Whether users and administrators may call the operation while the partner is suspended. Readers may always call the
+   * operations for readers. Default: false.
+   */
+  duringSuspension?: boolean;
+  summary: string;
+  description?: string;
+  body: Body;
+  answer: Answer;
+  /** The status of a successful response. Default: 200. */
+  status?: 200 | 201;
+  /** Whether the specification defines this operation. Default: false, for an extension. */
+  specified?: boolean;
+  /** Whether requests may contain an Idempotency-Key. Default: false. */
+  idempotent?: boolean;
+  /** The maximum size of the body in bytes. Default: `MAX_BODY_BYTES`. */
+  bodyLimit?: number;
+  /** Error statuses in addition to the statuses that every operation has. */
+  errors?: readonly (404 | 409)[];
+  // Declared as a method, so that operations with different bodies have a common supertype.
+  handle(body: z.output<Body>, call: Call<Callers, Context>): Promise<z.output<Answer>>;
+}
+
+/**
+ * Returns the function that defines operations with a subject's context.
+ * @example
+ * ```ts
+ * const defineOperation = operationsWith<UserContext>();
+ * ```
+ */
+export function operationsWith<Context extends ApiContext>() {
+  return <
+    const Path extends `/v1/${string}`,
+    Body extends z.ZodType,
+    Answer extends z.ZodType,
+    const Callers extends Caller,
+  >(
+    operation: Operation<Path, Body, Answer, Callers, Context>,
+  ): Operation<Path, Body, Answer, Callers> => operation;
+}
+
+const STAFF: readonly Caller[] = ["visitor", "invited", "partnerStaff", "operatorStaff"];
+
+/** Whether the dashboard's page may call the operation. */
+export function isForStaff({ callers }: Pick<Operation, "callers">): boolean {
+  return callers.some((caller) => STAFF.includes(caller));
+}
+
+/** Whether staff must confirm the operation's requests with a passkey. */
+export function isVerified({
+  reads = false,
+  unverified,
+  callers,
+}: Pick<Operation, "callers" | "reads" | "unverified">) {
+  return isForStaff({ callers }) && !callers.includes("visitor") && !reads && unverified === undefined;
+}
+
+/**
+ * Returns the kind of caller with a bearer token, or `public`. Undefined if only the dashboard's page calls the
+ * operation.
+ */
+export function tokenCallerOf({
+  callers,
+}: Pick<Operation, "callers">): "public" | "partner" | "user" | "operator" | undefined {
+  return (["public", "partner", "user", "operator"] as const).find((caller) => callers.includes(caller));
+}

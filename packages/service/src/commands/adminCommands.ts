@@ -1,0 +1,66 @@
+/** What the commands that call a running service have in common. */
+import type { Host } from "@keyroot/operator/commands";
+import { outputIsLost, printError, printOutcome } from "@keyroot/operator/commands";
+import { printable } from "keyroot/internal/input";
+import { plural, readStackFile } from "@keyroot/operator/shared";
+import { AdminClient, type PartnerSummary } from "@keyroot/client/operator";
+import { ArgumentError } from "../api/base/errors.ts";
+
+/**
+ * Creates a client for the service at `--service-url`, with the admin token from the environment. Without the option,
+ * the client calls the service of the local stack.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {
+  if (serviceUrl === undefined) {
+    const stack = await readStackFile(host.root);
+    if (stack?.service !== undefined) return new AdminClient(stack.service);
+    const message = "No local stack is running here. Start one with 'npx hardhat keyroot stack', or set --service-url.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const { KEYROOT_ADMIN_TOKEN: adminToken = "" } = process.env;
+  if (adminToken !== "") return new AdminClient({ serviceUrl, adminToken });
+  const message = "KEYROOT_ADMIN_TOKEN is not set. Set it to the service's admin token.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** @param remedy what to set the option to, for the error message. @throws ArgumentError ARGUMENT_INVALID */
+export function required(value: string | undefined, option: string, remedy: string): string {
+  if (value !== undefined) return value;
+  throw new ArgumentError("ARGUMENT_INVALID", `${option} is missing. Set it to ${remedy}.`);
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function requireBizID(bizID: string | undefined): string {
+  return required(bizID, "--biz-id", "the partner's id");
+}
+
+/** Prints each item of a list on its own line, as JSON or as text. @param none the text for an empty list */
+export async function printEach<Item extends object>(
+  items: AsyncIterable<Item>,
+  json: boolean,
+  describe: (item: Item) => string,
+  none: string,
+): Promise<undefined> {
+  let isEmpty = true;
+  for await (const item of items) {
+    if (outputIsLost()) return;
+    // Escape line breaks, too, so that a name cannot imitate another item.
+    printOutcome({ json: item, text: json ? "" : printable(describe(item)) }, json);
+    isEmpty = false;
+  }
+  if (isEmpty && !json) printError(none);
+}
+
+/** Returns a partner as the outcome of a command. */
+export function partnerOutcome(partner: PartnerSummary) {
+  return { json: partner, text: describePartner(partner) };
+}
+
+export function describePartner(partner: PartnerSummary): string {
+  const { biz_id, name, suspended, user_limit, users, pending_keys, published_keys, server_tokens } = partner;
+  const limit = user_limit === null ? "" : ` of at most ${user_limit}`;
+  const keys = `${published_keys} published and ${pending_keys} pending keys`;
+  const state = suspended === null ? "" : `, suspended since ${new Date(suspended).toISOString()}`;
+  return `${biz_id}  ${name}: ${plural(users, "user")}${limit}, ${keys}, ${plural(server_tokens, "server token")}${state}`;
+}

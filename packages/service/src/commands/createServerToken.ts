@@ -1,0 +1,19 @@
+import { command, json, text } from "@keyroot/operator/definition";
+import { bizID, OF_PARTNER, serviceUrl } from "./options.ts";
+
+export const createServerToken = command(
+  {
+    summary: "Create a server token for a partner, and print the token once",
+    needs: () => OF_PARTNER,
+    options: { bizID, name: text("text", "Display name of the token", { defaultText: "none" }), serviceUrl, json },
+  },
+  async ({ bizID, name, serviceUrl }, host) => {
+    const { adminClientOf, requireBizID } = await import("./adminCommands.ts");
+    const admin = await adminClientOf(serviceUrl, host);
+    const { token: serverToken } = await admin.createServerToken(requireBizID(bizID), { name });
+    return {
+      json: { bizID, serverToken },
+      text: `${serverToken}\nStore the token as a secret of the partner's server. It never expires, and is not shown again.`,
+    };
+  },
+);

@@ -1,0 +1,93 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
+import { nearestName } from "keyroot/internal/input";
+import { ArgumentError } from "../api/base/errors.ts";
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const text = () => z.string("must be a string");
+export const flag = () => z.boolean("must be true or false").default(false);
+const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
+export const bindAddress = () =>
+  text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
+const postgresUrl = () =>
+  url(
+    /^postgres(?:ql)?$/,
+    "postgres://user:password@host/database, with one host, and characters such as # / ? @ in the password as %23 %2F %3F %40. A socket's URL is like postgres:///database?host=/run/postgresql",
+  );
+export const httpUrl = () => url(/^https?$/, "https://host");
+export const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int(error).min(min, error).max(max, error);
+};
+export const label = () =>
+  text().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens");
+export const inEachRegion = <T extends z.ZodType>(value: T) =>
+  z.strictObject({ "us-west-2": value, "eu-west-1": value });
+
+/** The fields of every process that uses the databases. */
+export const databaseFields = {
+  databaseUrl: postgresUrl().optional(),
+  regionUrls: inEachRegion(postgresUrl().optional()).default({}),
+  databaseFolder: text().nullable().default(".keyroot/database"),
+  connections: wholeNumber(1, 1000).default(10),
+};
+
+/** The fields that the service and its publisher share. */
+export const sharedFields = {
+  ...databaseFields,
+  holdOnConflict: flag(),
+  logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+};
+
+/** The registry: the chain's id (EIP-155) and the contract's address. */
+export const registryFields = {
+  contract: text()
+    .regex(ADDRESS, "must be 0x and 40 hex digits")
+    .refine(hasValidChecksum, "must have a valid checksum (EIP-55), or letters of only one case"),
+  chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+};
+
+interface CheckOptions {
+  /** The names that a misspelled field is compared with. */
+  names: readonly string[];
+  /** Returns the name of a field such as `chain.rpcUrl` in error messages. */
+  nameOf: (field: string) => string;
+  /** Faults that concern several fields. */
+  faults: readonly string[];
+}
+
+/**
+ * Checks a configuration and adds the defaults.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ */
+export function checkConfig<Schema extends z.ZodObject>(
+  schema: Schema,
+  config: unknown,
+  { names, nameOf, faults }: CheckOptions,
+): z.output<Schema> {
+  const parsed = schema.safeParse(config, { reportInput: true });
+  const known = [...Object.keys(schema.shape), ...names];
+  const all = [...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, nameOf, known)), ...faults];
+  if (parsed.success && all.length === 0) return parsed.data;
+  throw new ArgumentError("CONFIGURATION_INVALID", `The configuration is invalid:\n  ${all.join("\n  ")}`);
+}
+
+const NEEDED_TO_PUBLISH = ["chain.rpcUrl", "chain.contract", "chain.chainId", "chain.files"];
+
+function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string, known: readonly string[]): string {
+  const field = issue.path.join(".");
+  const name = nameOf(field);
+  if (issue.code === "unrecognized_keys") {
+    const keys = issue.keys.map((key) => (field === "" ? key : `${field}.${key}`));
+    const nearest = nearestName(keys[0] ?? "", known);
+    const hint = nearest === undefined ? "" : `. Did you mean ${nearest}?`;
+    return `${keys.join(", ")} is not a field of the configuration${hint}`;
+  }
+  if (issue.input !== undefined) return `${name} ${issue.message}`;
+  return NEEDED_TO_PUBLISH.includes(field)
+    ? `${name} is missing. Publishing requires ${NEEDED_TO_PUBLISH.map(nameOf).join(", ")}`
+    : `${name} is missing`;
+}

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { REGIONS, type Region } from "keyroot/internal/identity";
+import { isLoopback } from "keyroot/internal/transport";
+import { isLocalChain, MAX_TIMER_SECONDS, parseAmount } from "@keyroot/operator/shared";
+import type { CostLimits } from "@keyroot/operator/publisher";
+import type { ChainConfig } from "./chainConfig.ts";
+import {
+  checkConfig,
+  httpUrl,
+  inEachRegion,
+  type LogLevel,
+  registryFields,
+  sharedFields,
+  text,
+  wholeNumber,
+} from "./fields.ts";
+import { PUBLISHER_VARIABLES } from "./variables.ts";
+
+/**
+ * The configuration of a publisher. docs/variables.md describes the environment variable of each field.
+ */
+export interface PublisherConfig {
+  /** The `postgres://…` URL of the home database. */
+  databaseUrl?: string | undefined;
+  /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default: `.keyroot/database`. */
+  databaseFolder?: string | null | undefined;
+  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
+  connections?: number | undefined;
+  /** Whether the publisher publishes a key with a conflicting key only after the partner's decision. Default: false. */
+  holdOnConflict?: boolean | undefined;
+  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
+  logLevel?: LogLevel | undefined;
+  /** The chain and stores for publishing. */
+  chain: ChainOptions;
+  /** The publishing schedule. If unset, keys are published only on request. */
+  schedule?: Schedule | undefined;
+}
+
+/** When the publisher publishes by itself. */
+export interface Schedule {
+  /** Seconds between two checks for publishable keys: more than 0, at most `MAX_TIMER_SECONDS`. */
+  every: number;
+  /** Minimum number of publishable keys that starts a publication. */
+  atLeast: number;
+}
+
+/** The chain and stores for publishing. */
+export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
+  /** Whether an endpoint on another machine may use plain http. Default: false. */
+  allowHttp?: boolean | undefined;
+  /** Maximum gwei per unit of gas, as a decimal number. Required, except for development chains on this machine. */
+  maxFee?: string | undefined;
+  /** Maximum priority fee (tip) in gwei per unit of gas, as a decimal number. Default: a quarter of `maxFee`, which it requires. */
+  maxPriorityFee?: string | undefined;
+  /**
+   * Maximum cost of a plan, including all rounds of the plan, in ETH as a decimal number. Default: the default of
+   * `CostLimits`. Requires `maxFee`.
+   */
+  maxCost?: string | undefined;
+  /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
+  maxCostPerDay?: string | undefined;
+  /** Number of blocks, including the root's block, after which a root counts as published. Default: 1. */
+  confirmations?: number | undefined;
+  /**
+   * The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. In a
+   * text, `{region}` stands for the region.
+   */
+  files: string | ChainConfig["files"];
+}
+
+/** A complete, valid configuration. */
+export type ResolvedPublisherConfig = z.output<typeof schema>;
+
+const gwei = () => text().refine((amount) => parseAmount(amount, "gwei"), "must be a number of gwei above 0");
+const ether = () => text().refine((amount) => parseAmount(amount, "ether"), "must be a number of ETH above 0");
+
+const schema = z.strictObject({
+  ...sharedFields,
+  chain: z.strictObject({
+    rpcUrl: httpUrl(),
+    secondRpcUrl: httpUrl().optional(),
+    ...registryFields,
+    allowHttp: z.boolean("must be true or unset").default(false),
+    maxFee: gwei().optional(),
+    maxPriorityFee: gwei().optional(),
+    maxCost: ether().optional(),
+    maxCostPerDay: ether().optional(),
+    confirmations: wholeNumber(1, 1000).default(1),
+    files: z.union(
+      [text().transform(filesOfRegions), inEachRegion(text())],
+      "must be a folder or s3://<bucket>/<prefix>",
+    ),
+  }),
+  schedule: z
+    .strictObject({
+      every: z
+        .number()
+        .positive("must be greater than 0")
+        .max(MAX_TIMER_SECONDS, `must be at most ${MAX_TIMER_SECONDS} s`),
+      atLeast: wholeNumber(1, 1e9),
+    })
+    .optional(),
+}) satisfies z.ZodType<unknown, PublisherConfig>;
+
+/**
+ * Checks a publisher's configuration and adds the defaults.
+ * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages. Default: the field itself
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ */
+export function resolvePublisherConfig(config: unknown, nameOf = (field: string) => field): ResolvedPublisherConfig {
+  const faults = faultsBetweenFields(config as Partial<PublisherConfig>, nameOf);
+  return checkConfig(schema, config, { names: Object.keys(PUBLISHER_VARIABLES), nameOf, faults });
+}
+
+/** Checks the rules that concern several fields. */
+function faultsBetweenFields({ chain }: Partial<PublisherConfig>, nameOf: (field: string) => string): string[] {
+  const faults: string[] = [];
+  if (typeof chain?.rpcUrl !== "string" || typeof chain.chainId !== "number") return faults;
+  const { rpcUrl, chainId, maxFee, maxPriorityFee, maxCost, maxCostPerDay, allowHttp } = chain;
+  for (const field of ["rpcUrl", "secondRpcUrl"] as const)
+    if (allowHttp !== true && isRemoteHttp(chain[field]))
+      faults.push(`${nameOf(`chain.${field}`)} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
+  const others = maxPriorityFee ?? maxCost ?? maxCostPerDay;
+  if (maxFee === undefined && (others !== undefined || !isLocalChain(rpcUrl, chainId)))
+    faults.push(`${nameOf("chain.maxFee")} is missing. It limits the cost of publishing, in gwei per unit of gas`);
+  return faults;
+}
+
+function isRemoteHttp(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
+}
+
+function filesOfRegions(files: string): Record<Region, string> {
+  return Object.fromEntries(REGIONS.map((region) => [region, files.replaceAll("{region}", region)])) as Record<
+    Region,
+    string
+  >;
+}
+
+export function limitsOf({
+  maxFee,
+  maxPriorityFee = "",
+  maxCost = "",
+  maxCostPerDay = "",
+}: Pick<ChainOptions, "maxFee" | "maxPriorityFee" | "maxCost" | "maxCostPerDay">): CostLimits | "local" {
+  const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
+  if (maxFeePerGas === undefined) return "local";
+  const maxPriorityFeePerGas = parseAmount(maxPriorityFee, "gwei");
+  const [plan, day] = [parseAmount(maxCost, "ether"), parseAmount(maxCostPerDay, "ether")];
+  return { maxFeePerGas, maxPriorityFeePerGas, maxCost: plan, maxCostPerDay: day };
+}

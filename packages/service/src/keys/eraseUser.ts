@@ -1,0 +1,47 @@
+import { and, eq } from "../api/database/drizzle.ts";
+import type { UserID } from "keyroot/internal/identity";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Databases } from "../api/database/database.ts";
+import { findClaims } from "../users/claims.ts";
+import { conflictingKeys, isPending, keyEvents, possessionChallenges, publicKeys } from "./tables.ts";
+import { users } from "../users/tables.ts";
+import { userTokens } from "../tokens/tables.ts";
+
+export interface ErasedUser {
+  userID: UserID;
+  /** Time of the erasure in milliseconds since 1970. */
+  erased: number;
+  /** Whether the user's public key remains. A key remains if the key is on the chain or a publisher took the key. */
+  keyRemains: boolean;
+}
+
+/**
+ * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history. Also deletes the
+ * user's key, unless a publisher took the key. The user's row remains, so that the id cannot be used again. Repeating
+ * the call has no effect.
+ * @returns undefined if the partner has no such user
+ */
+export async function eraseUser(
+  { home, regions }: Databases,
+  bizID: string,
+  userID: UserID,
+  now: number,
+  author: Author,
+): Promise<ErasedUser | undefined> {
+  const [claim] = await findClaims(home, [userID]);
+  if (claim?.bizID !== bizID) return undefined;
+  return regions[claim.region].transaction(async (transaction) => {
+    const [user] = await transaction.select().from(users).where(eq(users.userID, userID)).for("update");
+    if (user === undefined) return undefined;
+    const { erased, deactivated } = { erased: user.erased ?? now, deactivated: user.deactivated ?? now };
+    await transaction.update(users).set({ salt: "", deactivated, erased }).where(eq(users.userID, userID));
+    for (const table of [userTokens, keyEvents, conflictingKeys, possessionChallenges])
+      await transaction.delete(table).where(eq(table.userID, userID));
+    await transaction.delete(publicKeys).where(and(eq(publicKeys.userID, userID), isPending));
+    const keys = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+    if (user.erased === null)
+      await recordChange(transaction, author, { action: "user.erased", at: now, partner: user.bizID, user: userID });
+    return { userID, erased, keyRemains: keys.length > 0 };
+  });
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
+import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
+
+export const publicKey = z
+  .string()
+  .max(140)
+  .meta({ description: "The public key, an uncompressed point of Curve41417: 105 bytes in base64." });
+export const keyID = z
+  .string()
+  .max(24)
+  .regex(/^[A-Za-z0-9+/=]*$/)
+  .meta({ description: "The key id: the first 16 bytes of the public key's SHA-256, in base64." });
+export const root = z
+  .string()
+  .regex(MERKLE_ROOT)
+  .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
+export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+export const bytes32 = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
+    .meta({ description });
+export const challenge = bytes32("The challenge: 32 random bytes in base64.");
+const possession = z.enum(["proven", "unproven"]).meta({
+  description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
+});
+export const anyState = z.enum(["unregistered", ...keyState.options]);
+
+export const conflictingKeys = z
+  .array(
+    strict({
+      public_key: publicKey,
+      key_id: keyID,
+      at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
+      withdrawn: z.boolean().meta({
+        description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
+      }),
+    }),
+  )
+  .meta({
+    description: `The user's conflicting keys without a decision of the partner: at most ${MAX_WITHDRAWN} withdrawn keys, and at most ${MAX_OFFERED} keys that the service rejected.`,
+  });
+export const keyEvent = strict({
+  type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
+  key_id: keyID,
+  at: timestamp,
+  after_withdrawal: z
+    .boolean()
+    .meta({ description: "For `registered`: true if an earlier key was withdrawn or discarded." }),
+});
+export const keyEvents = z
+  .array(keyEvent)
+  .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
+export const key = {
+  public_key: publicKey,
+  key_id: keyID,
+  possession,
+  hold_ends_at: holdEndsAt.optional(),
+  state: keyState,
+  root: root.optional(),
+  transaction: transaction.optional(),
+};
+export const ofKey = strict({ ...eitherUserID, key_id: keyID });
+/** The response after the removal of a key. */
+export const noKey = strict({ user_id: userID, key_id: keyID, state: z.literal("unregistered") });
+export const keyOrNone = {
+  ...key,
+  state: anyState,
+  public_key: publicKey.optional(),
+  key_id: keyID.optional(),
+  possession: possession.optional(),
+};

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { KeyrootError } from "keyroot/internal/errors";
+import { parseQuantity } from "keyroot/internal/ethereum";
+import { REGIONS } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import { DEFAULT_RETRY } from "@keyroot/operator/shared";
+import { openStore, Registry } from "@keyroot/operator/publisher";
+import { TransportError } from "../api/base/errors.ts";
+import type { PublisherReport } from "../publishing/publisherReport.ts";
+import type { ChainConfig } from "../config/chainConfig.ts";
+
+/** A part of the report with the error itself. `error` is undefined if the part works. */
+type WithError<Part> = Omit<Part, "error"> & { error: unknown };
+export type CheckedChain = WithError<PublisherReport["chain"]>;
+export type CheckedStore = WithError<PublisherReport["stores"][number]>;
+
+/** Time limit of a check in ms. A check that takes longer has failed. */
+const CHECK_MS = 5_000;
+/** A root without a file. */
+const NO_ROOT = "0".repeat(64);
+
+/** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
+export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
+  const { chainId, contract, rpcUrl, allowHttp } = chain;
+  const identity = { chain_id: chainId, contract };
+  try {
+    return await withTimeLimit(async (signal) => {
+      const { maxBytes } = RPC_LIMITS;
+      const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs: CHECK_MS, signal, allowHttp });
+      const registry = await Registry.connect(call, contract, { ...DEFAULT_RETRY, retries: 0 });
+      await registry.chain.verifyChainId(chainId);
+      const { owner } = registry;
+      const [block, balance, fee] = await Promise.all([
+        registry.chain.block("latest"),
+        registry.chain.request("eth_getBalance", [owner, "latest"], parseQuantity),
+        registry.chain.request("eth_gasPrice", [], parseQuantity),
+      ]);
+      const state = { block: block.number, owner, balance: String(balance), fee: String(fee) };
+      return { ...identity, error: undefined, state };
+    });
+  } catch (error) {
+    return { ...identity, error, state: null };
+  }
+}
+
+/** Checks that the store of each region's Merkle-tree files can be read. */
+export function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
+  return Promise.all(
+    REGIONS.map(async (region) => {
+      const location = files[region];
+      try {
+        await withTimeLimit(async () => (await openStore(location)).get(NO_ROOT));
+        return { region, location, error: undefined };
+      } catch (error) {
+        const isMissing = error instanceof KeyrootError && error.code === "FILE_NOT_FOUND";
+        return { region, location, error: isMissing ? undefined : error };
+      }
+    }),
+  );
+}
+
+/** @throws TransportError TIMEOUT */
+async function withTimeLimit<T>(check: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = async () => {
+    await sleep(CHECK_MS, undefined, { signal: ended.signal });
+    throw new TransportError("TIMEOUT", `No response within ${CHECK_MS} ms.`);
+  };
+  try {
+    const checking = check(ended.signal);
+    checking.catch(() => undefined);
+    return await Promise.race([checking, late()]);
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,347 @@
+import { KeyrootError } from "keyroot/internal/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import {
+  endpointSender,
+  keyDiffers,
+  type MerkleFileStore,
+  openStore,
+  publish,
+  type PublishEvent,
+  Registry,
+  type SendTransaction,
+  type Signer,
+  signingSender,
+} from "@keyroot/operator/publisher";
+import { type Author, SERVICE } from "../api/base/author.ts";
+import { type Databases, distinctRegions } from "../api/database/database.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import { PublicationStore } from "../publishing/publications.ts";
+import { DatabaseJournal } from "./databaseJournal.ts";
+import type { ChainConfig } from "../config/chainConfig.ts";
+import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.ts";
+import type { PublishedBatch } from "../publishing/publisherReport.ts";
+import { countFailure, type Difference, writeReport } from "../publishing/publisherState.ts";
+import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
+import { checkChain, checkStores } from "./checkParts.ts";
+import { releaseBlocked } from "./releaseBlocked.ts";
+import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
+import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
+import { type Reconciliation, reconcile } from "./reconcile.ts";
+import { RootCheck } from "./rootCheck.ts";
+import { usersByRoot } from "./usersByRoot.ts";
+
+export interface KeyPublisherOptions {
+  /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
+  holdOnConflict?: boolean;
+  /** Seconds between two scheduled publications, for the report. Default: null, for no schedule. */
+  every?: number | null;
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
+  /**
+   * Receives each difference that a round finds, and the error of the failed check. The code KEY_DIFFERS means that another
+   * publisher published another key for a user. The published key then replaces the registered key.
+   */
+  onDifference?: (difference: Difference, error: unknown) => void;
+  /** Receives the error of each region whose keys could not be published. */
+  onRegionFailed?: (region: Region, error: unknown) => void;
+}
+
+/** Number of recent blocks from which a reorganization may remove roots. Roots in these blocks are checked again. */
+const REORGANIZATION_BLOCKS = 128;
+/** Time between two checks of a published root, in ms. */
+const RECHECK_MS = 24 * 60 * 60 * 1000;
+/**
+ * Maximum duration of a `recheck` call in ms. No other call can publish during a `recheck` call. The next `recheck`
+ * call continues.
+ */
+const RECHECK_LIMIT_MS = 10 * 60 * 1000;
+
+/** Maximum attempts to publish a region's keys. If a partner is suspended during an attempt, a new attempt follows. */
+const MAX_ATTEMPTS = 5;
+
+interface Round {
+  registry: Registry;
+  check: RootCheck;
+  send: SendTransaction;
+  fenced: Fenced;
+  author: Author;
+}
+
+/** Publishes the keys that users registered. */
+export class KeyPublisher {
+  readonly #databases: Databases;
+  readonly #publications: PublicationStore;
+  readonly #requests: PublishRequests;
+  readonly #chain: ChainConfig;
+  readonly #signer: Signer | undefined;
+  readonly #holdOnConflict: boolean;
+  readonly #every: number | null;
+  readonly #now: () => number;
+  readonly #onDifference: (difference: Difference, error: unknown) => void;
+  readonly #onRegionFailed: (region: Region, error: unknown) => void;
+
+  /** @param signer signs as the registry's owner. Undefined if the chain's endpoint signs */
+  constructor(
+    databases: Databases,
+    chain: ChainConfig,
+    signer: Signer | undefined,
+    { holdOnConflict = false, every = null, now = Date.now, ...receivers }: KeyPublisherOptions = {},
+  ) {
+    this.#databases = databases;
+    this.#publications = new PublicationStore(databases);
+    this.#requests = new PublishRequests(databases.home);
+    this.#holdOnConflict = holdOnConflict;
+    this.#chain = chain;
+    this.#signer = signer;
+    this.#every = every;
+    this.#now = now;
+    this.#onDifference = receivers.onDifference ?? (() => undefined);
+    this.#onRegionFailed = receivers.onRegionFailed ?? (() => undefined);
+  }
+
+  /**
+   * Publishes all keys after their hold period, region by region. If a region fails, publishes the other regions, and
+   * then throws the first region's error. In each region, first finishes an unfinished plan, with the plan's roots. Keys
+   * in a plan can no longer be withdrawn. The process may end at any time, because the plan is in the database. The next
+   * call reads the plan's progress from the chain.
+   * @param author the actor in the audit log. Default: the service
+   * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
+   * `publish` function
+   */
+  publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+    return withLease(this.#databases.home, (fenced, lost) => this.#publish(author, fenced, lost));
+  }
+
+  /**
+   * Takes the waiting requests to publish now, if there are any. A request stays open if the process ends or loses the
+   * lease, and then the next publisher takes it.
+   * @throws ArgumentError PUBLISHER_RUNNING if another publisher is publishing
+   */
+  async publishRequested(): Promise<void> {
+    if ((await this.#requests.listOpen()).length === 0) return;
+    await withLease(this.#databases.home, async (fenced, lost) => {
+      const open = await this.#requests.listOpen();
+      const [first] = open;
+      if (first === undefined) return;
+      await fenced((transaction) => updateRequests(transaction, open, { started: this.#now() }));
+      const outcome = await this.#publish(first.author, fenced, lost).then(
+        (batches) => ({ batches, error: null }),
+        (error: unknown) => ({ batches: [], error: codeOf(error), cause: error }),
+      );
+      const { batches, error } = outcome;
+      await fenced((transaction) => updateRequests(transaction, open, { ended: this.#now(), batches, error }));
+      if ("cause" in outcome) throw outcome.cause;
+    });
+  }
+
+  async #publish(author: Author, fenced: Fenced, lost: AbortSignal): Promise<PublishedBatch[]> {
+    try {
+      return await this.#publishRegions(author, fenced, lost);
+    } catch (error) {
+      if (!isPublisherRunning(error)) await countFailure(this.#databases.home, codeOf(error)).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #publishRegions(author: Author, fenced: Fenced, lost: AbortSignal): Promise<PublishedBatch[]> {
+    const registry = await this.#connect(lost);
+    const check = await this.#openCheck(registry, lost);
+    const send = await this.#senderFor(registry);
+    const done: PublishedBatch[] = [];
+    const errors: unknown[] = [];
+    for (const region of REGIONS) {
+      try {
+        done.push(...(await this.#tryRegion(region, { registry, check, send, fenced, author })));
+      } catch (error) {
+        if (lost.aborted || isPublisherRunning(error)) throw error;
+        this.#onRegionFailed(region, error);
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+    return done;
+  }
+
+  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. @throws as `#publishRegion` */
+  async #tryRegion(region: Region, round: Round): Promise<PublishedBatch[]> {
+    await this.#recheckRecent(region, round.check);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#publishRegion(region, round);
+      } catch (error) {
+        const isBlocked = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+        if (!isBlocked || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /**
+   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended or a user was deactivated before the batch was
+   * sent, and the errors of the operator package's `publish` function
+   */
+  async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
+    const journal = await this.#openJournal(region, fenced);
+    await releaseBlocked(this.#databases.regions[region], region, journal, registry);
+    const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
+    if (records.length === 0) return [];
+    const { chainId, limits, confirmations, files } = this.#chain;
+    const events: PublishEvent[] = [];
+    const { published, differing } = await publish(records, {
+      ...{ registry, chainId, limits, send, journal },
+      store: await openStore(files[region]),
+      finality: { confirmations },
+      onEvent: (event) => events.push(event),
+    });
+    for (const [root, users] of Map.groupBy(differing, (user) => user.root))
+      this.#onDifference({ region, root, code: "KEY_DIFFERS" }, keyDiffers(users));
+    const own = new Set(published.map(({ root }) => root));
+    const final = await check.finalBlock(Math.max(0, ...published.map(({ blockNumber }) => blockNumber)));
+    const confirmed = await this.#confirm(region, usersByRoot(published, events), check, final, author);
+    return confirmed.filter(({ root }) => own.has(root));
+  }
+
+  /**
+   * Counts the registered keys that the next call of `publish` would publish.
+   * @param overdueSeconds the minimum number of seconds since a key could have been published
+   */
+  countPublishable(overdueSeconds?: number): Promise<number> {
+    return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
+  }
+
+  /**
+   * Checks the chain and the stores, and stores the result for the service.
+   * @returns the parts that fail, with their errors
+   */
+  async report(): Promise<{ part: string; error: unknown }[]> {
+    const [chain, stores] = await Promise.all([checkChain(this.#chain), checkStores(this.#chain)]);
+    const withCode = <Part extends { error: unknown }>(part: Part) => ({
+      ...part,
+      error: part.error === undefined ? null : codeOf(part.error),
+    });
+    await writeReport(this.#databases.home, {
+      chain: withCode(chain),
+      stores: stores.map(withCode),
+      every: this.#every,
+    });
+    const parts = [
+      { part: "the chain", error: chain.error },
+      ...stores.map(({ region, error }) => ({ part: `the store of ${region}`, error })),
+    ];
+    return parts.filter(({ error }) => error !== undefined);
+  }
+
+  /**
+   * Compares published roots with the chain and the roots' files. Skips roots that were compared within the last 24
+   * hours. A call ends after 10 minutes, so that keys can be published. The next call continues.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
+   */
+  recheck(): Promise<Recheck> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const check = await this.#openCheck(await this.#connect(lost), lost);
+      const before = this.#now() - RECHECK_MS;
+      for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
+      return recheck(this.#recheckOptions(check), before, this.#now() + RECHECK_LIMIT_MS);
+    });
+  }
+
+  /**
+   * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
+   */
+  reconcile(): Promise<Reconciliation> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const registry = await this.#connect(lost);
+      return reconcile(this.#recheckOptions(await this.#openCheck(registry, lost)));
+    });
+  }
+
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
+  async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
+    const { contract, chainId, allowHttp } = this.#chain;
+    const { maxBytes, timeoutMs } = RPC_LIMITS;
+    const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
+    const registry = await Registry.connect(call, contract);
+    await registry.chain.verifyChainId(chainId);
+    return registry;
+  }
+
+  /**
+   * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
+   * the root's file is verified and the root is read at a final block. The next round tries the remaining roots again.
+   */
+  async #confirm(
+    region: Region,
+    usersOf: ReadonlyMap<string, readonly UserID[]>,
+    check: RootCheck,
+    final: number,
+    author: Author,
+  ): Promise<PublishedBatch[]> {
+    const confirmed: PublishedBatch[] = [];
+    for (const [root, userIDs] of usersOf) {
+      try {
+        const { added, blockHash, records } = await check.check(root, userIDs, final);
+        if (added === undefined || blockHash === undefined) continue;
+        const { transactionHash: transaction, blockNumber: block } = added;
+        await this.#publications.adoptPublished(region, { root, blockHash, ...added }, records, this.#now(), author);
+        confirmed.push({ root, users: records.length, transaction, block });
+      } catch (error) {
+        if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+        await this.#publications.noteCheck(region, root, error.code, this.#now());
+        this.#onDifference({ region, root, code: error.code }, error);
+      }
+    }
+    return confirmed;
+  }
+
+  #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
+    return DatabaseJournal.open(this.#databases.home, fenced, region, {
+      onPlan: async ({ batches }) => {
+        for (const { root, userIDs } of batches)
+          await this.#publications.markSubmitted(region, root, userIDs, this.#now());
+      },
+      onFirstAttempt: async (root) => {
+        if (!(await this.#publications.hasBlocked(region, root))) return;
+        const message = `A partner or a user in the batch ${root} was suspended or deactivated. The next round publishes the batch without these users.`;
+        throw new ServiceError(403, "PARTNER_SUSPENDED", message);
+      },
+    });
+  }
+
+  /** Checks the roots of recent blocks again, because a chain reorganization may have removed these roots. */
+  async #recheckRecent(region: Region, check: RootCheck): Promise<void> {
+    const final = await check.finalBlock();
+    const recent = await this.#publications.publishedSince(region, final - REORGANIZATION_BLOCKS);
+    const roots = await check.rootsOf(
+      recent.map(({ userID }) => userID),
+      final,
+    );
+    for (const { root } of recent.filter(({ root }, i) => roots[i] !== root))
+      await recheckRoot(root, region, final, this.#recheckOptions(check), this.#now() - RECHECK_MS);
+  }
+
+  #recheckOptions(check: RootCheck): RecheckOptions {
+    return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
+  }
+
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
+  async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
+    const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
+    const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
+    const stores = {} as Record<Region, MerkleFileStore>;
+    for (const region of REGIONS) stores[region] = await openStore(files[region]);
+    return new RootCheck({ registries: [registry, ...second], stores, chainId, confirmations, now: this.#now });
+  }
+
+  async #senderFor(registry: Registry): Promise<SendTransaction> {
+    const { chainId } = this.#chain;
+    if (this.#signer === undefined) return endpointSender(registry, chainId);
+    const { chain, contract, owner } = registry;
+    return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
+  }
+}
+
+/** Returns an error's code. UNEXPECTED stands for errors without a code. */
+function codeOf(error: unknown): string {
+  return error instanceof KeyrootError ? error.code : "UNEXPECTED";
+}

@@ -1,0 +1,102 @@
+import { VerificationError } from "keyroot/internal/errors";
+import { type KeyRecord, REGIONS, type Region } from "keyroot/internal/identity";
+import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
+import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
+import { and, asc, eq, gt, isNotNull } from "../api/database/drizzle.ts";
+import pMap from "p-map";
+import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
+import { publicKeys } from "../keys/tables.ts";
+import { batchShares } from "../publishing/tables.ts";
+import { batches } from "../keys/tables.ts";
+
+/** The result of comparing the files in all stores with the published roots. */
+export interface RebuiltFiles {
+  /** Number of files that the stores should have. */
+  files: number;
+  /** Roots with a missing file that was rebuilt. */
+  missing: string[];
+  /** Roots with a damaged file that was rebuilt. */
+  damaged: string[];
+  /** Roots with a missing or damaged file that cannot be rebuilt, because the databases' keys have another root. */
+  lost: string[];
+}
+
+/** The number of roots that are read from the database at once. */
+const PAGE = 100;
+const CONCURRENT_FILES = 4;
+
+/**
+ * Verifies the files of all published roots. Each file is read from the store of the users' region. Rebuilds missing
+ * and damaged files from the databases' keys. A rebuilt file has the same root and the same bytes as the original file.
+ * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
+ */
+export async function rebuildFiles(
+  databases: Databases,
+  stores: Record<Region, MerkleFileStore>,
+): Promise<RebuiltFiles> {
+  const result: RebuiltFiles = { files: 0, missing: [], damaged: [], lost: [] };
+  for (const region of REGIONS) {
+    for (let after = ""; ;) {
+      const roots = await listRoots(databases.regions[region], region, after);
+      await pMap(
+        roots,
+        async (root) => {
+          const state = await rebuildFile(root, stores[region], databases);
+          if (state !== "valid") result[state].push(root);
+        },
+        { concurrency: CONCURRENT_FILES },
+      );
+      result.files += roots.length;
+      const last = roots.at(-1);
+      if (last === undefined) break;
+      after = last;
+    }
+  }
+  return result;
+}
+
+async function rebuildFile(
+  root: string,
+  store: MerkleFileStore,
+  databases: Databases,
+): Promise<"valid" | "missing" | "damaged" | "lost"> {
+  const stored = await findStored(root, store);
+  if (stored !== undefined && isFileOf(stored, root)) return "valid";
+  const file = makeMerkleFile(await recordsOf(root, databases));
+  if (file.tree.root !== root) return "lost";
+  await store.put(file, { replace: true });
+  return stored === undefined ? "missing" : "damaged";
+}
+
+function isFileOf(bytes: Uint8Array, root: string): boolean {
+  try {
+    parseMerkleFile(bytes, root);
+    return true;
+  } catch (error) {
+    if (error instanceof VerificationError) return false;
+    throw error;
+  }
+}
+
+/** Lists the next published roots of a region's users, in order. */
+async function listRoots(database: Database, region: Region, after: string): Promise<string[]> {
+  const found = await database
+    .selectDistinct({ root: batchShares.root })
+    .from(batchShares)
+    .innerJoin(batches, eq(batches.root, batchShares.root))
+    .where(and(eq(batchShares.region, region), gt(batchShares.root, after), isNotNull(batches.blockNumber)))
+    .orderBy(asc(batchShares.root))
+    .limit(PAGE);
+  return found.map(({ root }) => root);
+}
+
+/**
+ * Returns the keys under a root from all regions. Another publisher may have put keys from several regions into one
+ * file.
+ */
+function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
+  const { userID, pubKey, keyID } = publicKeys;
+  return readAll(regionalDatabases(databases), (database) =>
+    database.select({ userID, pubKey, keyID }).from(publicKeys).where(eq(publicKeys.root, root)),
+  );
+}

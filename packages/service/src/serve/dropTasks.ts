@@ -1,0 +1,36 @@
+import type { RepeatedTask } from "../api/base/repeatedTasks.ts";
+import { EVENT_DAYS } from "../webhooks/events.ts";
+import type { ServiceContext } from "./context.ts";
+
+const MINUTE_MS = 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Returns the tasks that delete old data. @param auditDays days for which the audit log is kept. 0 keeps all of it */
+export function dropTasks(
+  {
+    refreshTokens,
+    rateLimits,
+    challenges,
+    sessions,
+    auditLog,
+    webhookEndpoints,
+    webhookDeliveries,
+    now,
+  }: ServiceContext,
+  auditDays: number,
+): RepeatedTask[] {
+  const tasks: [name: string, intervalMs: number, run: RepeatedTask["run"]][] = [
+    ["deleting sealed tokens", HOUR_MS, () => refreshTokens.dropSealed(now())],
+    ["deleting expired challenges", HOUR_MS, () => challenges.dropExpired(now())],
+    ["deleting counts of requests", MINUTE_MS, () => rateLimits.dropExpired()],
+    ["deleting expired sessions", 10 * MINUTE_MS, () => sessions.dropExpired(now())],
+    ["deleting old events", HOUR_MS, () => webhookDeliveries.dropEvents(now() - EVENT_DAYS * DAY_MS)],
+    ["deleting ended webhook secrets", HOUR_MS, () => webhookEndpoints.dropEnded(now())],
+  ];
+  if (auditDays > 0) {
+    const drop = (signal: AbortSignal) => auditLog.drop(now() - auditDays * DAY_MS, signal);
+    tasks.push(["deleting old entries of the audit log", 10 * MINUTE_MS, drop]);
+  }
+  return tasks.map(([name, intervalMs, run]) => ({ name, intervalMs, run }));
+}

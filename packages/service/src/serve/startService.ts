@@ -1,0 +1,186 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import { checkAllBuiltins } from "keyroot/internal/input";
+import { onFreePort } from "@keyroot/operator/shared";
+import { Cleanup } from "../api/base/cleanup.ts";
+import { TransportError } from "../api/base/errors.ts";
+import { makeApp } from "./app.ts";
+import { rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "../config/serviceConfig.ts";
+import { refuseReuse } from "../api/baseApp.ts";
+import { makeContext, type ServiceContext } from "./context.ts";
+import type { App } from "../api/defineOperation.ts";
+import { makeLogger } from "../api/logger.ts";
+import { makeMonitoring, type Monitoring } from "../api/monitoring.ts";
+import { readConfig } from "../config/readConfig.ts";
+import { checkMigrations, type Databases, openDatabases } from "../api/database/database.ts";
+import { makeSigningKey, readSigningKeys, toSigningKeys } from "../tokens/signingKeys.ts";
+import { WebhookKeys } from "../webhooks/webhookKeys.ts";
+import { SERVICE_VARIABLES } from "../config/variables.ts";
+import { every } from "../api/base/repeatedTasks.ts";
+import { dropTasks } from "./dropTasks.ts";
+import { observePublisher } from "./publisherMetrics.ts";
+import { DeliveryWorker } from "../webhooks/deliveryWorker.ts";
+
+/** A running service. */
+export interface RunningService {
+  /** The service's URL, `http://<address>:<port>`, without a trailing slash. */
+  readonly url: string;
+  /**
+   * The base URL of /healthz, /readyz and /metrics, without a trailing slash. Undefined if the service has no
+   * monitoring port.
+   */
+  readonly monitoringUrl: string | undefined;
+  /**
+   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then the service accepts no more
+   * requests, finishes the requests in progress, and closes the databases.
+   */
+  close(): Promise<void>;
+}
+
+/** Options of `startService`: the configuration and open databases. */
+export interface StartServiceOptions extends ServiceConfig {
+  /** Open databases with all tables, which `close` leaves open. Default: the service opens the configured databases. */
+  databases?: Databases | undefined;
+  /** Whether the service uses the next free port if its port is in use, for a local stack. Default: false. */
+  nextFreePort?: boolean | undefined;
+}
+
+/**
+ * Starts the partner service. Opens the databases, checks the databases' tables, and starts to listen. In PGlite, also
+ * creates the tables.
+ * @param options the configuration. Default: `readConfig(process.env)`
+ * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
+ * @example
+ * ```ts
+ * import { startService } from "@keyroot/service";
+ *
+ * const service = await startService({ adminToken: process.env.ADMIN_TOKEN, port: 0, databaseFolder: null });
+ * console.log(service.url);
+ * await service.close();
+ * ```
+ */
+export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
+  checkAllBuiltins();
+  const { databases: opened, nextFreePort = false, ...fields } = options;
+  const config = resolveConfig(fields);
+  const { stage, adminToken, registry, holdOnConflict, trustedProxies } = config;
+
+  await using starting = new Cleanup();
+  const signingKeys =
+    config.signingKeys === undefined
+      ? await toSigningKeys([await makeSigningKey()])
+      : await readSigningKeys(config.signingKeys);
+  const webhookKeys = await webhookKeysOf(config);
+  const databases =
+    opened ??
+    starting.use(
+      await openDatabases({
+        url: config.databaseUrl,
+        regionUrls: config.regionUrls,
+        folder: config.databaseFolder,
+        connections: config.connections,
+      }),
+    );
+  if (opened === undefined && config.databaseUrl === undefined) await databases.migrate();
+  await checkMigrations(databases);
+
+  const logger = makeLogger(config.logLevel);
+  const context = makeContext({
+    databases,
+    signingKeys,
+    issuer: config.serviceUrl ?? `urn:keyroot:${stage}`,
+    serviceUrl: config.serviceUrl,
+    explorerUrl: config.explorerUrl,
+    blockExplorerUrl: config.blockExplorerUrl,
+    registry,
+    holdPeriodMs: config.holdPeriod * 1000,
+    holdOnConflict,
+    stage,
+    rateLimits: rateLimitsOf(config),
+    adminToken,
+    webhookKeys,
+    webhooks: { allowPrivate: config.webhooksPrivate },
+  });
+  const { webhookEndpoints, webhookDeliveries, publisher } = context;
+  await webhookEndpoints.checkKeys();
+  for (const task of dropTasks(context, config.auditDays)) starting.defer(every(task, logger));
+
+  // Monitoring closes after the API, so that /readyz can report that the service is stopping.
+  const countPending = (limit: number) => webhookDeliveries.countPending(limit);
+  const monitoring = makeMonitoring({
+    ...{ databases, logger, rateLimit: config.rateLimit },
+    countPending,
+    addMetrics: (metrics) => {
+      if (publisher !== undefined) observePublisher(metrics, publisher);
+    },
+  });
+  starting.defer(() => monitoring.app.close());
+  if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
+  const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
+  starting.defer(() => app.close());
+
+  const { monitoringPort } = config;
+  const monitoringUrl =
+    monitoringPort === null
+      ? undefined
+      : await listen(monitoring.app, config.host, monitoringPort, SERVICE_VARIABLES.monitoringPort);
+  const url = nextFreePort
+    ? await onFreePort(config, (port) => bind(app, config.host, port))
+    : await listen(app, config.host, config.port, SERVICE_VARIABLES.port);
+  const running = starting.move();
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    monitoring.stop();
+    refuseReuse(app);
+    await sleep(config.shutdownDelay * 1000);
+    await running[Symbol.asyncDispose]();
+  };
+  return { url, monitoringUrl, close: () => (closed ??= close()) };
+}
+
+/**
+ * @param variable the environment variable that sets the port
+ * @returns the URL
+ * @throws TransportError PORT_UNAVAILABLE
+ */
+async function listen(app: App, host: string, port: number, variable: string): Promise<string> {
+  try {
+    return await bind(app, host, port);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}). Stop the other program, or set ${variable} to another port.`;
+    throw new TransportError("PORT_UNAVAILABLE", message, { cause });
+  }
+}
+
+/** @returns the URL */
+async function bind(app: App, host: string, port: number): Promise<string> {
+  await app.listen({ host, port });
+  const { address, family, port: bound } = app.server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+}
+
+/**
+ * Reads or makes the keys for webhook secrets. A database in memory gets a new key, because both end with the process.
+ */
+async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
+  if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
+  return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;
+}
+
+/** @returns a function that stops deliveries after the requests in progress */
+function deliverInBackground(
+  { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now }: ServiceContext,
+  { observeDelivery: onAttempt }: Monitoring,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const worker = new DeliveryWorker({ endpoints, deliveries, sender, logger, now, onAttempt });
+  const ended = worker.run();
+  return async () => {
+    await worker.stop();
+    await ended;
+    sender[Symbol.dispose]();
+  };
+}

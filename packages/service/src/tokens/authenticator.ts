@@ -1,0 +1,96 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { ServiceError } from "../api/base/errors.ts";
+import { partnerSuspended } from "../api/authenticate.ts";
+import type { TokenAuthenticator } from "../api/context.ts";
+import type { RefreshTokenStore } from "./refreshTokens.ts";
+import type { Refusal } from "./tokenState.ts";
+import { userDeactivated } from "../users/userErrors.ts";
+import type { AccessTokens } from "./accessTokens.ts";
+import type { Principal, PrincipalOf } from "../api/base/principals.ts";
+import { hashSecret } from "../api/database/secrets.ts";
+
+/** Identifies the caller of a request by the request's bearer token. */
+export class Authenticator implements TokenAuthenticator {
+  readonly #accessTokens: AccessTokens;
+  readonly #refreshTokens: RefreshTokenStore;
+  readonly #adminTokenHash: Buffer | undefined;
+
+  /** @param adminToken the admin token. Undefined disables admin operations */
+  constructor(accessTokens: AccessTokens, refreshTokens: RefreshTokenStore, adminToken: string | undefined) {
+    this.#accessTokens = accessTokens;
+    this.#refreshTokens = refreshTokens;
+    this.#adminTokenHash = adminToken === undefined ? undefined : Buffer.from(hashSecret(adminToken));
+  }
+
+  /**
+   * Returns the principal of the request's access token. The principal must be of the required kind.
+   * @param now milliseconds since 1970
+   * @param suspendedToo whether tokens of suspended partners are accepted
+   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and the codes
+   * of `AccessTokens.verify`
+   */
+  async principalOf<Kind extends Principal["kind"]>(
+    request: FastifyRequest,
+    kind: Kind,
+    now: number,
+    suspendedToo: boolean,
+  ): Promise<PrincipalOf<Kind>> {
+    const token = bearerTokenOf(request);
+    try {
+      const principal = await this.#accessTokens.verify(token, kind, now);
+      const refusal = await this.#refreshTokens.refusalOf(principal, now);
+      if (refusal !== undefined && !(suspendedToo && refusal === "suspended")) throw tokenRefused(refusal);
+      this.#accessTokens.setAccepted(token, true);
+      return principal;
+    } catch (error) {
+      // A database error does not show whether the token is accepted.
+      if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
+      throw error;
+    }
+  }
+
+  /** Whether the request's access token was accepted at the token's last use and has not expired. Sends no query. */
+  isKnown(request: FastifyRequest, now: number): boolean {
+    const token = findBearerToken(request);
+    return token !== undefined && this.#accessTokens.isAccepted(token, now);
+  }
+
+  /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
+  requireAdmin(request: FastifyRequest): void {
+    // Compare hashes, because `timingSafeEqual` requires values of equal length.
+    const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
+    if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
+    const message = "The token is not the service's admin token. Use the token in its KEYROOT_ADMIN_TOKEN variable.";
+    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", message);
+  }
+}
+
+/** The error for a valid token that the service rejects. */
+export function tokenRefused(refusal: Refusal): ServiceError {
+  switch (refusal) {
+    case "revoked":
+      return new ServiceError(
+        401,
+        "ACCESS_TOKEN_REVOKED",
+        "The refresh token of this access token was revoked. Get a new refresh token.",
+      );
+    case "suspended":
+      return partnerSuspended();
+    case "deactivated":
+      return userDeactivated();
+  }
+}
+
+/** Returns the token of an `Authorization: Bearer <token>` header (RFC 6750, section 2.1). */
+function findBearerToken({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
+}
+
+/** @throws ServiceError ACCESS_TOKEN_MISSING */
+function bearerTokenOf(request: FastifyRequest): string {
+  const token = findBearerToken(request);
+  if (token !== undefined) return token;
+  const message = "The request has no bearer token. Send it in the header Authorization: Bearer <token>.";
+  throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
+}

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { parseAccountFile, slotIDOf } from "keyroot/account";
+import { verifySignatures } from "../../../packages/keyroot/src/account/keyStatement.ts";
+import { type Mutant, runHistories } from "../../support/account/accountModel.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
+import { SEED } from "../../support/faults.ts";
+
+/** `ACCOUNT_HISTORIES=1000000 npm test -- test/keyroot/account/model.test.ts` runs more histories. */
+const COUNT = Number(process.env["ACCOUNT_HISTORIES"] ?? 20_000);
+const MUTANT_COUNT = 1500;
+
+/** Verifiers with one deliberate fault. */
+const MUTANTS: Record<string, Mutant> = {
+  "skips slots without a statement": (verify, current) => (source, userID, place) => {
+    const key = verify(source, userID, place);
+    const { account } = parseAccountFile(source);
+    let { nextNumber } = key;
+    while (current().slots[nextNumber] !== undefined) nextNumber++;
+    return { ...key, nextNumber, nextSlotID: slotIDOf(account, nextNumber) };
+  },
+  "does not look at later slots": (verify) => (source, userID, place) => {
+    const key = verify(source, userID, place);
+    return { ...key, nextSlotID: slotIDOf(parseAccountFile(source).account, 2 ** 32 - 1) };
+  },
+  "accepts any key in the slot": (verify, current) => (source, userID, place) => {
+    const key = verify(source, userID, place);
+    return { ...key, publicKey: current().slots[key.number]?.key ?? key.publicKey };
+  },
+  "ignores the threshold": (verify) => (source, userID, place) => {
+    try {
+      return verify(source, userID, place);
+    } catch (error) {
+      const { account, statements } = parseAccountFile(source);
+      if (account.userID !== userID || statements.length > 1) throw error;
+      const [statement] = statements;
+      verifySignatures({ ...account, threshold: statement.signatures.length }, statement);
+      return authorizedBy(source);
+    }
+  },
+  "ignores the signatures": (verify) => (source, userID, place) => {
+    try {
+      return verify(source, userID, place);
+    } catch (error) {
+      if (parseAccountFile(source).account.userID !== userID) throw error;
+      return authorizedBy(source);
+    }
+  },
+};
+
+/** What a file authorizes if nothing but its form is checked. */
+function authorizedBy(source: Uint8Array) {
+  const { account, statements } = parseAccountFile(source);
+  const [{ number, publicKey = "" }] = statements;
+  const nextNumber = number + statements.length;
+  const [slotID, nextSlotID] = [slotIDOf(account, number), slotIDOf(account, nextNumber)];
+  return { number, slotID, publicKey, nextNumber, nextSlotID };
+}
+
+describe("the reference model of accounts", () => {
+  it(`agrees with the verifier on ${COUNT} hostile histories, which accepts no false and no older key`, async function () {
+    this.timeout(COUNT > 20_000 ? 0 : ENDLESS_MS);
+    const { accepted, refused, ...findings } = await runHistories(COUNT, SEED);
+    if (COUNT > 20_000) process.stdout.write(`${JSON.stringify({ accepted, refused, ...findings, SEED }, null, 2)}\n`);
+    const none = { unauthorized: 0, outdated: 0, different: 0, first: undefined };
+    expect(findings, `FAULTS_SEED=${SEED}`).to.deep.equal(none);
+    expect(accepted).to.be.above(COUNT / 20);
+    const codes = ["ACCOUNT_MISSING", "ACCOUNT_INVALID", "ACCOUNT_MISMATCH", "KEY_STATEMENT_INVALID"];
+    expect(Object.keys(refused)).to.include.members([...codes, "SUCCESSOR_UNPROVEN", "NOT_PUBLISHED"]);
+  });
+
+  for (const [name, mutant] of Object.entries(MUTANTS))
+    it(`finds a verifier that ${name}`, async function () {
+      this.timeout(ENDLESS_MS);
+      const { unauthorized, outdated } = await runHistories(MUTANT_COUNT, SEED, mutant);
+      expect(unauthorized + outdated, `FAULTS_SEED=${SEED}`).to.be.above(0);
+    });
+});

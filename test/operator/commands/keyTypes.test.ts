@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { spawnSync } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import type { KeyRecord } from "keyroot";
+import { TYPES, type TypeName } from "../../support/data/keysOfTypes.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { describeWithProgram } from "../../support/processes/commandLine.ts";
+
+const CHECKER = join(import.meta.dirname, "../../../examples/python/check_file.py");
+
+describeWithProgram("keyroot with key types", (keyroot) => {
+  const folder = temporaryFolder();
+  let stack: Stack;
+  let target: string[];
+
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    const { contract, rpcUrl, merkleUrl } = stack;
+    target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
+  });
+
+  after(() => stack.close());
+
+  /** Writes the records of sample users. @returns the path of the file, and the records */
+  const sampleUsers = async (type: TypeName): Promise<[string, KeyRecord[]]> => {
+    const { code, stdout } = await keyroot.run(["sample-users", "--count", "6", "--key-type", type]);
+    expect(code).to.equal(0);
+    const path = join(folder.path, `${type}.jsonl`);
+    await writeFile(path, stdout);
+    return [
+      path,
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as KeyRecord),
+    ];
+  };
+  const csvOf = async (records: readonly KeyRecord[]) => {
+    const path = join(folder.path, "users.csv");
+    const rows = records.map(({ userID, pubKey, keyID }) => [userID, pubKey, keyID].join());
+    await writeFile(path, ["userID,pubKey,keyID", ...rows].join("\n"));
+    return path;
+  };
+
+  for (const type of TYPES) {
+    const typed = ["--key-type", type];
+    const run = (command: readonly string[]) => keyroot.json([...command, ...typed, ...target]);
+
+    it(`publishes, verifies, audits and watches keys of ${type}`, async () => {
+      const [path, records] = await sampleUsers(type);
+      const [{ userID, pubKey }] = records as [KeyRecord];
+      const published = await keyroot.run([
+        ...["publish", "--records", await csvOf(records), "--files", stack.filesDir, ...typed, ...target],
+      ]);
+      expect(published.code, published.stderr).to.equal(0);
+
+      const verified = await run(["verify", userID, "--expected-public-key", pubKey]);
+      expect(verified.json["record"]).to.include({ userID, pubKey });
+      const made = await run(["bundle", userID, "--files", stack.filesDir]);
+      const { path: bundle } = made.json["bundle"] as { path: string };
+      const trust = ["--trust", `pinned-block:${(made.json["block"] as { hash: string }).hash}`];
+      const place = ["--contract", stack.contract, "--chain-id", String(stack.chainId)];
+      const read = await keyroot.json(["verify", "--bundle", bundle, ...trust, ...place, ...typed]);
+      expect(read.json["record"]).to.include({ userID, pubKey });
+      const untyped = await keyroot.run(["verify", "--bundle", bundle, ...trust, ...place]);
+      expect(untyped.code).to.equal(1);
+      expect(untyped.stderr).to.include("KEY_TYPE_MISMATCH").and.to.include("Curve41417");
+
+      const root = String(verified.json["root"]);
+      const file = join(stack.filesDir, `${root}.json`);
+      expect((await keyroot.run(["check-file", file, ...typed])).code).to.equal(0);
+      expect((await keyroot.run(["check-file", file])).stderr).to.include("KEY_TYPE_MISMATCH");
+      const watched = await keyroot.run([
+        "watch",
+        "--once",
+        "--records",
+        path,
+        "--from-block",
+        "0",
+        ...typed,
+        ...target,
+      ]);
+      // Earlier tests have published files of other types in this registry.
+      if (type === TYPES[0]) expect([watched.code, watched.stderr]).to.deep.equal([0, ""]);
+    });
+  }
+
+  it("audits a registry with its key type, and finds every file invalid with another type", async () => {
+    const other = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    try {
+      const { contract, rpcUrl, merkleUrl, filesDir, chainId } = other;
+      const place = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(chainId)];
+      const [path] = await sampleUsers("p256");
+      const typed = ["--key-type", "p256"];
+      await keyroot.run(["publish", "--records", path, "--files", filesDir, ...typed, ...place]);
+      const state = ["--state", join(folder.path, "audit.sqlite"), "--skip-known-files"];
+      const audit = (...options: string[]) => keyroot.json(["audit", ...place, ...state, ...options]);
+      expect(await audit(...typed)).to.include({ code: 0 });
+      const refused = await keyroot.run(["audit", ...place, ...state, "--key-type", "x25519"]);
+      expect(refused.code).to.equal(2);
+      expect(refused.stderr).to.match(/STATE_INVALID.* key type p256, but this audit has the key type x25519/s);
+      const fresh = await audit("--key-type", "x25519", "--fresh");
+      expect(fresh.code).to.equal(1);
+      expect(JSON.stringify(fresh.json)).to.include("KEY_TYPE_MISMATCH");
+      expect(await audit(...typed, "--fresh")).to.include({ code: 0 });
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("takes the key type from KEYROOT_KEY_TYPE, and refuses unknown types", async () => {
+    const env = { KEYROOT_KEY_TYPE: "x25519" };
+    const { stdout } = await keyroot.run(["sample-users", "--count", "1"], { env });
+    expect(Buffer.from((JSON.parse(stdout) as KeyRecord).pubKey, "base64")).to.have.length(32);
+    const { code, stderr } = await keyroot.run(["sample-users", "--key-type", "x448"]);
+    expect(code).to.equal(2);
+    for (const name of ["curve41417", ...TYPES]) expect(stderr).to.include(name);
+  });
+
+  describe("the program in Python", () => {
+    const check = (...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync("python3", [CHECKER, ...args], { encoding: "utf8" });
+      return { status, text: stdout + stderr };
+    };
+
+    it("accepts a file of X25519 users, and rejects each change of it", async () => {
+      const [path, records] = await sampleUsers("x25519");
+      const files = join(folder.path, "python");
+      await keyroot.run(["build-file", "--records", path, "--files", files, "--key-type", "x25519"]);
+      const [name = ""] = await readdir(files);
+      const file = join(files, name);
+      const userID = records[0]?.userID ?? "";
+      expect(check(file, userID)).to.deep.equal({ status: 0, text: `${records[0]?.pubKey}\n` });
+      expect(check(file, "y".repeat(32)).status).to.equal(1);
+      const text = await readFile(file, "utf8");
+      for (const at of [10, 100, 400, text.length - 60, text.length - 3]) {
+        const digit = text[at] === "1" ? "2" : "1";
+        await writeFile(file, text.slice(0, at) + digit + text.slice(at + 1));
+        expect(check(file, userID).status, `the character ${at}`).to.equal(1);
+      }
+    });
+  });
+});
