@@ -5,10 +5,23 @@ import type { ErrorDetails } from "keyroot/internal/errors";
 import type { ClientErrorCode } from "./errorCodes.ts";
 
 export { KeyrootError };
-export const ArgumentError = library.ArgumentError<ClientErrorCode>;
+
+/** An error class of the library with the clients' codes. An inferred type would need Node's types, which web apps lack. */
+interface ErrorClass<E, Details> {
+  new (code: ClientErrorCode, message: string, details?: Details): E;
+  readonly [Symbol.hasInstance]: (value: unknown) => value is E;
+}
+
+export const ArgumentError: ErrorClass<
+  library.ArgumentError<ClientErrorCode>,
+  ErrorDetails
+> = library.ArgumentError<ClientErrorCode>;
 export type ArgumentError = library.ArgumentError<ClientErrorCode>;
 
-export const TransportError = library.TransportError<ClientErrorCode>;
+export const TransportError: ErrorClass<
+  library.TransportError<ClientErrorCode>,
+  library.TransportErrorDetails
+> = library.TransportError<ClientErrorCode>;
 export type TransportError = library.TransportError<ClientErrorCode>;
 
 /** The advice by code for a ServiceError. The default is `developer`. */
