@@ -19,9 +19,13 @@ export function print(text: string): void {
   write(toTerminal(text));
 }
 
-/** Writes a value as one line of JSON to standard output, with the same characters escaped as in JSON strings. */
+/**
+ * Writes a value as one line of JSON to standard output. Escapes the same characters as `print`, in the form of JSON. A
+ * bigint becomes a string of digits.
+ */
 export function printJson(value: unknown): void {
-  write(JSON.stringify(value).replace(UNPRINTABLE, (character) => [...toCodeUnits(character)].join("")));
+  const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
+  write(text.replace(UNPRINTABLE, (character) => [...toCodeUnits(character)].join("")));
 }
 
 /** Writes text and a line break to standard error, with the same characters escaped as `print`. */

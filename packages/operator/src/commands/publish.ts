@@ -97,7 +97,7 @@ async function publishRecords(
   const { loadRecords } = await import("./inputFiles.ts");
   const { Progress } = await import("./progress.ts");
   const { PublishBar } = await import("./publishBar.ts");
-  const { describeEvent, describeResult, eventToJson, summaryOf } = await import("./publishResult.ts");
+  const { describeEvent, describeResult, summaryOf } = await import("./publishResult.ts");
   const { planFolderOf } = await import("./unfinishedPlan.ts");
   const { safeTransactions, timeout, json } = args;
   const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
@@ -136,7 +136,7 @@ async function publishRecords(
     onEvent: (event) => {
       bar.take(event);
       const line = json ? undefined : describeEvent(event);
-      if (json) printJson(eventToJson(event));
+      if (json) printJson(event);
       else if (line !== undefined) printError(line);
     },
   });

@@ -41,14 +41,6 @@ export function describeResult(result: PublishResult): string {
   ].join("\n");
 }
 
-/** Converts an event to a value for JSON. */
-export function eventToJson(event: PublishEvent): object {
-  const fields = Object.entries(event).map(([name, value]: [string, unknown]) => {
-    return [name, typeof value === "bigint" ? String(value) : value] as const;
-  });
-  return Object.fromEntries(fields);
-}
-
 /** Describes an event that a person should know of in one line. Returns undefined for events of the normal progress. */
 export function describeEvent(event: PublishEvent): string | undefined {
   switch (event.event) {
