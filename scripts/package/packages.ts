@@ -45,12 +45,17 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.
       chunks: {
-        core: /src\/(?:createVerifier|transport|store\/store|verifier\/verifyKey|trust\/(?:trust|oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        core: /src\/(?:createVerifier|transport\/(?!fetchAccountFile)|store\/store|verifier\/verifyKey|trust\/(?:trust|oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        storeAccess: /src\/store\/access\b/,
+        accountKey: /src\/verifier\/verifyAccountKey\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
-        records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
+        records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,
+        ed25519: /@noble\/curves\/ed25519\b/,
+        keyTypes: /src\/identity\/keyTypes\/(?:document|ed25519|p256|x25519)\b/,
         group: /src\/identity\/(?:possession|newPublicKey|keyTypes\/curve41417Group)\b/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
+        twoRoots: /src\/verifier\/twoRootsByCall\b/,
         evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
         lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow|blockProof)\b/,
