@@ -1,5 +1,4 @@
 import type { KeyType, UserID } from "keyroot/internal/identity";
-import type { FileAudit } from "../audit/auditFile.ts";
 import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
 import type { FileSource, UserRoot } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
@@ -58,14 +57,18 @@ export async function readFiles(
       unavailable.push({ root, code: result.code, message: result.message, since });
       continue;
     }
-    const found = checkFile(users, root, owners.get(root) ?? [], result);
+    const own = owners.get(root) ?? [];
+    const faulty = new Map(own.map((user) => [user, checkOwnRoot(user, root, result.users)]));
+    const others = users.filter((user) => !faulty.has(user));
+    const found = [...faulty.values()].flat();
+    found.push(...checkWatchedUsers(others, root, result.users), ...result.findings);
     findings.push(...found);
-    const isOwn = owners.has(root);
     // A file with findings stays a suspect, so that every poll reads it.
     if (found.length > 0) changed.set(root, { isSuspect: true, triedAt });
-    else changed.set(root, isOwn ? { isSuspect: false, triedAt, readAt: now() } : undefined);
-    if (found.length > 0) continue;
-    for (const { userID } of owners.get(root) ?? []) if (state.roots.get(userID) !== root) newRoots.set(userID, root);
+    else changed.set(root, own.length > 0 ? { isSuspect: false, triedAt, readAt: now() } : undefined);
+    if (result.findings.length > 0) continue;
+    for (const [{ userID }, wrong] of faulty)
+      if (wrong.length === 0 && state.roots.get(userID) !== root) newRoots.set(userID, root);
   }
   findings.push(...auditUnavailable(unavailable, options, owners));
   state.save({ cursor, newRoots, files: changed });
@@ -104,22 +107,6 @@ function dueFiles(
   // The sort keeps the order of equal elements: watched users' roots first.
   const rank = ([root, { triedAt }]: [string, WatchedFile]) => triedAt ?? (owners.has(root) ? -2 : -1);
   return [...due].sort((a, b) => rank(a) - rank(b));
-}
-
-/** Returns the findings in a root's file. @param owners the watched users with this root */
-function checkFile(
-  users: readonly WatchedUser[],
-  root: string,
-  owners: readonly WatchedUser[],
-  file: FileAudit,
-): Finding[] {
-  const own = new Set(owners);
-  const others = users.filter((user) => !own.has(user));
-  return [
-    ...owners.flatMap((user) => checkOwnRoot(user, root, file.users)),
-    ...checkWatchedUsers(others, root, file.users),
-    ...file.findings,
-  ];
 }
 
 type Unavailable = Extract<FileResult, { kind: "unavailable" }> & { notRequested?: true };
