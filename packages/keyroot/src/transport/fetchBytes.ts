@@ -1,7 +1,6 @@
 import { normalizeUrl, parseUrl } from "../engine/parseUrl.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
-import { checkNames } from "../input/options.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
@@ -24,10 +23,6 @@ export interface FetchOptions {
   signal?: AbortSignal | undefined;
 }
 
-export const FETCH_OPTIONS: (keyof FetchOptions)[] = [
-  ...(["fetch", "maxBytes", "timeoutMs", "deadline", "allowHttp", "signal"] as const),
-];
-
 export interface HttpAnswer {
   status: number;
   headers: Headers;
@@ -41,7 +36,7 @@ export interface HttpAnswer {
  * ENVIRONMENT_UNSUPPORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
-  const { maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
+  const { maxBytes, signal } = options;
   const fetch =
     options.fetch ??
     requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or set the fetch option");
