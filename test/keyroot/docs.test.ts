@@ -117,8 +117,8 @@ describe("pages about verifying", () => {
       console.log(evidence.source);`;
     expect(await runProgram(offline, verify)).to.equal("pinned-block\n");
     const report = `const { makeBlockProof } = await import("keyroot/light-client");
-      const { evidence } = await makeBlockProof({ urls: [url], checkpoint: simulated.checkpoint, chainId: ${stack.chainId} });
-      console.log(evidence.participation);
+      const { details } = await makeBlockProof({ urls: [url], checkpoint: simulated.checkpoint, chainId: ${stack.chainId} });
+      console.log(details.participation);
       process.exit();`;
     expect(await runProgram(simulated, report)).to.equal("512\n");
   });

@@ -43,18 +43,15 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
   const { host } = parseUrl(url);
   return withTimeout(host, timeLeft(options), signal, async (signal) => {
     let response: Response;
-    let isRefused: boolean;
     let bytes: Uint8Array | undefined;
     try {
       response = await fetch(url, { ...supported(init), redirect: "manual", signal });
-      isRefused = isRedirect(response, url);
-      if (!isRefused) bytes = await readAtMost(response, maxBytes);
+      if (isRedirect(response, url))
+        throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
+      bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
       if (cause instanceof TransportError) throw cause;
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
-    }
-    if (isRefused) {
-      throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
     }
     // For an error page, the status is enough. The page's body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
@@ -112,7 +109,7 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
   if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304) || redirected) return true;
   // The URL may be missing if the app passes its own fetch function.
-  return Boolean(url) && url !== asked && !isSameUrl(url, asked);
+  return Boolean(url) && !isSameUrl(url, asked);
 }
 
 /** Checks whether two URLs are the same. Spelling and fragment may differ. */

@@ -56,7 +56,7 @@ export function checkLength(
   const others = isBytes(bytes) ? TITLES[bytes.length] : undefined;
   const problem = `${subject} must be ${length} bytes (${title}), but is ${actual}`;
   if (others === undefined) throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.`, { expected: length, actual });
-  const message = `${problem} (${others}). Set keyType to the type of the registry's keys.`;
+  const message = `${problem} (${others}). Set keyType to the registry's type.`;
   throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual });
 }
 
