@@ -1,4 +1,5 @@
-export { ZERO_ROOT, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+export { encodeAddMerkleTreeRoot } from "../registry/addRootCalldata.ts";
+export { ZERO_ROOT, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 export { decodeUserCount } from "../registry/answers.ts";
 export {
   type BlockRange,

@@ -1,8 +1,10 @@
 import pMap from "p-map";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { isData, invalidAnswer } from "../ethereum/rpcValues.ts";
-import { packUserIDs, type UserID } from "../identity/userID.ts";
+import { isData } from "../ethereum/rpcData.ts";
+import { invalidAnswer } from "../ethereum/rpcValues.ts";
+import type { UserID } from "../identity/userID.ts";
+import { packUserIDs } from "../identity/userIDBytes.ts";
 import { checkNames } from "../input/options.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";

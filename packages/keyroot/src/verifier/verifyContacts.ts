@@ -5,6 +5,8 @@ import { checkInteger, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
+import { batchingCaller } from "../transport/batches.ts";
+import type { rpcCaller } from "../transport/jsonRpc.ts";
 import { type CachedKey, forgetKey, isAccepted, loadCachedKey, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import { type CachedAnswer, contradicts } from "./equivocation.ts";
@@ -152,7 +154,8 @@ export async function verifyContacts(
       if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
     return outcomes;
   };
-  return withServers(servers, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
+  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(batchingCaller(rpc, BATCH_SIZE, options));
+  return withServers(servers, verifyAll, { signal, connect });
 }
 
 /**
