@@ -9,7 +9,8 @@ import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
 import type { KeyType } from "./keyTypes/keyType.ts";
 import { checkPublicKey } from "./publicKey.ts";
-import { parseUserID, type UserID, userIDFromHex, userIDToBytes } from "./userID.ts";
+import { parseUserID, type UserID, userIDFromHex } from "./userID.ts";
+import { userIDToBytes } from "./userIDBytes.ts";
 
 /** A user, and the public key that an app uses for this user. */
 export interface KeyHolder {

@@ -1,7 +1,8 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
 import { isObject } from "../input/isObject.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
-import { type KeyRecord, parseSerializedRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
+import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
+import { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";

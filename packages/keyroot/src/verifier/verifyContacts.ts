@@ -6,6 +6,8 @@ import { checkInteger, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
+import { batchingCaller } from "../transport/batches.ts";
+import type { rpcCaller } from "../transport/jsonRpc.ts";
 import {
   type CachedKey,
   forgetKey,
@@ -223,7 +225,8 @@ export async function verifyContacts(
       if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
     return outcomes;
   };
-  return withServers(servers, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
+  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(batchingCaller(rpc, BATCH_SIZE, options));
+  return withServers(servers, verifyAll, { signal, connect });
 }
 
 /**
