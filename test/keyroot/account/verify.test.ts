@@ -187,11 +187,11 @@ describe("a verifier with accounts", () => {
     const before = await change(account, 0);
     // The operator guesses that the owner will return to the first key.
     await publish(plainSlot(account, 2), keyAt(0));
-    const { hash = "" } = (await chain.connection.ethers.provider.getBlock("latest")) ?? {};
+    const block = await chain.connection.ethers.provider.getBlock("latest");
     await change(account, 1);
     const statement = plainStatement(account, 2, textAt(0));
     files.set(`/accounts/${account.hex}.txt`, plainAccountFile(account, [statement]));
-    const then = { trust: pinnedBlock(hash), account: before };
+    const then = { trust: pinnedBlock(block?.hash ?? ""), account: before };
     expect(await verify(account.userID, 0, then)).to.have.nested.property("account.number", 0);
     const now = await verify(account.userID, 2, { expectedPublicKey: keyAt(0) });
     expect(now.account).to.deep.equal({ userID: account.userID, number: 2 });
