@@ -60,11 +60,12 @@ async function verifyWith(
   const key = verifyAccountFile(file, userID, { chainId, contract });
   const { number, slotID, nextSlotID } = key;
   const slotQuery = { ...query, userID: slotID, nextSlotID, expectedPublicKey: ANY_KEY };
-  const reading = await readRoot(slotQuery, source, servers, now);
+  const reading = await readRoot(slotQuery, source, servers, now, servers.fetchFile);
   const { answers, evidence } = reading;
   verifyNoSuccessor(slotQuery, key, reading);
   const root = verifyRoot(slotQuery, answers, evidence);
-  const [bytes, blockNumber] = await Promise.all([servers.fetchFile(root), readBlockOfRoot(root, reading)]);
+  const download = reading.file ?? servers.fetchFile(root);
+  const [bytes, blockNumber] = await Promise.all([download, readBlockOfRoot(root, reading)]);
   const verified = await verifyFile(slotQuery, root, bytes);
   const { record } = verified;
   if (record.pubKey !== key.publicKey) {
