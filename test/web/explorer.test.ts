@@ -14,7 +14,6 @@ import { eventually } from "../support/browser/eventually.ts";
 import { click, sees } from "../support/browser/controls.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
-import { rpc } from "../support/support.ts";
 
 /** The nodes that each attack of the demo makes red. */
 const FAILING: Readonly<Record<string, string[]>> = {
@@ -210,10 +209,9 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("with chosen evidence", () => {
     it("verifies at a trusted block with a storage proof", async () => {
-      const { hash } = (await rpc(world.stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
+      const hash = await world.latestHash();
       const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       await page.getByLabel("Source of the block").selectOption("A block that I trust");
-      await page.getByLabel("Require a storage proof").check();
       const submit = () => click(page, "Verify with this evidence");
       await page.getByLabel("Block hash").fill(hash);
       await submit();

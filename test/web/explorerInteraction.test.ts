@@ -141,9 +141,10 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
-    await page.getByLabel("Require a storage proof").check();
+    await page.getByLabel("Source of the block").selectOption("A block that I trust");
+    await page.getByLabel("Block hash").fill(await world.latestHash());
     await page.getByRole("button", { name: "Verify with this evidence" }).click();
-    await page.getByText("so the storage proof adds little").waitFor();
+    await page.getByText("a storage proof under the block hash that you entered").waitFor();
     await eventually(async () => {
       expect(await page.evaluate(() => document.activeElement?.id)).to.equal("verdict");
       const top = await page.$eval("#verdict", (verdict) => verdict.getBoundingClientRect().top);

@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
   });
 
   it(`load at most ${SCRIPT_LIMIT / 1000} kB for unsigned blocks`, async () => {
-    for (const worker of ["basic-", "evidence-"])
+    for (const worker of ["basic-", "evidence-", "safetyCode-"])
       expect(await gzippedSize(ASSETS, ["index-", worker]))
         .to.be.above(5000)
         .and.at.most(SCRIPT_LIMIT);
@@ -108,13 +108,23 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
       .and.at.most(SIGNED_LIMIT);
   });
 
+  it("load the code for other key types only if they are configured with one", async () => {
+    const url = await world.serve({ keyType: "x25519" });
+    const { page, requests } = await world.open(`${url}#/verify/${world.victim.userID}`);
+    await done(page);
+    expect(await page.innerText("[data-verdict]")).to.contain("KEY_TYPE_MISMATCH");
+    const workers = requests.filter((address) => /assets\/(?:keyTypes|basic|evidence|signedBlock)-/.test(address));
+    expect(workers.map((address) => /assets\/(\w+)-/.exec(address)?.[1])).to.deep.equal(["keyTypes"]);
+  });
+
   it("load the code for storage proofs only when it is needed", async () => {
     const { page, requests } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
     await done(page);
     expect(requests.filter((address) => address.includes("evidence-"))).to.be.empty;
-    await page.getByLabel("Require a storage proof").check();
+    await page.getByLabel("Source of the block").selectOption("A block that I trust");
+    await page.getByLabel("Block hash").fill(await world.latestHash());
     await click(page, "Verify with this evidence");
-    await sees(page, "so the storage proof adds little");
+    await sees(page, "a storage proof under the block hash that you entered");
     expect(requests.filter((address) => address.includes("evidence-"))).to.have.lengthOf(1);
   });
 });

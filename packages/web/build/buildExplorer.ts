@@ -10,8 +10,8 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
   const workers: Record<string, PinnedScript> = {};
   const licenses = new Set<string>();
   const files = new Map<string, string | Uint8Array>();
-  for (const [name, external] of Object.entries(WORKERS)) {
-    const { code, ...script } = await buildScript("explorer", `worker/${name}.ts`, licenses, external);
+  for (const [name, omitted] of Object.entries(WORKERS)) {
+    const { code, ...script } = await buildScript("explorer", `worker/${name}.ts`, licenses, omitted);
     files.set(script.url, code);
     workers[name] = script;
   }
@@ -26,15 +26,28 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
 }
 
 /**
- * The workers, each with a pattern for the modules that it omits. A verification with one endpoint needs only the first
- * worker. Stronger evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need
- * signature code, which is larger than all other code. Safety codes (0.1 s to compute) and the start page's registry
- * each have a separate worker.
+ * The modules that an explorer does not need although the library loads them on demand: watches, contact lists, accounts and
+ * new keys. A worker is one file, so it would contain them.
  */
-const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
-  basic: /\/readRootAtBlock\.ts$/,
-  evidence: undefined,
-  signedBlock: undefined,
-  safetyCode: undefined,
-  registry: undefined,
+const UNUSED = [
+  ...["watch/watch", "verifier/verifyContacts", "verifier/verifyAccountKey", "verifier/twoRootsByCall"],
+  "keyTypes/curve41417Group",
+];
+/** The key types of explorers that are configured with one of them. They need the worker `keyTypes`. */
+const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);
+const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES];
+
+/**
+ * The workers, each with the modules that it omits. A verification with one endpoint needs only the first worker. Stronger
+ * evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signature code, which is
+ * larger than all other code. Safety codes (0.1 s to compute) and the start page's registry each have a separate worker.
+ */
+const WORKERS: Readonly<Record<string, readonly string[]>> = {
+  basic: [...ONE_KEY_TYPE, "verifier/readRootAtBlock"],
+  evidence: ONE_KEY_TYPE,
+  // Auditors sign with Ed25519, so the code for these keys is there anyway.
+  signedBlock: ONE_KEY_TYPE.filter((path) => path !== "keyTypes/ed25519"),
+  safetyCode: ONE_KEY_TYPE,
+  registry: [],
+  keyTypes: UNUSED,
 };

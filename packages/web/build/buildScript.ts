@@ -15,13 +15,13 @@ export interface PinnedScript {
  * Bundles a module and everything that it imports into one file with the module's exports.
  * @param path the module's path, relative to the part's folder
  * @param licenses receives the licenses of the packages in the file
- * @param external a pattern for modules that the file omits
+ * @param omitted the ends of the paths of modules that the file omits, without ".ts"
  */
 export async function buildScript(
   part: Part,
   path: string,
   licenses: Set<string>,
-  external?: RegExp,
+  omitted: readonly string[] = [],
 ): Promise<PinnedScript & { code: string }> {
   const output = await bundle(licenses, {
     ...commonConfig(part),
@@ -31,7 +31,7 @@ export async function buildScript(
         input: join(PROJECT, "packages/web/src", part, path),
         output: { codeSplitting: false },
         preserveEntrySignatures: "strict",
-        ...(external && { external }),
+        external: (id: string) => omitted.some((path) => id.endsWith(`/${path}.ts`)),
       },
     },
   });

@@ -6,7 +6,7 @@
  */
 declare const WORKERS: Readonly<
   Record<
-    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry",
+    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry" | "keyTypes",
     { readonly url: string; readonly integrity: string }
   >
 >;

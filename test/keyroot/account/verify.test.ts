@@ -2,7 +2,7 @@ import { expect } from "chai";
 import hre from "hardhat";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { endpoints, oneEndpoint, ownNode, type Trust, userIDToHex } from "keyroot";
+import { endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust, userIDToHex } from "keyroot";
 import { accounts } from "keyroot/account";
 import { verifyBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/merkle";
@@ -51,10 +51,7 @@ describe("a verifier with accounts", () => {
 
   before(async () => {
     chain = await startLocalChain(hre, { port: 0 });
-    const { ethers } = chain.connection;
-    const [owner] = await ethers.getSigners();
-    const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
-    contract = await registry.getAddress();
+    await deploy();
     host = await serve(({ url = "" }, response) => {
       const file = files.get(url);
       response.writeHead(file === undefined ? 404 : 200).end(file);
@@ -72,13 +69,21 @@ describe("a verifier with accounts", () => {
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
     };
     second = await serve((request, response) => void forward(request, response));
+  });
+
+  /** Deploys a registry, in which the tests then publish. */
+  const deploy = async () => {
+    const { ethers } = chain.connection;
+    const [owner] = await ethers.getSigners();
+    const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
+    contract = await registry.getAddress();
     publish = async (userID, publicKey) => {
       const neighbor = sampleUserID(count++, 43);
       const file = makeMerkleFile([makeKeyRecord(userID, publicKey), makeKeyRecord(neighbor, keyAt(0))]);
       files.set(`/${file.tree.root}.json`, textOf(file));
       await registry.addMerkleTreeRoot(`0x${file.tree.root}`, `0x${userIDToHex(userID)}${userIDToHex(neighbor)}`);
     };
-  });
+  };
 
   after(() => Promise.all([chain.close(), host.close(), second.close()]));
 
@@ -177,6 +182,21 @@ describe("a verifier with accounts", () => {
       });
     });
 
+  it("accepts the newest key of its block, also if a later slot then had the key that the owner authorized afterwards", async () => {
+    const account = newAccount();
+    const before = await change(account, 0);
+    // The operator guesses that the owner will return to the first key.
+    await publish(plainSlot(account, 2), keyAt(0));
+    const { hash = "" } = (await chain.connection.ethers.provider.getBlock("latest")) ?? {};
+    await change(account, 1);
+    const statement = plainStatement(account, 2, textAt(0));
+    files.set(`/accounts/${account.hex}.txt`, plainAccountFile(account, [statement]));
+    const then = { trust: pinnedBlock(hash), account: before };
+    expect(await verify(account.userID, 0, then)).to.have.nested.property("account.number", 0);
+    const now = await verify(account.userID, 2, { expectedPublicKey: keyAt(0) });
+    expect(now.account).to.deep.equal({ userID: account.userID, number: 2 });
+  });
+
   it("throws ACCOUNT_MISSING without a file in the app and at the host", async () => {
     const account = newAccount();
     const error = await failure(verify(account.userID, 0));
@@ -241,6 +261,9 @@ describe("a verifier with accounts", () => {
   });
 
   describe("compared with a verifier without accounts", () => {
+    // The sizes of storage proofs depend on the registry's other users.
+    before(deploy);
+
     /** Counts the requests of a verification, and their bytes in both directions. */
     const measure = async (work: () => Promise<unknown>) => {
       requests.length = 0;

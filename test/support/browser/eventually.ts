@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENDLESS_MS } from "../endless.ts";
+import { PAGE_MS } from "../endless.ts";
 
 const PAUSE_MS = 50;
 
@@ -8,7 +8,7 @@ const PAUSE_MS = 50;
  * @throws its last error if it never holds
  */
 export async function eventually(assertion: () => Promise<void> | void): Promise<void> {
-  const end = Date.now() + ENDLESS_MS;
+  const end = Date.now() + PAGE_MS;
   for (;;) {
     try {
       await assertion();

@@ -95,6 +95,12 @@ export class ExplorerWorld {
     return { auditors: { keys: signers.map(({ key }) => key), threshold: 2, urls: [host.url] } };
   }
 
+  /** Returns the hash of the chain's newest block. */
+  async latestHash(): Promise<string> {
+    const block = await callerOf(this.stack.rpcUrl)("eth_getBlockByNumber", ["latest", false]);
+    return (block as { hash: string }).hash;
+  }
+
   /** The victim's bundle, and the hash of its block. */
   async makeBundle(): Promise<{ bundle: Bundle; pinned: string }> {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = this.stack;

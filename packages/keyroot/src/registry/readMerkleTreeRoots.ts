@@ -11,7 +11,7 @@ import { ZERO_ROOT } from "./calldata.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
 /** The number of users in each call. The reader contract supports at most 722 users. */
-const USERS_PER_CALL = 700;
+export const USERS_PER_CALL = 700;
 const CONCURRENT_CALLS = 4;
 /** The number of hex digits for a number of users in the result. */
 const USERS_DIGITS = 4;

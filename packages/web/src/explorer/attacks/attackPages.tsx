@@ -42,8 +42,7 @@ export function AttackPage({ name }: { name: string }) {
   const options = {
     // The attacker is the only endpoint in this verification.
     ...optionsFor({ ...defaultChoice(), source: "one-endpoint" }),
-    // The registry is the explorer's own, so an error about the chain or contract cannot be a configuration error.
-    verifiedBefore: true,
+    isAttack: true,
     ...(attack && { rpc: attack.rpc, merkleUrl: attack.merkleUrl, expectedPublicKey: attack.expectedPublicKey }),
   };
   const verification = useVerification(attack?.userID, options, attempt);

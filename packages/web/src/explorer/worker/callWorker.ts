@@ -1,3 +1,4 @@
+import { config } from "../shared/config.ts";
 import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
 
 type WorkerName = keyof typeof WORKERS;
@@ -13,6 +14,10 @@ interface TrustedTypes {
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
 /** The only Trusted Types policy that the page allows. The policy is used to start the workers. */
 const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
+
+const { keyType = "curve41417" } = config;
+/** The worker `keyTypes` replaces the workers that know only the default key type. */
+const hasDefaultKeyType = keyType === "curve41417";
 
 const started = new Map<WorkerName, Promise<Worker>>();
 let lastID = 0;
@@ -64,7 +69,7 @@ export async function callWorker<Name extends CallName>(
  * therefore inherits the page's policy. The worker can connect only to the page's allowed hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
-  const { url, integrity } = WORKERS[name];
+  const { url, integrity } = WORKERS[name === "registry" || hasDefaultKeyType ? name : "keyTypes"];
   const response = await fetch(new URL(url, document.baseURI), { integrity });
   const blob = new Blob([await response.arrayBuffer()], { type: "text/javascript" });
   const address = URL.createObjectURL(blob);

@@ -23,6 +23,8 @@ export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"
   keyType?: KeyTypeName | undefined;
   /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
+  /** True if the servers are known to be an attacker's. A wrong chain or contract is then no error of the configuration. */
+  isAttack?: boolean | undefined;
 };
 
 /** The progress of a verification. `at` is the time in ms since 1970. */

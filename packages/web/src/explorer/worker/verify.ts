@@ -9,7 +9,9 @@ import { simpleTrust } from "./trust.ts";
 /** Makes the handler that verifies a user's key with a verifier, as apps do, and then prepares the drawing. */
 export function verifyWith(trustOf: (choice: TrustChoice) => Trust): Handler<"verify"> {
   return async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
-    const { expectedPublicKey = ANY_KEY, trust, keyType: typeName = "curve41417", ...registry } = options;
+    const { expectedPublicKey = ANY_KEY, trust, keyType: typeName = "curve41417" } = options;
+    const { rpc, chainId, contract, codeHash, merkleUrl, allowHttp } = options;
+    const registry = { rpc, chainId, contract, codeHash, merkleUrl, allowHttp };
     const keyType = await loadKeyType(typeName);
     const observed = observeFetch(report);
     try {
