@@ -78,9 +78,10 @@ async function verifyWith(
 ): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const slot = findSlot(config, query, file);
-  const reading = await readRoot(slot.query, config.source, servers, config.now);
+  const reading = await readRoot(slot.query, config.source, servers, config.now, servers.fetchFile);
   const root = verifySlotRoot(slot, reading);
-  const [bytes, blockNumber] = await Promise.all([servers.fetchFile(root), readBlockOfRoot(root, reading)]);
+  const download = reading.file ?? servers.fetchFile(root);
+  const [bytes, blockNumber] = await Promise.all([download, readBlockOfRoot(root, reading)]);
   const verified = await verifyFile(slot.query, root, bytes);
   const { evidence } = reading;
   const account = verifyAuthorizedKey(slot, verified, evidence);

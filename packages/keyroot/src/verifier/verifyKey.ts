@@ -27,13 +27,13 @@ export async function verifyKey(
     (await import("./verifyAccountKey.ts")).verifyAccountKey(config, query, file, servers);
   const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
-    const reading = await readRoot(query, source, servers, now);
+    const reading = await readRoot(query, source, servers, now, servers.fetchFile);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
     const blockNumber = readBlockOfRoot(root, reading);
     // The verdict about the file comes first: a missing block number must not hide a false key.
     blockNumber.catch(() => undefined);
-    const verified = await verifyFile(query, root, await servers.fetchFile(root));
+    const verified = await verifyFile(query, root, await (reading.file ?? servers.fetchFile(root)));
     evidence.uniqueness = "checked";
     return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
   };
