@@ -239,9 +239,21 @@ function fileOf(specifier: string): string | undefined {
   const { exports } = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as {
     exports: Record<string, string | { default?: string }>;
   };
-  const target = exports[`.${subpath}`];
-  const file = typeof target === "string" ? target : target?.default;
+  const key = `.${subpath}`;
+  // A pattern such as `./internal/*` stands for all its files.
+  const [pattern = key] = key in exports ? [] : Object.keys(exports).filter((one) => matchesPattern(one, key));
+  const target = exports[pattern];
+  const path = typeof target === "string" ? target : target?.default;
+  const file = path?.replace(
+    "*",
+    key.slice(pattern.indexOf("*"), key.length - (pattern.length - pattern.indexOf("*") - 1)),
+  );
   return file?.endsWith(".ts") === true ? join(folder, file) : undefined;
+}
+
+function matchesPattern(pattern: string, key: string): boolean {
+  const [start = "", end] = pattern.split("*");
+  return end !== undefined && key.startsWith(start) && key.endsWith(end);
 }
 
 describe("the process that answers HTTP requests", () => {

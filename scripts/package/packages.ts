@@ -45,12 +45,14 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.
       chunks: {
-        core: /src\/(?:createVerifier|transport\/(?!fetchAccountFile)|store\/store|verifier\/verifyKey|trust\/(?:trust|oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
-        storeAccess: /src\/store\/access\b/,
+        core: /src\/(?:createVerifier|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
+        stores: /src\/(?:store\/(?:access|store)|trust\/sharedSearch)\b/,
         accountKey: /src\/verifier\/verifyAccountKey\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,
+        curves: /@noble\/curves\/(?:utils|abstract\/(?!bls|tower))\b/,
         ed25519: /@noble\/curves\/ed25519\b/,
         keyTypes: /src\/identity\/keyTypes\/(?:document|ed25519|p256|x25519)\b/,
         group: /src\/identity\/(?:possession|newPublicKey|keyTypes\/curve41417Group)\b/,

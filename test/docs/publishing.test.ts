@@ -4,7 +4,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../scripts/test/root.ts";
-import { serializeKeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
+import { serializeKeyRecord } from "../../packages/keyroot/src/identity/serializeKeyRecord.ts";
 import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { freshRegistry } from "../support/chain/freshRegistry.ts";
 import { readPage } from "../support/pages.ts";

@@ -30,6 +30,6 @@ describe("docs/scaling.md", () => {
       ...{ KEYROOT_SERVICE_URL: "https://keys.test", KEYROOT_SIGNING_KEYS: "/keys.json" },
       DATABASE_URL: "postgres://keyroot:password@10.0.0.20/keyroot",
     };
-    expect(readConfig(variables)).to.include({ host: "10.0.0.31", monitoringHost: "10.0.0.31", connections: 10 });
+    expect(readConfig(variables)).to.include({ host: "10.0.0.31", connections: 10 });
   });
 });

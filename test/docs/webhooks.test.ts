@@ -24,7 +24,7 @@ describe("docs/webhooks.md", () => {
       .replaceAll("8600", String(await freePort()))
       // The program runs outside the repository, so its imports need full URLs.
       .replace(
-        /from "(keyroot\/partner|standardwebhooks)"/g,
+        /from "(@keyroot\/client\/partner|standardwebhooks)"/g,
         (_, name: string) => `from "${import.meta.resolve(name)}"`,
       )
       .replace('"127.0.0.1");', '"127.0.0.1", () => console.log("listening"));');

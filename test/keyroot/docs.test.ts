@@ -4,7 +4,6 @@ import { execFile } from "node:child_process";
 import { access, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import "keyroot/auditors";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { KeyRecord } from "keyroot";
 import { DEFAULT_LIMITS } from "keyroot/internal/transport";
@@ -63,7 +62,7 @@ describe("pages about verifying", () => {
       [/https:\/\/files\.example|http:\/\/127\.0\.0\.1:8546/g, stack.merkleUrl],
       [/0x5FbDB2315678afecb367f032d93F642f64180aa3/g, stack.contract],
       [/chainId: (?:1|8453),/g, `chainId: ${stack.chainId},`],
-      ['pinned = "0x…"', `pinned = "${pinned}"`],
+      ['pinnedBlock("0x…")', `pinnedBlock("${pinned}")`],
       [/\["alice\.example\+…"[^\]]*\]/g, JSON.stringify(keys)],
       [/\["https:\/\/alice\.example\/statements"[^\]]*\]/g, JSON.stringify([statements.url])],
       [/https:\/\/(?:other-)?beacon\.example/g, stack.beaconUrl ?? never()],
@@ -84,7 +83,7 @@ describe("pages about verifying", () => {
 
   it("contain a working example of strong evidence", async () => {
     const output = await runProgram(programOf(pages["threat-model.md"]), callVerifiedKey);
-    expect(output).to.match(/^quorum [23] true\n$/);
+    expect(output).to.match(/^endpoints [23]\n$/);
   });
 
   it("contain working examples for a key, a list and a bundle", async () => {
@@ -92,12 +91,15 @@ describe("pages about verifying", () => {
     const program = programsOf(pages["verifying.md"]).filter((one) => !forPublicChains.includes(one));
     const output = await runProgram(program.join("\n"), report);
     const contacts = [`${mine.userID} verified`, `${"y".repeat(32)} NOT_PUBLISHED`];
-    const last = `${mine.pubKey} endpoint unchecked`;
+    const last = `${mine.pubKey} one-endpoint unchecked`;
     expect(output.trim().split("\n")).to.deep.equal([...contacts, "auditors 2", last]);
   });
 
   const forPublicChains = programsOf(pages["verifying.md"]).filter((one) => /^\/\/ \w+\.mjs\n/.test(one));
-  for (const [file, output] of Object.entries({ "mainnet.mjs": /^beacon \d+\n$/, "rollup.mjs": /^quorum true\n$/ }))
+  for (const [file, output] of Object.entries({
+    "mainnet.mjs": /^light-client \d+\n$/,
+    "rollup.mjs": /^endpoints [23]\n$/,
+  }))
     it(`contain the working example ${file}`, async () => {
       const [program = never()] = forPublicChains.filter((one) => one.startsWith(`// ${file}\n`));
       expect(await runProgram(program, "", [mine.userID, mine.pubKey])).to.match(output);
@@ -110,13 +112,13 @@ describe("pages about verifying", () => {
   it("contain working examples of the light client", async () => {
     const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
     expect(others).to.deep.equal([]);
-    expect(await runProgram(browser, callVerifiedKey)).to.match(/^beacon \d+ 512\n$/);
+    expect(await runProgram(browser, callVerifiedKey)).to.match(/^light-client \d+ 512\n$/);
     const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
       console.log(evidence.source);`;
-    expect(await runProgram(offline, verify)).to.equal("pinned\n");
+    expect(await runProgram(offline, verify)).to.equal("pinned-block\n");
     const report = `const { makeBlockProof } = await import("keyroot/light-client");
-      const { evidence } = await makeBlockProof({ ...beacon, chainId: ${stack.chainId} });
-      console.log(evidence.participation);
+      const { details } = await makeBlockProof({ urls: [url], checkpoint: simulated.checkpoint, chainId: ${stack.chainId} });
+      console.log(details.participation);
       process.exit();`;
     expect(await runProgram(simulated, report)).to.equal("512\n");
   });
@@ -173,12 +175,15 @@ describe("pages about verifying", () => {
 
   it("list every option with its default value", async () => {
     const source = await read("packages/keyroot/src/verifier/options.ts");
-    const [, body = ""] = /export interface VerifyOptions \{([^]*?)\n\}/.exec(source) ?? [];
-    const options = [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = ""]) => name);
+    const options = ["VerifierOptions", "KeyOptions"].flatMap((type) => {
+      const [, body = ""] = new RegExp(`export interface ${type} \\{([^]*?)\n\\}`).exec(source) ?? [];
+      return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = ""]) => name);
+    });
+    expect(options).to.include.members(["trust", "limits", "signal"]);
     const limits = Object.keys(DEFAULT_LIMITS).map((name) => `limits.${name}`);
     const table = pages["verifying.md"].split("## Options")[1] ?? "";
     const listed = [...table.matchAll(/^\| `([\w.]+)` +\|/gm)].map(([, name]) => name);
     expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits, "cache", "recheckMs"]);
-    expect(DEFAULT_LIMITS).to.deep.equal({ fileBytes: 16 * 2 ** 20, rpcBytes: 2 ** 20, timeoutMs: 30_000 });
+    expect(DEFAULT_LIMITS).to.deep.equal({ fileBytes: 16 * 2 ** 20, timeoutMs: 30_000 });
   });
 });

@@ -160,34 +160,34 @@ export { verifyMerkleProof } from "keyroot/merkle";
       return [...section.matchAll(/([\d.]+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);
     };
 
-    it("adds at most 15 kB for a basic verification", async () => {
-      const { chunks, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
+    it("adds at most 15.5 kB for a basic verification", async () => {
+      const { chunks, initial } = await bundle('export { createVerifier, oneEndpoint } from "keyroot";', {}, app);
       const size = sizeOf(initial.map((name) => chunks.get(name)));
       const [stated = NaN] = await statedSizes();
-      expect(stated).to.be.at.most(15_000);
+      expect(stated).to.be.at.most(15_500);
       expect(size).to.be.within(stated - 2000, stated);
     });
 
-    it("adds at most 4 kB for a watch", async () => {
+    it("adds at most 4.3 kB for a watch", async () => {
       const { chunks, chunksWith, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const watch = chunksWith("dist/watch");
       const size = sizeOf(watch.map((name) => chunks.get(name)));
       const [, stated = NaN] = await statedSizes();
       expect(watch).to.have.lengthOf(1);
       expect(initial).to.not.include.members(watch);
-      expect(stated).to.be.at.most(4000);
+      expect(stated).to.be.at.most(4300);
       expect(size).to.be.within(stated - 1000, stated);
     });
 
-    it("adds at most 30.6 kB in a single file with all proofs", async () => {
+    it("adds at most 36 kB in a single file with all proofs", async () => {
       const { chunks } = await bundle(EVERYTHING, { splitting: false }, app);
       const { [2]: stated = NaN } = await statedSizes();
       expect([...chunks.keys()]).to.have.lengthOf(1);
-      expect(stated).to.be.at.most(30_600);
+      expect(stated).to.be.at.most(36_000);
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("adds at most 35 kB for the light client", async () => {
+    it("adds at most 36.5 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
       const { chunks, chunksWith, initial } = await bundle(
@@ -201,7 +201,7 @@ export { verifyMerkleProof } from "keyroot/merkle";
       const sizeAtStart = sizeOf(initial.map((name) => chunks.get(name)));
       const added = sizeAtStart - sizeOf(without.initial.map((name) => without.chunks.get(name)));
       expect(added).to.be.within(500, 3500);
-      expect(sizeOf(loaded.map((name) => chunks.get(name))) + added).to.be.at.most(35_000);
+      expect(sizeOf(loaded.map((name) => chunks.get(name))) + added).to.be.at.most(36_500);
       expect(without.chunksWith("dist/lightClient")).to.deep.equal([]);
     });
 
@@ -236,10 +236,10 @@ export { verifyMerkleProof } from "keyroot/merkle";
       ]);
     });
 
-    it("contains at most 24 modules besides its entries", () => {
+    it("contains at most 27 modules besides its entries", () => {
       const entries = Object.values(manifest.exports).filter((target) => typeof target === "object");
       const modules = files.filter((path) => path.endsWith(".js") && !path.startsWith("dist/internal/"));
-      expect(modules.length - entries.length).to.be.within(1, 24);
+      expect(modules.length - entries.length).to.be.within(1, 27);
     });
 
     it("contains the full text of every source file in its source maps", async () => {

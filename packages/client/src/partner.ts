@@ -1,5 +1,5 @@
 /**
- * The entry `keyroot/partner` with the client for a partner's back end. The client runs only in Node, because the
+ * The entry `@keyroot/client/partner` with the client for a partner's back end. The client runs only in Node, because the
  * client's token never expires.
  */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";

@@ -5,12 +5,7 @@ export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
 export { responseOf } from "./identity/possession.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
-export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
-export {
-  parseUserID,
-  randomUserID,
-  USER_ID_BYTES,
-  type UserID,
-  userIDFromBytes,
-  userIDToBytes,
-} from "./identity/userID.ts";
+export type { KeyRecord } from "./identity/serializedRecord.ts";
+export { serializeKeyRecord } from "./identity/serializeKeyRecord.ts";
+export { parseUserID, randomUserID, USER_ID_BYTES, type UserID, userIDFromBytes } from "./identity/userID.ts";
+export { userIDToBytes } from "./identity/userIDBytes.ts";

@@ -57,13 +57,10 @@ describe("base64", () => {
     }
   });
 
-  it("names white space and base64url in its error", () => {
-    for (const [text, reason] of [
-      ["Zm9v\nZm9v", "Remove its spaces and line breaks."],
-      ["Zm9v ", "Remove its spaces and line breaks."],
-      ["Zm-_", "It seems to be base64url"],
-    ] as const)
-      expect(() => base64ToBytes(text)).to.throw(reason);
+  it("describes in its error how base64url and texts with spaces differ", () => {
+    expect(() => base64ToBytes("Zm-_ ")).to.throw(
+      'The text must be base64 with padding, with + and / instead of - and _, and without spaces, but is "Zm-_ ".',
+    );
   });
 
   it("encodes and decodes millions of characters", () => {

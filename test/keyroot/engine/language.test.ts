@@ -26,7 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // @ethereumjs/rlp uses this class only for texts, and the library passes only bytes.
   "evidence.js": ["TextEncoder"],
   // p-map uses this class only with an option that the library does not set.
-  "readMerkleTreeRoots.js": ["AggregateError"],
+  "twoRoots.js": ["AggregateError"],
 };
 /** Modules that only Node runs. */
 const NODE_ONLY = ["store/fileStore.js"];

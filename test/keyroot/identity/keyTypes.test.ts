@@ -215,7 +215,7 @@ describe("key types", () => {
       const { code, advice, message } = await refusal(undefined, publicKeyOf("x25519", 0));
       expect({ code, advice }).to.deep.equal({ code: "KEY_TYPE_MISMATCH", advice: "developer" });
       expect(message).to.match(
-        /expectedPublicKey option has 32 bytes, as X25519, .* Curve41417, with keys of 105 bytes/,
+        /expectedPublicKey option must be 105 bytes \(Curve41417\), but is 32 bytes \(X25519, .*\)\. Set keyType/,
       );
     });
 

@@ -8,9 +8,9 @@ import {
   randomUserID,
   userIDFromBytes,
   userIDFromHex,
-  userIDToBytes,
   userIDToHex,
 } from "../../../packages/keyroot/src/identity/userID.ts";
+import { userIDToBytes } from "../../../packages/keyroot/src/identity/userIDBytes.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
 /** User ids in hex and in zBase32. The last id contains all 5-bit digits from 0 to 31. */

@@ -10,8 +10,8 @@ import {
   decodeMerkleTreeRoot,
   decodeOwner,
 } from "../../../packages/keyroot/src/registry/answers.ts";
+import { encodeAddMerkleTreeRoot } from "../../../packages/keyroot/src/registry/addRootCalldata.ts";
 import {
-  encodeAddMerkleTreeRoot,
   encodeGetBlockNumber,
   encodeGetMerkleTreeRoot,
   OWNER_CALL,

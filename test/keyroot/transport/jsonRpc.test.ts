@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { ArgumentError, type TransportError } from "keyroot";
+import { batchingCaller } from "../../../packages/keyroot/src/transport/batches.ts";
 import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { checkUrl } from "keyroot/internal/transport";
 import { serve } from "../../support/servers/servers.ts";
@@ -113,7 +114,7 @@ describe("rpcCaller", () => {
       };
       const bytesOf = (method: string) => (method === "small" ? 1000 : 2000);
       const url = closing(await serve(padded)).url;
-      const limited = rpcCaller(url, { maxBytes: 10, timeoutMs: ENDLESS_MS, bytesOf, batchSize: 2 });
+      const limited = batchingCaller(url, 2, { maxBytes: 10, timeoutMs: ENDLESS_MS, bytesOf });
       expect(await failure(limited("small", []))).to.include({ code: "ANSWER_TOO_LARGE", expected: 1000 });
       expect(await limited("large", [])).to.equal("0x1");
       expect(await Promise.all([limited("small", []), limited("small", [])])).to.deep.equal(["0x1", "0x1"]);
@@ -195,7 +196,7 @@ describe("rpcCaller", () => {
           });
         }),
       );
-      const send = rpcCaller(url, { ...OPTIONS, batchSize: COUNT });
+      const send = batchingCaller(url, COUNT, OPTIONS);
       const results = await Promise.allSettled(Array.from({ length: COUNT }, (_, i) => send("eth_call", [i])));
       return { sizes, results: results.map((one) => (one.status === "fulfilled" ? one.value : one.reason) as unknown) };
     };

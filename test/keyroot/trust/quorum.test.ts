@@ -135,11 +135,14 @@ describeOnChains("3 endpoints that must agree", (chain) => {
       expect(await errorClass(chain.optionsFor(QUORUM))).to.equal("VerificationError");
     });
 
-    it("throws a TransportError if all endpoints return another block", async () => {
+    it("throws a TransportError if too many endpoints return another block than the requested one", async () => {
+      const behind: Lie = (method, params, truth) =>
+        method === "eth_getBlockByNumber" && isForLatest(params) ? chain.earlier : truth(method, params);
       const genesis: Lie = (method, params, truth) =>
         truth(method, isBlockRequest(method) && params[0] !== "latest" ? ["0x0", false] : params);
-      chain.letLie(genesis, 5);
-      const options = chain.optionsFor(QUORUM);
+      chain.letLie(behind, 5);
+      chain.letLie(genesis, 2);
+      const options = { ...chain.optionsFor(QUORUM), trust: endpoints({ required: 4 }) };
       expect(await errorClass(options)).to.equal("TransportError");
     });
   });

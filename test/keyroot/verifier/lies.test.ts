@@ -51,6 +51,27 @@ describeOnChains("verifier with dishonest endpoints", (chain) => {
     }
   }
 
+  describe("with an answer about the latest block that starts a download", () => {
+    const answers: Record<string, unknown> = {
+      "is the root of another file": `0x${forged.tree.root}`,
+      "is a root without a file": `0x${"ab".repeat(32)}`,
+      "is no root": ZERO,
+      "is malformed": "0x",
+      "never arrives": new Promise(() => undefined),
+    };
+    for (const [what, answer] of Object.entries(answers)) {
+      it(`returns the published key if the answer ${what}`, async () => {
+        for (const source of ["endpoints", "own-node", "pinned-block"] as const) {
+          chain.letLie((method, params, truth) => {
+            const isForLatest = method === "eth_call" && params[1] === "latest";
+            return isForLatest ? answer : truth(method, params);
+          }, 5);
+          expect(await resultOf(chain.optionsFor(source)), source).to.equal("truth");
+        }
+      });
+    }
+  });
+
   describe("for a user without a root", () => {
     const claim = (root: string): Lie => {
       return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));

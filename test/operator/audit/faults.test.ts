@@ -539,10 +539,10 @@ describe("audit", () => {
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
     });
 
-    it("reports the withheld event with a storage proof", async () => {
+    it("reports the withheld event, and the root's file, with storage proofs", async () => {
       denyFirstRoot();
       const report = await world.audit({ ...inFolder(), ...(await pinned()) });
-      expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: ["FILE_PENDING", "LOG_WITHHELD"] });
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: ["FILE_STRAY", "LOG_WITHHELD"] });
     });
   });
 

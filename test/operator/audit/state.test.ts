@@ -68,21 +68,23 @@ const watch: Kind = {
   async write(path) {
     using state = await WatchState.open(path, target);
     const newRoots = new Map([0, 1].map((i) => [sampleUserID(i), sha256(`root ${i}`)]));
-    state.save({ cursor, newRoots, suspects: [first, second], unavailable: new Map([[second, 1_700_000_000_000]]) });
+    const files = new Map([
+      [first, { isSuspect: true, readAt: undefined, triedAt: undefined, dueSince: 1_700_000_000_000 }],
+      [second, { isSuspect: false, readAt: 1_700_000_000_001, triedAt: 1_700_000_000_001, dueSince: undefined }],
+    ]);
+    state.save({ cursor, newRoots, files });
   },
   async contentOf(path, about = target) {
     using state = await WatchState.open(path, about);
-    const { cursors, roots, suspects, unavailable } = state;
-    return { cursors, roots: [...roots], suspects, unavailable: [...unavailable] };
+    const { cursors, roots, files } = state;
+    return { cursors, roots: [...roots], files: [...files] };
   },
   outOfRange: [
     ["roots", "root", "x".repeat(64)],
     ["state", "cursors", '[{"number":1,"hash":"0x12"}]'],
     ["state", "cursors", '[{"number":1.5,"hash":"0x12"}]'],
-    ["state", "suspects", '["x"]'],
-    ["state", "suspects", "[".repeat(10_000)],
-    ["state", "unavailable", `[{"root":"${second}","since":-1}]`],
-    ["state", "unavailable", `[{"root":"x","since":1}]`],
+    ["state", "cursors", "[".repeat(10_000)],
+    ["files", "due_since", -1],
   ],
 };
 

@@ -23,7 +23,7 @@ import assert from "node:assert/strict";
 import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
-import "keyroot/light-client";
+import { lightClient } from "keyroot/light-client";
 
 describe("an app's tests", function () {
   // The test that runs this project limits the time.
@@ -36,8 +36,8 @@ describe("an app's tests", function () {
 
   it("can verify with a simulated beacon endpoint", async () => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl, connection } = stack;
-    const beacon = await connection.keyroot.simulateBeacon();
-    const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
+    const trust = lightClient(await connection.keyroot.simulateBeacon());
+    const verifier = createVerifier({ rpc, chainId, contract, merkleUrl, trust });
     const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
     assert.equal(error.code, "NOT_PUBLISHED");
     assert.equal(error.evidence.source, "light-client");

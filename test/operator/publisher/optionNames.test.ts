@@ -47,7 +47,7 @@ const MISSPELT: [string, () => unknown, string][] = [
   ["Registry.connect", () => Registry.connect(unused, contract, retry), "retries"],
   ["audit", () => call(audit, { call: unused, files, storageproof: true }), "storageProof"],
   ["audit in files", () => call(audit, { call: unused, files: { ...files, maxbytes: 1 } }), "maxBytes"],
-  ["pollEvents", () => call(pollEvents, { ...polled, readOwnFile: true }), "readOwnFiles"],
+  ["pollEvents", () => call(pollEvents, { ...polled, rereadAfter: 0 }), "rereadAfterMs"],
   ["pollEvents in files", () => call(pollEvents, { ...polled, files: { ...files, timeoutMS: 1 } }), "timeoutMs"],
   ["watch", () => (call(watch, { ...polled, interval: 1 }) as AsyncGenerator).next(), "intervalMs"],
   [
@@ -92,7 +92,7 @@ describe("the functions of @keyroot/operator", () => {
     for (const run of [
       () => fetchFromHost(remote.merkleUrl),
       () => call(audit, { call: unused, files: remote }),
-      () => call(pollEvents, { ...polled, readOwnFiles: true, files: remote }),
+      () => call(pollEvents, { ...polled, rereadAfterMs: 0, files: remote }),
     ]) {
       const error = await failure(Promise.resolve().then(run));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });

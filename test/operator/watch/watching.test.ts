@@ -43,6 +43,8 @@ describe("a watch of a registry", () => {
   const pollAgain = (changes?: Partial<PollOptions>) => poll(options(changes));
   /** Starts a file host that returns the status 503 for one file. */
   const hostWithout = async (root: string) => (await world.hostFiles((path) => !path.includes(root))).files;
+  const suspectsOf = ({ files }: WatchState) =>
+    [...files].filter(([, { isSuspect }]) => isSuspect).map(([root]) => root);
   const codesOf = ({ findings }: { findings: Finding[] }) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
@@ -124,7 +126,7 @@ describe("a watch of a registry", () => {
       const root = await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await rm(world.pathOf(`${root}.json`));
-      expect(codesOf(await pollAgain({ readOwnFiles: false }))).to.deep.equal([]);
+      expect(codesOf(await pollAgain({ rereadAfterMs: 600_000 }))).to.deep.equal([]);
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
     });
 
@@ -186,7 +188,7 @@ describe("a watch of a registry", () => {
       expect(await at(start + 10 * MINUTE)).to.deep.equal(["FILE_UNAVAILABLE FILE_HOST_ERROR"]);
       using state = await openState(path);
       expect(codesOf(await pollAgain({ state }))).to.deep.equal([]);
-      expect([...state.unavailable]).to.deep.equal([]);
+      expect([...state.files.values()].map(({ dueSince }) => dueSince)).to.deep.equal([undefined]);
     });
 
     it("counts the time from zero again after the file was available", async () => {
@@ -207,9 +209,9 @@ describe("a watch of a registry", () => {
       expect(result.added).to.have.lengthOf(2);
       expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
       expect(state.cursors.at(-1)?.number).to.equal(result.block.number);
-      expect(state.suspects).to.deep.equal([root]);
+      expect(suspectsOf(state)).to.deep.equal([root]);
       expect(await pollAgain()).to.deep.include({ added: [], unavailable: [] });
-      expect(state.suspects).to.deep.equal([]);
+      expect(suspectsOf(state)).to.deep.equal([]);
     });
 
     it("requests the user's file first and stops after three failures", async () => {
@@ -242,26 +244,56 @@ describe("a watch of a registry", () => {
       }
     });
 
-    it("treats a file as unavailable if no time is left to read it", async () => {
+    it("counts a due file as unavailable if no time is left to read it, and begins the next poll with it", async () => {
       const own = await world.publish([mine]);
-      const second = await world.publish([others[0] ?? never()]);
-      const users = [mine, { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" }];
+      const second = await world.publish([other]);
+      const users = [mine, other];
       const result = await pollAgain({ users, maxFilesMs: 0, unavailableAfterMs: 0 });
       expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
       expect(codesOf(result)).to.deep.equal(["FILE_UNAVAILABLE TIMEOUT"]);
       expect(result.unavailable.map(({ root }) => root)).to.deep.equal([second]);
-      const again = await pollAgain({ users, maxFilesMs: 0, readOwnFiles: true });
-      expect(again.unavailable.map(({ root }) => root)).to.deep.equal([second]);
+      const again = await pollAgain({ users, maxFilesMs: 0 });
+      expect(again.published).to.deep.equal([{ userID: other.userID, root: second }]);
+      expect(again.unavailable.map(({ root }) => root)).to.deep.equal([own]);
     });
 
     it("leaves the files of other users to the next poll if no time is left", async () => {
-      await world.publish([others[0] ?? never()]);
+      const second = await world.publish([other]);
       const own = await world.publish([mine]);
-      const result = await pollAgain({ maxFilesMs: 0 });
+      const result = await pollAgain({ maxFilesMs: 0, fromBlock: 0 });
       expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
-      expect([result.unavailable, state.suspects.length]).to.deep.equal([[], 1]);
+      expect(result.unavailable.map(({ root }) => root)).to.deep.equal([second]);
+      expect(suspectsOf(state)).to.deep.equal([second]);
       await pollAgain();
-      expect(state.suspects).to.deep.equal([]);
+      expect(suspectsOf(state)).to.deep.equal([]);
+    });
+
+    it("reads every due file in turn if each poll has time for only one", async () => {
+      const roots: string[] = [];
+      for (const record of records) roots.push(await world.publish([record]));
+      const { files, requested } = await world.hostFiles();
+      for (let left = roots.length; left > 0; left--) await pollAgain({ users: records, files, maxFilesMs: 0 });
+      expect(requested.toSorted()).to.deep.equal(roots.toSorted());
+    });
+
+    it("raises an alarm for a withheld file although slow files before it use up every poll", async () => {
+      const roots: string[] = [];
+      for (const record of records) roots.push(await world.publish([record]));
+      for (let left = roots.length; left > 0; left--) await pollAgain({ users: records });
+      const withheld = roots.at(-1) ?? never();
+      const files = await hostWithout(withheld);
+      const start = Date.now();
+      const alarms = new Set<string | undefined>();
+      const codes = new Set<string>();
+      for (let minute = 10; minute < 30; minute++) {
+        const now = () => start + minute * MINUTE;
+        const result = await pollAgain({ users: records, files, maxFilesMs: 0, rereadAfterMs: 10 * MINUTE, now });
+        for (const { root } of result.findings) alarms.add(root);
+        for (const code of codesOf(result)) codes.add(code);
+      }
+      expect(codes).to.include("FILE_UNAVAILABLE FILE_HOST_ERROR");
+      // The other files never wait for as long as the limit, because each poll reads the one that waits longest.
+      expect([...alarms]).to.deep.equal([withheld]);
     });
   });
 

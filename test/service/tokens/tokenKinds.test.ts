@@ -88,7 +88,8 @@ describeOnEachDatabase("tokens in each operation", (service) => {
 
       it(`accepts a valid ${tag} token: ${path}`, async () => {
         const { status, text } = await service.post(path, {}, { token: tenant.tokens[tag] ?? "" });
-        expect(status, text).to.be.oneOf([200, 400]);
+        // 503: this service has no contract for which it could publish keys.
+        expect(status, text).to.be.oneOf([200, 400, 503]);
       });
     }
 

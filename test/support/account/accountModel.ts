@@ -43,6 +43,8 @@ interface History {
   slots: readonly (Filling | undefined)[];
   /** The keys that the owner authorized, by slot, including those after the block. */
   authorized: readonly (string | undefined)[];
+  /** The keys among them that the owner authorized before the block. Only these can be newer than the reader's key. */
+  authorizedBefore: readonly (string | undefined)[];
   /** The file that the app passes, and the file of the host. */
   given: string | undefined;
   hosted: string | undefined;
@@ -140,7 +142,9 @@ function makeHistory(seed: number): History {
   const slots: (Filling | undefined)[] = new Array<undefined>(SLOTS).fill(undefined);
   const authorized: (string | undefined)[] = [];
   const voided: boolean[] = [];
-  const blocks = [[...slots]];
+  const takeBlock = () => ({ slots: [...slots], authorizedBefore: [...authorized] });
+  const genesis = takeBlock();
+  const blocks = [genesis];
   let next = 0;
   const steps = 2 + random(14);
   for (let step = 0; step < steps; step++) {
@@ -155,16 +159,18 @@ function makeHistory(seed: number): History {
       const key = random(8) > 0 ? (authorized[number] ?? pick(PUBLIC_KEYS)) : pick(PUBLIC_KEYS);
       const userID = random(12) === 0 ? slotOf(index + 1, number) : slotOf(index, number);
       slots[number] ??= { key, userID, root: fileOf(userID, key).root };
-      blocks.push([...slots]);
+      blocks.push(takeBlock());
     }
   }
-  const seen = random(3) > 0 ? (blocks.at(-1) ?? []) : pick(blocks);
+  const { slots: seen, authorizedBefore } = random(3) > 0 ? (blocks.at(-1) ?? genesis) : pick(blocks);
 
   const keyNumbers = authorized.flatMap((key, number) => (key === undefined ? [] : number));
   const makeFile = (): { text: string; valid: Candidate | undefined } => {
     const number = random(3) > 0 ? (keyNumbers.at(-1) ?? 0) : random(SLOTS);
     const key = authorized[number];
-    const shownKey = key === undefined || random(12) === 0 ? pick(PUBLIC_KEYS) : key;
+    // A hostile host also shows false statements for the key that the operator published.
+    const publishedOr = (other: string) => seen[number]?.key ?? other;
+    const shownKey = key === undefined || random(12) === 0 ? publishedOr(pick(PUBLIC_KEYS)) : key;
     const isSigned = key === shownKey && random(10) > 0;
     let count = 0;
     while (voided[number + 1 + count] && random(8) > 0) count++;
@@ -197,7 +203,7 @@ function makeHistory(seed: number): History {
   const asksHost = given?.valid !== undefined && isUnproven(given.valid, seen, index);
   const expected = verdict(first) ?? (asksHost ? verdict(hosted) : undefined);
   return {
-    ...{ account, slots: seen, authorized },
+    ...{ account, slots: seen, authorized, authorizedBefore },
     ...{ given: given?.text, hosted: hosted?.text, expected },
   };
 }
@@ -256,7 +262,7 @@ export async function runHistories(count: number, seed: number, mutant: Mutant =
   const outcome: Outcome = { accepted: 0, refused: {}, unauthorized: 0, outdated: 0, different: 0, first: undefined };
   for (let i = 0; i < count; i++) {
     history = makeHistory(seed + i);
-    const { account, slots, authorized, given, expected } = history;
+    const { account, slots, authorized, authorizedBefore, given, expected } = history;
     let actual: History["expected"];
     let code = "";
     try {
@@ -272,7 +278,10 @@ export async function runHistories(count: number, seed: number, mutant: Mutant =
       const { number, key } = actual;
       if (authorized[number] !== key) outcome.unauthorized++;
       const isNewer = (later: Filling | undefined, n: number) =>
-        n > number && later !== undefined && later.key === authorized[n] && later.userID === plainSlot(account, n);
+        n > number &&
+        later !== undefined &&
+        later.key === authorizedBefore[n] &&
+        later.userID === plainSlot(account, n);
       if (slots.some(isNewer)) outcome.outdated++;
     }
     if (actual?.number === expected?.number && actual?.key === expected?.key) continue;

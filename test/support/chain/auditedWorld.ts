@@ -145,7 +145,7 @@ export function auditedWorld(startChain?: StartChain): AuditedWorld {
       ...{ call: rpcCaller(endpoint.url, LIMITS), chainId: fresh.chainId, contract: fresh.contract },
       files: { merkleUrl: fresh.merkleUrl, ...LIMITS, retry: FAST_RETRY },
       retry: FAST_RETRY,
-      ...{ users: [], tag: "latest", readOwnFiles: true },
+      ...{ users: [], tag: "latest", rereadAfterMs: 0 },
     }),
   };
   return world;

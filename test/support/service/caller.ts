@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ERROR_CODES } from "../../../packages/keyroot/src/errors.ts";
+import { CLIENT_ERROR_CODES } from "@keyroot/client/internal";
 import { SERVICE_ERROR_CODES } from "../../../packages/service/src/api/base/errors.ts";
 import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
@@ -160,7 +161,7 @@ export function expectProblem(
   const optional = ["errors", ...(body["code"] === "PUBLIC_KEY_REGISTERED" ? ["state", "hold_ends_at"] : [])];
   expect(Object.keys(body).filter((key) => !optional.includes(key))).to.have.length(6);
   expect(body["status"]).to.equal(status);
-  expect(body["code"]).to.be.oneOf([...ERROR_CODES, ...SERVICE_ERROR_CODES]);
+  expect(body["code"]).to.be.oneOf([...ERROR_CODES, ...CLIENT_ERROR_CODES, ...SERVICE_ERROR_CODES]);
   expect(body["type"]).to.equal(`urn:keyroot:error:${body["code"] as string}`);
   expect(body["request_id"]).to.equal(headers.get("x-request-id"));
   expect(text).not.to.match(/\bat .*:\d+:\d+|node_modules|\b(select|insert|update) "/);

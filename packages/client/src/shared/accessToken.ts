@@ -71,11 +71,9 @@ export class AccessToken {
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {
-  const claims = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
-  const { iat, exp } = claims;
+  const { iat, exp } = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
   if (typeof iat === "number" && typeof exp === "number" && exp > iat) return (exp - iat) * 1000;
-  const message =
-    "The service's access token must be a JWT with the numbers iat and exp, and exp must be greater than iat.";
+  const message = "The service's access token must be a JWT with an exp that is greater than its iat.";
   throw new TransportError("SERVICE_ANSWER_INVALID", message);
 }
 

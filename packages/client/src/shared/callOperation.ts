@@ -55,16 +55,14 @@ export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: Check
 
 function readAnswer(host: string, path: string, { status, headers, bytes }: HttpAnswer): unknown {
   if (status < 200 || status > 599) {
-    const message = `${host} returned the invalid HTTP status ${status} for ${path}.`;
+    const message = `${host} returned the HTTP status ${status} for ${path}.`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
   }
   const answer = parseAnswer(bytes);
   if (status >= 400) throw readProblem(host, path, { status, headers, answer });
   if (answer !== undefined) return answer;
-  throw new TransportError(
-    "SERVICE_ANSWER_INVALID",
-    `${host} returned no JSON for ${path}, or JSON with too many values.`,
-  );
+  const message = `${host} returned no JSON for ${path}, or too many values.`;
+  throw new TransportError("SERVICE_ANSWER_INVALID", message);
 }
 
 /**

@@ -146,7 +146,7 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 function checkBaseUrl(serviceUrl: unknown): string {
   const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "The client sends tokens to this URL."));
   if (/[?#]./.test(href)) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The serviceUrl option must be a URL without a query and a fragment.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The serviceUrl option must be a URL without query and fragment.");
   }
   return href.replace(/\/+$/, "");
 }

@@ -53,10 +53,7 @@ export interface PossessionAnswer {
 export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl }: CheckedOptions) {
   const { service = serviceUrl, chainId, contract, userID } = options;
   if ((chainId === undefined) !== (contract === undefined))
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      "The options chainId and contract belong together. Set both or neither.",
-    );
+    throw new ArgumentError("ARGUMENT_INVALID", "Set both of the options chainId and contract, or neither.");
   return {
     serviceUrl: checkUrl("service", service),
     userID: userID === undefined ? undefined : parseUserID(userID),
@@ -79,9 +76,7 @@ export function checkKey(key: KeyPair | ExternalKey): Uint8Array {
   checkObject("The key", key, "an object with publicKey, and privateKey or prove");
   checkPublicKey(key.publicKey);
   if ("prove" in key) checkFunction("The key's prove field", key.prove);
-  else if (typeof key.privateKey !== "bigint") {
-    const message = "The key must contain a bigint in privateKey or a function in prove.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  else if (typeof key.privateKey !== "bigint")
+    throw new ArgumentError("ARGUMENT_INVALID", "The key must have a bigint privateKey or a function prove.");
   return key.publicKey;
 }

@@ -69,9 +69,6 @@ export function bytesToBase64(bytes: Uint8Array): string {
 export function base64ToBytes(text: unknown): Bytes {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;
-  let reason = "";
-  if (/\s/.test(String(text))) reason = " Remove its spaces and line breaks.";
-  else if (/[-_]/.test(String(text))) reason = " It seems to be base64url, which has - and _ instead of + and /.";
-  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.${reason}`;
+  const message = `The text must be base64 with padding, with + and / instead of - and _, and without spaces, but is ${describeValue(text)}.`;
   throw new ArgumentError("BASE64_INVALID", message, { actual: text });
 }

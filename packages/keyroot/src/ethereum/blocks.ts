@@ -2,7 +2,8 @@ import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/isObject.ts";
 import { TransportError } from "../errors.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import { toHash, parseSafeQuantity, toQuantity } from "./rpcValues.ts";
+import { toHash } from "./rpcData.ts";
+import { parseSafeQuantity, toQuantity } from "./rpcValues.ts";
 import { type BlockHeader, checkHeaderHash, extractHeader, hashHeader } from "./header.ts";
 
 const SUBJECT = "The endpoint's header";

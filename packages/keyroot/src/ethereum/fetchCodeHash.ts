@@ -2,7 +2,8 @@ import { hexToBytes } from "../bytes/hex.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockParameter } from "./blocks.ts";
 import { keccak256 } from "./keccak.ts";
-import { invalidAnswer, isData } from "./rpcValues.ts";
+import { isData } from "./rpcData.ts";
+import { invalidAnswer } from "./rpcValues.ts";
 
 /**
  * Fetches a contract's code, and computes the code's hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no

@@ -1,5 +1,6 @@
 import { isObject } from "../input/isObject.ts";
-import { toAddress, isData, toHash, invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
+import { isData, toAddress, toHash } from "./rpcData.ts";
+import { invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
 /** A log: an event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
 export interface Log {

@@ -37,11 +37,6 @@ function checkQuantity(value: unknown): string {
   throw invalidAnswer("a quantity (0x and 1 to 64 hex digits)", value);
 }
 
-/** Checks whether a value is bytes in JSON-RPC encoding: 0x and two hex digits per byte, in either case. */
-export function isData(value: unknown): value is string {
-  return typeof value === "string" && value.length % 2 === 0 && /^0x[0-9a-f]*$/i.test(value);
-}
-
 /** A 32-byte hash in canonical form: 0x and 64 lowercase hex digits. */
 export const LOWERCASE_HASH = /^0x[0-9a-f]{64}$/;
 
@@ -50,20 +45,5 @@ export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
-/** Parses a 32-byte hash, and returns the hash in lower case. @throws TransportError RPC_ANSWER_INVALID */
-export function toHash(value: unknown): string {
-  if (isHash(value)) return value.toLowerCase();
-  throw invalidAnswer("a hash (0x and 64 hex digits)", value);
-}
-
 /** An address: 0x and 40 hex digits in either case. The expression does not check the checksum (EIP-55). */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-
-/** An address in canonical form: 0x and 40 lowercase hex digits. */
-export const LOWERCASE_ADDRESS = /^0x[0-9a-f]{40}$/;
-
-/** Parses an address, and returns the address in lower case. @throws TransportError RPC_ANSWER_INVALID */
-export function toAddress(value: unknown): string {
-  if (typeof value === "string" && ADDRESS.test(value)) return value.toLowerCase();
-  throw invalidAnswer("an address (0x and 40 hex digits)", value);
-}

@@ -12,7 +12,8 @@ import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from ".
 import type { KeyPair } from "./newPublicKey.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkPublicKey, keyIDOf } from "./publicKey.ts";
-import { type UserID, userIDToBytes } from "./userID.ts";
+import type { UserID } from "./userID.ts";
+import { userIDToBytes } from "./userIDBytes.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /**

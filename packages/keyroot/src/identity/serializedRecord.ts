@@ -1,6 +1,3 @@
-import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/isObject.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import type { KeyType } from "./keyTypes/keyType.ts";
 import type { UserID } from "./userID.ts";
@@ -13,8 +10,6 @@ export interface KeyRecord {
   /** The first 16 bytes of SHA-256 over the public key, in base64. */
   keyID: string;
 }
-
-export const FIELDS = ["userID", "pubKey", "keyID"] as const;
 
 /** The length in characters of a record that `serializeKeyRecord` wrote, without the key. */
 const FRAME_LENGTH = 92;
@@ -37,19 +32,6 @@ export function serializedLength({ length }: KeyType): number {
 }
 
 /**
- * Returns a record's exact text. Merkle-tree files contain this text, and the text's hash is a leaf of the tree. The
- * text is JSON with the three fields in the order of `KeyRecord`, without spaces.
- * @throws ArgumentError RECORD_INVALID
- * @example
- * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
- */
-export function serializeKeyRecord(record: KeyRecord): string {
-  if (!isObject(record) || !FIELDS.every((field) => typeof record[field] === "string")) throw invalidRecord(record);
-  const { userID, pubKey, keyID } = record;
-  return JSON.stringify({ userID, pubKey, keyID });
-}
-
-/**
  * Parses a record's text as `serializeKeyRecord` writes it. @returns undefined for any other text, whether valid or
  * invalid
  */
@@ -59,13 +41,4 @@ export function parseSerializedRecord(text: string, keyType: KeyType = curve4141
   const match = isCandidate && (SERIALIZED[keyType.length % 3]?.exec(text) as [string, string, string, string] | null);
   // A file has many records. Destructuring takes twice as long until engines optimize this function.
   return match ? { userID: match[1], pubKey: match[2], keyID: match[3] } : undefined;
-}
-
-/** The error for a value that is not a record. */
-export function invalidRecord(actual: unknown): ArgumentError {
-  const found = isObject(actual)
-    ? `has ${describeValue(Object.keys(actual).join(", "))}`
-    : `is ${describeValue(actual)}`;
-  const message = `A key record must be an object with exactly the strings ${FIELDS.join(", ")}, but ${found}.`;
-  return new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
 }

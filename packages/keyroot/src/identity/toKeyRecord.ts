@@ -6,7 +6,8 @@ import { isObject } from "../input/isObject.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 import { KEY_ID_BYTES } from "./publicKey.ts";
-import { FIELDS, invalidRecord, type KeyRecord } from "./serializedRecord.ts";
+import type { KeyRecord } from "./serializedRecord.ts";
+import { FIELDS, invalidRecord } from "./serializeKeyRecord.ts";
 import { parseUserID } from "./userID.ts";
 
 /** Checks the fields of a parsed record, as `parseKeyRecord` does. */

@@ -2,7 +2,6 @@ import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
-import { invalidArgument } from "../input/options.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /**
@@ -15,9 +14,7 @@ export type UserID = string;
 export const USER_ID_BYTES = 20;
 
 /** The digits 0 to 31 of zBase32, Zooko Wilcox-O'Hearn's "human-oriented base-32 encoding". */
-const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** The table entry for a character that is not a digit. No digit's value contains this bit. */
-const NO_DIGIT = 32;
+export const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
@@ -56,42 +53,6 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
-}
-
-/**
- * Converts a user id to 20 bytes.
- * @throws ArgumentError USER_ID_INVALID
- * @example
- * userIDToBytes("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"); // 20 zero bytes
- */
-export function userIDToBytes(userID: UserID): Uint8Array {
-  return packUserIDs([userID]);
-}
-
-/**
- * Converts user ids to bytes. The result contains 20 bytes per id, without separators.
- * @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID
- */
-export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
-  if (!Array.isArray(userIDs)) throw invalidArgument("The userIDs argument", "an array of user ids", userIDs);
-  // Programs may convert many ids. This table is ten times as fast as `indexOf`, and also detects invalid digits.
-  const digits = new Uint8Array(128).fill(NO_DIGIT);
-  for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
-  const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);
-  let [at, bits, count] = [0, 0, 0];
-  for (const userID of userIDs as readonly UserID[]) {
-    if (typeof userID !== "string" || userID.length !== 32) parseUserID(userID);
-    let seen = 0;
-    for (let i = 0; i < 32; i++) {
-      const digit = digits[userID.charCodeAt(i)] ?? NO_DIGIT;
-      seen |= digit;
-      bits = (bits << 5) | digit;
-      // The higher bits have no effect, because a byte array stores only the lowest 8 bits of each number.
-      if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
-    }
-    if (seen >= NO_DIGIT) parseUserID(userID);
-  }
-  return bytes;
 }
 
 /**

@@ -2,7 +2,8 @@ export { deriveUserID } from "../identity/deriveUserID.ts";
 export { ANY_KEY, type ExpectedKey } from "../identity/compareKey.ts";
 export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
 export { makeKeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
-export { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
+export type { KeyRecord } from "../identity/serializedRecord.ts";
+export { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 export { toKeyRecord } from "../identity/toKeyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "../identity/newPublicKey.ts";
 export {
@@ -24,13 +25,12 @@ export {
   USER_ID_BYTES,
   type UserID,
   isUserID,
-  packUserIDs,
   parseUserID,
   randomUserID,
   userIDFromBytes,
   userIDFromHex,
-  userIDToBytes,
   userIDToHex,
 } from "../identity/userID.ts";
 export { USER_ID } from "../identity/userID.ts";
+export { packUserIDs, userIDToBytes } from "../identity/userIDBytes.ts";
 export { checkKeyPair } from "../identity/possession.ts";

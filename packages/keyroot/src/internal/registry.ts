@@ -1,4 +1,5 @@
-export { ZERO_ROOT, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+export { encodeAddMerkleTreeRoot } from "../registry/addRootCalldata.ts";
+export { ZERO_ROOT, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 export { decodeUserCount } from "../registry/answers.ts";
 export {
   type BlockRange,
@@ -7,7 +8,7 @@ export {
   decodeRootAddedLog,
   fetchRootAddedLogs,
 } from "../registry/events.ts";
-export { readMerkleTreeRoots } from "../registry/readMerkleTreeRoots.ts";
+export { readMerkleTreeRoots, USERS_PER_CALL } from "../registry/readMerkleTreeRoots.ts";
 export { fetchBlockNumber, fetchOwner, fetchUserCount } from "../registry/reads.ts";
 export { slotOfBlockNumber, slotOfUser } from "../registry/slotOfUser.ts";
 export { USER_COUNT_SLOT, USERS_SLOT, usersSlotOf } from "../registry/slots.ts";

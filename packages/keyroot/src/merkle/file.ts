@@ -1,7 +1,8 @@
 import { curve41417 } from "../identity/keyTypes/curve41417.ts";
 import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseKeyRecord } from "../identity/keyRecord.ts";
-import { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
+import { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 import { isObject } from "../input/isObject.ts";
 import { invalidArgument } from "../input/options.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";

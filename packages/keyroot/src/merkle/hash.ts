@@ -1,11 +1,9 @@
 import { sha256Hex, type Sha256Hex } from "../bytes/sha256.ts";
-import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
 /** A hash in a Merkle tree, such as the tree's root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;
-
-const TWO_HASHES = /^[0-9a-f]{128}$/;
 
 /** Checks whether a value has the form of a Merkle root: 64 lowercase hex digits, without 0x. */
 export function isMerkleRoot(value: unknown): value is string {
@@ -47,15 +45,4 @@ export function checkMerkleRoot(root: unknown): string {
   if (isMerkleRoot(root)) return root;
   const message = `A Merkle root must be 64 lowercase hex digits without 0x, but is ${describeValue(root)}.`;
   throw new ArgumentError("HASH_INVALID", message, { expected: MERKLE_ROOT.source, actual: root });
-}
-
-/**
- * Rejects a value that consists of 128 lowercase hex digits. The hash of this value could also be the hash of an inner
- * node (docs/formats.md, "Merkle-tree file").
- * @throws VerificationError VALUE_LOOKS_LIKE_NODE
- */
-export function checkNotNode(step: VerificationStep, path: string, value: string): void {
-  if (!TWO_HASHES.test(value)) return;
-  const message = `${path} consists of two hashes, so its leaf could be an inner node.`;
-  throw new VerificationError(step, "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
 }

@@ -15,7 +15,8 @@ import { checkUntrusted } from "../input/untrusted.ts";
 import { checkMerkleFile } from "./file.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
-import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
+import { checkNotNode } from "./checkNotNode.ts";
+import { checkMerkleRoot, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /** An inclusion proof, which shows that a Merkle tree includes a record. */

@@ -10,7 +10,8 @@ import { isObject } from "../input/isObject.ts";
 import { parseJson } from "../input/parseJson.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
-import { checkNotNode, MERKLE_ROOT } from "./hash.ts";
+import { checkNotNode } from "./checkNotNode.ts";
+import { MERKLE_ROOT } from "./hash.ts";
 import { serializeNodes } from "./nodes.ts";
 import type { MerkleTree } from "./tree.ts";
 

@@ -1,10 +1,9 @@
-import { packUserIDs, type UserID, userIDToHex } from "../identity/userID.ts";
-import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
+import { type UserID, userIDToHex } from "../identity/userID.ts";
+import { WORD_DIGITS } from "./words.ts";
 
 /**
  * The contract's function selectors: the first 4 bytes of the signature's Keccak-256 (docs/specification.md, "Step 1").
  */
-const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 const GET_BLOCK_NUMBER = "0x47378145";
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
 export const OWNER_CALL = "0x8da5cb5b";
@@ -24,14 +23,4 @@ export function encodeGetMerkleTreeRoot(userID: UserID): string {
 /** Makes the calldata of `getBlockNumber(bytes32)`. @param root 64 lowercase hex digits */
 export function encodeGetBlockNumber(root: string): string {
   return GET_BLOCK_NUMBER + root;
-}
-
-/**
- * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. The calldata contains the selector, the root, the user ids'
- * offset and length in bytes, and the user ids (20 bytes each). Zero bytes fill the last word.
- * @param root 64 lowercase hex digits
- * @throws ArgumentError USER_ID_INVALID
- */
-export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
-  return ADD_MERKLE_TREE_ROOT + root + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
 }

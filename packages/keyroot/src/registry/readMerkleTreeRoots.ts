@@ -1,15 +1,17 @@
 import pMap from "p-map";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { isData, invalidAnswer } from "../ethereum/rpcValues.ts";
-import { packUserIDs, type UserID } from "../identity/userID.ts";
+import { isData } from "../ethereum/rpcData.ts";
+import { invalidAnswer } from "../ethereum/rpcValues.ts";
+import type { UserID } from "../identity/userID.ts";
+import { packUserIDs } from "../identity/userIDBytes.ts";
 import { checkNames } from "../input/options.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
 /** The number of users in each call. The reader contract supports at most 722 users. */
-const USERS_PER_CALL = 700;
+export const USERS_PER_CALL = 700;
 const CONCURRENT_CALLS = 4;
 /** The number of hex digits for a number of users in the result. */
 const USERS_DIGITS = 4;

@@ -1,6 +1,6 @@
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { isData } from "../ethereum/rpcValues.ts";
+import { isData } from "../ethereum/rpcData.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { decodeBlockNumber, decodeOwner, decodeUserCount } from "./answers.ts";
 import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts";

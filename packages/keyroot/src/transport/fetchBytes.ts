@@ -1,7 +1,6 @@
 import { normalizeUrl, parseUrl } from "../engine/parseUrl.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
-import { checkNames } from "../input/options.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
@@ -24,10 +23,6 @@ export interface FetchOptions {
   signal?: AbortSignal | undefined;
 }
 
-export const FETCH_OPTIONS: (keyof FetchOptions)[] = [
-  ...(["fetch", "maxBytes", "timeoutMs", "deadline", "allowHttp", "signal"] as const),
-];
-
 export interface HttpAnswer {
   status: number;
   headers: Headers;
@@ -41,25 +36,22 @@ export interface HttpAnswer {
  * ENVIRONMENT_UNSUPPORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
-  const { maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
+  const { maxBytes, signal } = options;
   const fetch =
     options.fetch ??
     requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or set the fetch option");
   const { host } = parseUrl(url);
   return withTimeout(host, timeLeft(options), signal, async (signal) => {
     let response: Response;
-    let isRefused: boolean;
     let bytes: Uint8Array | undefined;
     try {
       response = await fetch(url, { ...supported(init), redirect: "manual", signal });
-      isRefused = isRedirect(response, url);
-      if (!isRefused) bytes = await readAtMost(response, maxBytes);
+      if (isRedirect(response, url))
+        throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
+      bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
       if (cause instanceof TransportError) throw cause;
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
-    }
-    if (isRefused) {
-      throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
     }
     // For an error page, the status is enough. The page's body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
@@ -117,7 +109,7 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
   if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304) || redirected) return true;
   // The URL may be missing if the app passes its own fetch function.
-  return Boolean(url) && url !== asked && !isSameUrl(url, asked);
+  return Boolean(url) && !isSameUrl(url, asked);
 }
 
 /** Checks whether two URLs are the same. Spelling and fragment may differ. */

@@ -5,9 +5,8 @@ import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, TransportError, type TransportErrorDetails } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { parseBoundedJson } from "../input/jsonLimits.ts";
-import { checkNames } from "../input/options.ts";
 import { checkSourceUrl } from "./url.ts";
-import { FETCH_OPTIONS, fetchBytes, type FetchOptions } from "./fetchBytes.ts";
+import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { retryAfterOf } from "./retryAfter.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
@@ -26,8 +25,6 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 
 /** The options of JSON-RPC requests. */
 export interface RpcOptions extends FetchOptions {
-  /** Maximum number of concurrent calls in one request. Default: 1, because some endpoints do not accept batches. */
-  batchSize?: number;
   /** Returns the maximum size of the response to a method, in bytes. Default: only `maxBytes` applies. */
   bytesOf?: ((method: string) => number) | undefined;
 }
@@ -35,10 +32,8 @@ export interface RpcOptions extends FetchOptions {
 /** Maximum nesting depth of a response. This depth is enough for a batch of blocks with withdrawals. */
 const MAX_DEPTH = 16;
 
-const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];
-
 /**
- * Makes a function that sends JSON-RPC calls.
+ * Makes a function that sends JSON-RPC calls, each in its own request.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
  * @param options the limits of each request. `maxBytes` does not apply to a provider.
  * @throws ArgumentError ARGUMENT_INVALID
@@ -46,10 +41,13 @@ const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"]
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * const chainId = await call("eth_chainId", []);
  */
-export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...options }: RpcOptions): RpcCall {
-  checkNames("The options", options, OPTIONS);
+export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): RpcCall {
   checkEndpoint(rpc, options.allowHttp);
-  if (typeof rpc === "string") return callsOverHttp(rpc, batchSize, options);
+  if (typeof rpc === "string")
+    return async (method, params) => {
+      const reply = await post(rpc, toRequest(1, method, params), [method], options);
+      return resultOf(rpc, method, 1, reply.answer, reply);
+    };
   return (method, params) =>
     withTimeout("The provider", timeLeft(options), options.signal, async () => {
       try {
@@ -70,81 +68,9 @@ export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): voi
     throw new ArgumentError("ARGUMENT_INVALID", "The rpc option must be an http(s) URL or an EIP-1193 provider.");
 }
 
-interface PendingCall {
-  method: string;
-  params: readonly unknown[];
-  resolve: (result: unknown) => void;
-  reject: (reason: unknown) => void;
-}
-
-/** The HTTP statuses with which an endpoint refuses any request: missing credentials, or too many requests. */
-const REFUSED = [401, 403, 429];
-
-/** Sends calls over HTTP. Concurrent calls share a request, called a batch (JSON-RPC 2.0, section 6). */
-function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
-  let pending: PendingCall[] = [];
-  let largest = batchSize;
-  const sendAll = (calls: readonly PendingCall[]) => {
-    for (let i = 0; i < calls.length; i += largest) void send(calls.slice(i, i + largest));
-  };
-  const send = async (calls: readonly PendingCall[]) => {
-    const unanswered = await sendBatch(url, calls, options);
-    if (unanswered.length === 0) return;
-    // Endpoints accept batches of different sizes. Repeat the calls in smaller batches, and at last one by one.
-    largest = Math.min(largest, Math.ceil(calls.length / 2));
-    sendAll(unanswered);
-  };
-  return (method, params) =>
-    new Promise((resolve, reject) => {
-      if (pending.length === 0)
-        void Promise.resolve().then(() => {
-          const calls = pending;
-          pending = [];
-          sendAll(calls);
-        });
-      pending.push({ method, params, resolve, reject });
-    });
-}
-
-/** @returns the calls of a batch that the endpoint did not answer */
-async function sendBatch(
-  url: string,
-  calls: readonly PendingCall[],
-  { bytesOf, ...options }: Omit<RpcOptions, "batchSize">,
-): Promise<readonly PendingCall[]> {
-  let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
-  if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
-  const unanswered: PendingCall[] = [];
-  try {
-    const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
-    const isBatch = bodies.length > 1;
-    const { answer, ...reply } = await post(url, isBatch ? bodies : bodies[0], calls.length, {
-      ...options,
-      maxBytes,
-    });
-    for (const [i, call] of calls.entries()) {
-      const id = i + 1;
-      let own = answer;
-      if (isBatch) {
-        own = undefined;
-        // This loop does not use the `find` method, because some libraries replace `find`.
-        if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
-        if (own === undefined && !REFUSED.includes(reply.status)) {
-          unanswered.push(call);
-          continue;
-        }
-        own ??= answer;
-      }
-      try {
-        call.resolve(resultOf(url, call.method, id, own, reply));
-      } catch (error) {
-        call.reject(error);
-      }
-    }
-  } catch (error) {
-    for (const { reject } of calls) reject(error);
-  }
-  return unanswered;
+/** Makes the body of a request, or a part of a batch. @param id the number that the response repeats */
+export function toRequest(id: number, method: string, params: readonly unknown[]): object {
+  return { jsonrpc: "2.0", id, method, params };
 }
 
 /** The HTTP part of a response, and the end of an error message if the response is not JSON. */
@@ -154,27 +80,35 @@ interface Reply {
   problem?: string;
 }
 
-async function post(
+/** Sends a request or a batch. @param methods the methods of all calls in `body` @throws the errors of `fetchBytes` */
+export async function post(
   url: string,
   body: unknown,
-  calls: number,
-  options: FetchOptions,
+  methods: readonly string[],
+  { bytesOf, ...options }: RpcOptions,
 ): Promise<Reply & { answer?: unknown }> {
   const init: RequestInit = {
     ...{ method: "POST", cache: "no-store" },
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   };
-  const { status, headers, bytes } = await fetchBytes(url, init, options);
+  let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
+  if (bytesOf !== undefined) for (const method of methods) maxBytes += bytesOf(method);
+  const { status, headers, bytes } = await fetchBytes(url, init, { ...options, maxBytes });
   const reply = { status, retryAfter: retryAfterOf(headers) };
   try {
-    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls) };
+    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, methods.length) };
   } catch (error) {
     return { ...reply, problem: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }
 }
 
-function resultOf(
+/**
+ * Returns the result of a call.
+ * @param answer the parsed response, or the call's part of a batch
+ * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID
+ */
+export function resultOf(
   url: string,
   method: string,
   id: number,

@@ -37,7 +37,7 @@ export async function withTimeout<T>(
   const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
   const { promise: failed, reject: fail } = withResolvers<never>();
   const abort = () => {
-    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
+    fail(abortedError(signal));
   };
   // The timer of AbortSignal.timeout would continue after the request, and would not keep Node running.
   const timer = setTimeout(() => {
@@ -45,8 +45,8 @@ export async function withTimeout<T>(
   }, timeoutMs);
   signal?.addEventListener("abort", abort, { once: true });
   try {
-    if (signal?.aborted) abort();
-    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
+    if (signal?.aborted) throw abortedError(signal);
+    return await Promise.race([failed, work(ended.signal)]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
@@ -75,8 +75,8 @@ export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-export function abortedError({ reason }: AbortSignal): TransportError {
-  return new TransportError("ABORTED", "The caller aborted the request.", { cause: reason });
+export function abortedError(signal: AbortSignal | undefined): TransportError {
+  return new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason });
 }
 
 /**

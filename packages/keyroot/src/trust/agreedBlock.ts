@@ -20,13 +20,16 @@ export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<Fo
  * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
  * endpoints report. A minority of dishonest endpoints cannot change this number. If too few endpoints have this block,
  * the search continues at the next lower number that an endpoint reported. Honest endpoints may therefore be slightly
- * behind.
+ * behind. An endpoint whose newest block has the searched number is not asked twice.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
   const heads: number[] = [];
+  const headOf = new Map<RpcCall, Promise<BlockHeader>>();
   const fetchHead = async (call: RpcCall) => {
-    heads.push((await fetchBlock(call, tag)).number);
+    const head = fetchBlock(call, tag);
+    headOf.set(call, head);
+    heads.push((await head).number);
     heads.sort((a, b) => b - a);
   };
   // Each endpoint that has not responded can move the block number by one position in the sorted list.
@@ -38,7 +41,10 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
   for (let round = 0; number !== undefined && round < endpoints.count; round++) {
     const height = number;
     const blocks = await endpoints.findAgreement(
-      (call) => fetchBlock(call, height),
+      async (call) => {
+        const head = await headOf.get(call)?.catch(() => undefined);
+        return head?.number === height ? head : fetchBlock(call, height);
+      },
       ({ hash }) => hash,
     );
     if (blocks !== undefined) return blocks;

@@ -12,7 +12,8 @@ import {
 } from "../merkle/proof.ts";
 import { checkChecksum } from "../ethereum/checksum.ts";
 import { type BlockHeader, checkHeaderHash, hashHeader, type HeaderJson } from "../ethereum/header.ts";
-import { LOWERCASE_ADDRESS, LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
+import { LOWERCASE_ADDRESS } from "../ethereum/rpcData.ts";
+import { LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument } from "../input/document.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";

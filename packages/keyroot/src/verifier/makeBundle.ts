@@ -4,7 +4,7 @@ import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import { makeMerkleProof } from "../merkle/proof.ts";
 import { extractHeader } from "../ethereum/header.ts";
 import { extractProof } from "../ethereum/storageProof.ts";
-import type { RpcCall } from "../transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
 import { usersSlotOf } from "../registry/slots.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
@@ -76,7 +76,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   };
   return withServers(parseServers(options, source), make, {
     signal: options.signal,
-    wrap: (call) => recordAnswers(call, answers),
+    connect: (rpc, options) => recordAnswers(rpcCaller(rpc, options), answers),
   });
 }
 

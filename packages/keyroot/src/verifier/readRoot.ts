@@ -9,6 +9,7 @@ import type { VerifierServers } from "./servers.ts";
 /**
  * Reads a user's root with the evidence that the source requires. There is no fallback to weaker evidence.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one endpoint.
+ * @param fetchFile as in `readRootAtBlock`
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */
 export async function readRoot(
@@ -16,11 +17,12 @@ export async function readRoot(
   source: BlockSource,
   servers: Pick<VerifierServers, "calls" | "http">,
   now = Date.now,
+  fetchFile?: VerifierServers["fetchFile"],
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(source)) return readLatestRoot(query, servers.calls);
   // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
-  return readRootAtBlock(query, source, servers, now);
+  return readRootAtBlock(query, source, servers, now, fetchFile);
 }
 
 /** Checks whether a single endpoint's latest answer is enough. The specification accepts such an answer. */

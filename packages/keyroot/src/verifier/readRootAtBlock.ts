@@ -4,9 +4,10 @@ import { checkBlockAge } from "../ethereum/blockAge.ts";
 import { fetchBlockByHash } from "../ethereum/blocks.ts";
 import { checkHeaderHash } from "../ethereum/header.ts";
 import type { Evidence } from "../evidence.ts";
-import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import { encodeGetBlockNumber, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import { usersSlotOf } from "../registry/slots.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
+import { type HintedFile, startDownload } from "./hint.ts";
 import type { RootQuery } from "./options.ts";
 import { callContract } from "./callContract.ts";
 import { readRootByCall, type RootAnswers } from "./rootByCall.ts";
@@ -26,6 +27,8 @@ export interface RootReading {
   callContract: (data: string) => Promise<unknown>;
   /** The file of the statement, if auditors signed the block. */
   statement?: string | undefined;
+  /** The download of the root's file, if it has already begun. */
+  file?: Promise<Uint8Array> | undefined;
 }
 
 /**
@@ -33,6 +36,7 @@ export interface RootReading {
  * the block's age, and reads the contract's answer at this block, with a storage proof if the source requires one.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
  * endpoint.
+ * @param fetchFile fetches the file of a root. If it is set, the download begins while the evidence is requested.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
  * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few endpoints respond and no response is false
@@ -42,36 +46,47 @@ export async function readRootAtBlock(
   source: BlockSource,
   { calls, http }: Pick<VerifierServers, "calls" | "http">,
   now: () => number,
+  fetchFile?: VerifierServers["fetchFile"],
 ): Promise<RootReading> {
   const { name, required, storageProof, tag, maxAgeMs } = source;
   const quorum = required === undefined ? undefined : new Quorum(calls, required);
   const endpoints = quorum ?? only(calls);
   const usersSlot = usersSlotOf(query);
+  const hint = fetchFile && startDownload(query, calls, fetchFile);
+  let hinted: HintedFile | undefined;
   const found = await source.findBlock({ calls, quorum, tag, http, now });
-  const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
-  checkHeaderHash("The endpoint's header", block, found.hash, found.number);
-  checkBlockAge(block, maxAgeMs, now());
-
-  const { hash, number, timestamp } = block;
+  const { hash } = found;
+  const header = found.header ?? endpoints.first((call) => fetchBlockByHash(call, hash)).then(([{ answer }]) => answer);
   const request = async (call: RpcCall) => {
     const answers = storageProof
-      ? await readRootByStorageProof(query, call, block, usersSlot)
+      ? await readRootByStorageProof(query, call, hash, header, usersSlot)
       : await readRootByCall(query, call, { blockHash: hash });
     // An endpoint on a different chain has no vote.
     verifyChainId(query, answers);
     return answers;
   };
-  const agreeOnCall = async (data: string) => {
-    const votes = await endpoints.agree(
-      (call) => callContract(call, query.contract, data, { blockHash: hash }),
-      String,
-    );
-    return votes[0].answer;
+  const results = new Map<string, Promise<string>>();
+  const agreeOnCall = (data: string) => {
+    const send = (call: RpcCall) => callContract(call, query.contract, data, { blockHash: hash });
+    const result = results.get(data) ?? endpoints.agree(send, String).then(([{ answer }]) => answer);
+    results.set(data, result);
+    return result;
   };
+  void hint?.then((started) => {
+    hinted = started;
+    if (started) agreeOnCall(encodeGetBlockNumber(started.root)).catch(() => undefined);
+  });
   // A storage proof is verified, so a valid proof from one endpoint is enough.
-  const votes = storageProof
-    ? await endpoints.first(request)
-    : await endpoints.agree(request, ({ root, nextRoot, codeHash }) => [root, nextRoot, codeHash].join(" "));
+  const voting = storageProof
+    ? endpoints.first(request)
+    : endpoints.agree(request, ({ root, nextRoot, codeHash }) => [root, nextRoot, codeHash].join(" "));
+  // The header and the answers are requested together. The header's errors come first.
+  voting.catch(() => undefined);
+  const block = await header;
+  checkHeaderHash("The endpoint's header", block, hash, found.number);
+  checkBlockAge(block, maxAgeMs, now());
+  const { number, timestamp } = block;
+  const votes = await voting;
   const [{ answer: answers }] = votes;
   if (storageProof) {
     const callForRoot = () => agreeOnCall(encodeGetMerkleTreeRoot(query.userID));
@@ -82,7 +97,9 @@ export async function readRootAtBlock(
   const details = quorum || found.details ? { details: { ...found.details, ...agreeing } } : {};
   const evidence: Evidence = { source: name, ...details, block: { hash, number, timestamp }, storageProof };
   await found.checkRoot?.(query, answers.root, evidence);
-  return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement };
+  // The verification does not wait for the hint.
+  const file = answers.root === `0x${hinted?.root}` ? hinted?.file : undefined;
+  return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement, file };
 }
 
 type Endpoints = Pick<Quorum, "agree" | "first">;

@@ -9,19 +9,22 @@ import type { RootAnswers } from "./rootByCall.ts";
 /**
  * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block. One
  * request proves both roots of a query with `nextSlotID`.
+ * @param hash the hash of the block: 0x and 64 lowercase hex digits
+ * @param header the block's header, or the request for it
  * @param usersSlot the storage slot of the contract's mapping from users to roots
  * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the RPC call
  */
 export async function readRootByStorageProof(
   { userID, nextSlotID, contract }: RootQuery,
   call: RpcCall,
-  { hash, stateRoot }: BlockHeader,
+  hash: string,
+  header: BlockHeader | Promise<BlockHeader>,
   usersSlot: number,
 ): Promise<RootAnswers> {
   const userIDs = nextSlotID === undefined ? [userID] : [userID, nextSlotID];
   const slots = userIDs.map((id) => slotOfUser(id, usersSlot));
   const proof = call("eth_getProof", [contract, slots, { blockHash: hash }]);
-  const [chainId, answer] = await Promise.all([call("eth_chainId", []), proof]);
+  const [{ stateRoot }, chainId, answer] = await Promise.all([header, call("eth_chainId", []), proof]);
   const [proven, next] = slots.map((slot, i) => verifyStorageProof(stateRoot, contract, slot, extractProof(answer, i)));
   const nextRoot = nextSlotID === undefined ? {} : { nextRoot: next?.value ?? "0x" };
   return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash, ...nextRoot };

@@ -40,9 +40,8 @@ const REQUEST_SHARE = 0.95;
 const QUORUM_ROUNDS = 3;
 
 interface CallSettings extends Pick<KeyOptions, "signal"> {
-  /** Maximum number of RPC calls per request. Default: 1. */
-  batchSize?: number;
-  wrap?: (call: RpcCall) => RpcCall;
+  /** Makes the function that sends calls to an endpoint. Default: `rpcCaller`. */
+  connect?: typeof rpcCaller;
 }
 
 export function parseServers(
@@ -67,7 +66,7 @@ export function parseServers(
 export async function withServers<T>(
   { endpoints, required, contract, network }: ServerConfig,
   work: (servers: VerifierServers) => Promise<T>,
-  { signal: callersSignal, batchSize = 1, wrap = (call) => call }: CallSettings = {},
+  { signal: callersSignal, connect = rpcCaller }: CallSettings = {},
 ): Promise<T> {
   optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
@@ -82,10 +81,9 @@ export async function withServers<T>(
       timeoutMs: roundMs,
       maxBytes: RPC_LIMITS.maxBytes,
       bytesOf: bytesOfMethod,
-      batchSize,
       signal,
     };
-    const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
+    const calls = endpoints.map((rpc) => connect(rpc, rpcOptions));
     const http = { ...request, timeoutMs, signal };
     const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });
     return work({ endpoints, calls, http, fetchFile, merkleUrl });

@@ -1,8 +1,7 @@
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isBytes } from "../input/isBytes.ts";
-import { invalidArgument } from "../input/options.ts";
-import { type KeyOptions, parseKeyQuery } from "./options.ts";
+import { checkAccountOption, type KeyOptions, parseKeyQuery } from "./options.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
@@ -21,21 +20,20 @@ export async function verifyKey(
 ): Promise<VerifiedKey> {
   const { registry, source, servers, now, verifyAccountFile } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
-  if (verifyAccountFile === undefined && account !== undefined)
-    throw invalidArgument("The account option", "undefined without the verifier's accounts option", account);
+  checkAccountOption(config, account);
   // A copy, because the caller may change the bytes during the verification.
   const file = isBytes(account) ? new Uint8Array(account) : account;
   const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>
     (await import("./verifyAccountKey.ts")).verifyAccountKey(config, query, file, servers);
   const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
-    const reading = await readRoot(query, source, servers, now);
+    const reading = await readRoot(query, source, servers, now, servers.fetchFile);
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
     const blockNumber = readBlockOfRoot(root, reading);
     // The verdict about the file comes first: a missing block number must not hide a false key.
     blockNumber.catch(() => undefined);
-    const verified = await verifyFile(query, root, await servers.fetchFile(root));
+    const verified = await verifyFile(query, root, await (reading.file ?? servers.fetchFile(root)));
     evidence.uniqueness = "checked";
     return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
   };

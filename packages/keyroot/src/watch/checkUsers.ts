@@ -9,6 +9,7 @@ import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "../verifier/servers.ts";
+import { rpcCaller } from "../transport/jsonRpc.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
@@ -68,7 +69,8 @@ export async function checkUsers(
       });
     }
   };
-  await attempt(() => withServers(config.servers, check, { signal, wrap: shareEqualCalls }));
+  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
+  await attempt(() => withServers(config.servers, check, { signal, connect }));
   return answered.length;
 }
 

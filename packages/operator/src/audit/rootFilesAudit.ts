@@ -1,21 +1,20 @@
 import pMap from "p-map";
-import { fetchBlockNumber } from "keyroot/internal/registry";
+import { fetchBlockNumber, USERS_PER_CALL } from "keyroot/internal/registry";
 import type { BlockHeader } from "keyroot/internal/ethereum";
 import type { UserID } from "keyroot/internal/identity";
 import { basename } from "node:path";
 import { rootOfFileName } from "keyroot/internal/merkle";
 import type { RpcCall } from "keyroot/internal/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
-import { userIDsIn } from "./auditFile.ts";
+import { type FileAudit, userIDsIn } from "./auditFile.ts";
 import { proveBlockNumber, proveRoots, readRoots } from "../follow/index.ts";
+import { mapCalls } from "../rpc/openEndpoint.ts";
 import type { AuditState } from "./auditState.ts";
 import { auditRoot } from "./auditRoot.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
 import type { FileResult } from "./loadFile.ts";
 
-/** The maximum number of concurrent JSON-RPC requests of one kind. */
-const CONCURRENT_CALLS = 8;
 /** The number of unavailable files after which the audit requests no more files. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;
@@ -51,6 +50,16 @@ interface RootFilesAuditOptions {
   onProgress?: ((stage: FileAuditStage, done: number, total: number) => void) | undefined;
 }
 
+/** A file that was read, and is compared with the chain next. */
+interface LoadedFile {
+  history: RootHistory;
+  userIDs: readonly UserID[];
+  /** The users as the state stores them. */
+  users: NonNullable<FileAudit["users"]>;
+  /** The SHA-256 of a valid file's bytes, in hex. */
+  sha256: string | undefined;
+}
+
 /** Compares the files of all roots with the chain. */
 export class RootFilesAudit {
   readonly unavailableFiles: UnavailableFile[] = [];
@@ -77,29 +86,42 @@ export class RootFilesAudit {
       findings.add(auditBlockNumber(history, recorded));
       onProgress?.("reading roots", ++done, roots.length);
     };
-    await pMap(roots, audit, { concurrency: CONCURRENT_CALLS });
+    await mapCalls(roots, audit);
   }
 
   /** Audits every root's file, and reads the roots of all users in the files. */
   async auditFiles(workers: FileWorkers): Promise<void> {
-    const { state, roots, onProgress } = this.#options;
+    const { roots, state, onProgress } = this.#options;
     const errors: unknown[] = [];
+    let loaded: LoadedFile[] = [];
+    let users = 0;
     let done = 0;
     let savedAt = performance.now();
+    // Compares as many files at a time as one call reads users, because files may be small.
+    const compareLoaded = async () => {
+      const files = loaded;
+      [loaded, users] = [[], 0];
+      await this.#compareFiles(files);
+      if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
+      savedAt = performance.now();
+      state.save();
+    };
     const audit = async (history: RootHistory) => {
       if (errors.length > 0 || this.unavailableFiles.length >= MAX_UNAVAILABLE) return;
       try {
-        await this.#auditFile(history, workers);
+        const file = await this.#loadFile(history, workers);
         onProgress?.("auditing files", ++done, roots.length);
-        if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
-        savedAt = performance.now();
-        state.save();
+        if (file === undefined) return;
+        if (users + file.userIDs.length > USERS_PER_CALL) await compareLoaded();
+        loaded.push(file);
+        users += file.userIDs.length;
       } catch (error) {
         errors.push(error);
       }
     };
-    // After an error, finish and save the running audits of files, and start no others.
+    // After an error, finish and save the audits of the files that were read, and start no others.
     await pMap(roots, audit, { concurrency: workers.capacity });
+    await compareLoaded().catch((error: unknown) => errors.push(error));
     state.save();
     if (errors.length > 0) throw errors[0];
   }
@@ -118,9 +140,10 @@ export class RootFilesAudit {
     await pMap(names, audit, { concurrency: workers.capacity });
   }
 
-  async #auditFile(history: RootHistory, workers: FileWorkers): Promise<void> {
+  /** Reads and audits the file of a root. @returns undefined if the file is unavailable, missing or not the root's */
+  async #loadFile(history: RootHistory, workers: FileWorkers): Promise<LoadedFile | undefined> {
     const { root } = history;
-    const { state, findings, skipKnownFiles, isKnownRoot } = this.#options;
+    const { state, findings, skipKnownFiles } = this.#options;
     const known = state.file(root);
     const isSkipped = skipKnownFiles === true && known?.sha256 !== undefined;
     const result: FileResult = isSkipped
@@ -129,19 +152,30 @@ export class RootFilesAudit {
     if (result.kind === "unavailable") {
       const { code, message } = result;
       this.unavailableFiles.push({ root, code, message });
-      return;
+      return undefined;
     }
     this.filesRead++;
     if (isSkipped) this.filesKnown++;
     const file = result.kind === "audited" ? result : { ...known, findings: [] };
     findings.add(file.findings);
-    if (file.users === undefined) return;
-    const userIDs = userIDsIn(file.users);
+    const { users } = file;
+    if (users === undefined) return undefined;
+    const userIDs = userIDsIn(users);
     this.userCount += userIDs.length;
-    const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
-    findings.add(compared.findings);
     // Store no SHA-256 for a file with findings, so that every run audits the file again.
-    state.recordFile(root, file.findings.length === 0 ? file.sha256 : undefined, file.users, compared.others);
+    return { history, userIDs, users, sha256: file.findings.length === 0 ? file.sha256 : undefined };
+  }
+
+  /** Compares files with the roots of their users, and saves the results. */
+  async #compareFiles(files: readonly LoadedFile[]): Promise<void> {
+    const { state, findings, isKnownRoot } = this.#options;
+    const roots = await this.#readRoots(files.flatMap(({ userIDs }) => userIDs));
+    let next = 0;
+    for (const { history, userIDs, users, sha256 } of files) {
+      const compared = auditRoot(history, userIDs, roots.slice(next, (next += userIDs.length)), isKnownRoot);
+      findings.add(compared.findings);
+      state.recordFile(history.root, sha256, users, compared.others);
+    }
   }
 
   async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {

@@ -1,18 +1,11 @@
 import { resolve } from "node:path";
 import { ArgumentError } from "keyroot/internal/errors";
-import {
-  checkSourceUrl,
-  DEFAULT_LIMITS,
-  RPC_LIMITS,
-  type Eip1193Provider,
-  type RpcCall,
-  rpcCaller,
-} from "keyroot/internal/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall } from "keyroot/internal/transport";
 import { type FileSource, isLocalChain } from "../follow/index.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import type { RetryOptions } from "../http/retry.ts";
-import { repeatingCaller } from "../rpc/repeatReads.ts";
+import { openEndpoint } from "../rpc/openEndpoint.ts";
 import { checkAddress } from "./hexOptions.ts";
 import { readStackAt, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
@@ -58,8 +51,7 @@ export class ChainAndFiles {
     this.rpc = rpc;
     this.retry = retry;
     this.#url = url;
-    const { maxBytes, timeoutMs } = RPC_LIMITS;
-    this.call = repeatingCaller(rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch }), retry);
+    this.call = openEndpoint(rpc, { allowHttp: this.allowHttp, fetch, retry });
   }
 
   /** @throws ArgumentError ARGUMENT_INVALID */

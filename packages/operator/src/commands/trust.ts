@@ -5,12 +5,12 @@ import { ArgumentError } from "keyroot/internal/errors";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { describeValue } from "keyroot/internal/input";
 import type { LightClientOptions } from "keyroot/light-client";
-import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS } from "keyroot/internal/transport";
 import type { RpcCall } from "keyroot/internal/transport";
 import { type BlockSource, type Evidence, openTrust } from "keyroot/internal/verifier";
 import { Quorum } from "keyroot/internal/auditors";
 import { quorumCall } from "../audit/statements/quorumCall.ts";
-import { repeatingCaller } from "../rpc/repeatReads.ts";
+import { openEndpoint } from "../rpc/openEndpoint.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
 import { optionName } from "./defineCommand.ts";
 import { readLines } from "./inputFiles.ts";
@@ -155,7 +155,7 @@ function callsOf({ rpc }: TrustArguments, required: number, { allowHttp, retry }
       `--trust endpoints:${required} needs at least ${required} endpoints, separated by commas in --rpc, but there ${urls.length === 1 ? "is 1" : `are ${urls.length}`}.`,
     );
   checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, allowHttp)));
-  return urls.map((url) => repeatingCaller(rpcCaller(url, { ...RPC_LIMITS, allowHttp }), retry));
+  return urls.map((url) => openEndpoint(url, { allowHttp, retry }));
 }
 
 /** Returns the URLs in `--rpc`. */

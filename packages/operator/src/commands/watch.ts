@@ -136,12 +136,12 @@ function describeEnd(error: unknown): WatchEvent {
 }
 
 async function* polls(
-  options: Omit<PollOptions, "readOwnFiles">,
+  options: Omit<PollOptions, "rereadAfterMs">,
   { once, every }: Args,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent[]> {
   const { pollEvents, watch } = await import("../watch/watch.ts");
-  if (once) yield* pollEvents({ ...options, readOwnFiles: true });
+  if (once) yield* pollEvents({ ...options, rereadAfterMs: 0 });
   else yield* watch({ ...options, intervalMs: every * 1000, signal });
 }
 

@@ -1,14 +1,11 @@
-import pMap from "p-map";
 import { fetchBlock } from "keyroot/internal/ethereum";
 import type { BlockRange, RootAddedLog } from "keyroot/internal/registry";
 import type { RpcCall } from "keyroot/internal/transport";
+import { mapCalls } from "../rpc/openEndpoint.ts";
 import { repeatRead } from "../rpc/repeatReads.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { type BlockCursor, isStillOnChain } from "./blocks.ts";
 import { readRootAddedLogs } from "./logRanges.ts";
-
-/** The maximum number of concurrent requests for blocks. */
-const CONCURRENT_CALLS = 8;
 
 /** An event with the time of its block. */
 export interface DatedRootLog extends RootAddedLog {
@@ -55,7 +52,7 @@ export async function readHistory(
 
   const numbers = new Set(added.map(({ blockNumber }) => blockNumber));
   const read = async (number: number) => [number, await repeatRead(() => fetchBlock(call, number), retry)] as const;
-  const blocks = new Map(await pMap(numbers, read, { concurrency: CONCURRENT_CALLS }));
+  const blocks = new Map(await mapCalls([...numbers], read));
   const dated = added.map((event) => ({ ...event, timestamp: blocks.get(event.blockNumber)?.timestamp ?? 0 }));
   const misplaced = added.flatMap((event) => {
     const actual = blocks.get(event.blockNumber)?.hash;

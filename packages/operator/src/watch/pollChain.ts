@@ -54,8 +54,8 @@ export interface PollOptions {
   /** The first block with audited roots, if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** Reads the files of watched users again, even if an earlier poll found the files valid. */
-  readOwnFiles: boolean;
+  /** The time in ms after which the file of a watched user is read again. With 0, each poll reads it. */
+  rereadAfterMs: number;
   /** The time in ms after which an unavailable file becomes an alarm. Default: 600,000. */
   unavailableAfterMs?: number | undefined;
   /** The maximum age of the endpoint's newest block, in ms. Default: no maximum. */
@@ -65,7 +65,10 @@ export interface PollOptions {
    * 5 retries, starting after 500 ms.
    */
   retry?: RetryOptions | undefined;
-  /** The maximum time for reading files in one poll, in ms. The next poll reads the remaining files. Default: no maximum. */
+  /**
+   * The maximum time for reading files in one poll, in ms. The next poll continues with the remaining files. Default: no
+   * maximum.
+   */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
   now?: (() => number) | undefined;

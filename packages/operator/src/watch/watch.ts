@@ -7,8 +7,8 @@ import { type Finding, finding } from "../audit/finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
-/** The interval at which the files of watched users are read again, in ms. */
-const OWN_FILES_INTERVAL_MS = 600_000;
+/** The time after which the file of a watched user is read again, in ms. */
+const REREAD_AFTER_MS = 600_000;
 /** The maximum pause between polls in ms. The pause doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
 /**
@@ -28,7 +28,7 @@ export type PollEvent =
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
   /** A watched user has a new root, and the root's file contains the user's key. */
   | { event: "published"; userID: UserID; root: string }
-  /** The host or folder did not return a file. Each poll requests the file again. `since` is a time in ISO 8601. */
+  /** A due file was not read. Later polls request it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
   /** Damage that `code` and `message` describe. */
   | ({ event: "alarm" } & Finding)
@@ -56,7 +56,7 @@ interface PollSummary {
    */
   alarms: number;
   notices: number;
-  /** The number of unavailable files. */
+  /** The number of due files that this poll did not read. */
   unavailableFiles: number;
 }
 
@@ -69,23 +69,23 @@ export type WatchEvent =
   | { event: "recovered" };
 
 /** Options of the function `watch`. */
-export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFilesMs"> {
+export interface WatchOptions extends Omit<PollOptions, "rereadAfterMs" | "maxFilesMs"> {
   /** The pause between two polls, in ms. */
   intervalMs: number;
   /** Ends the watch after the current poll. */
   signal: AbortSignal;
 }
 
-const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
+const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "rereadAfterMs" | "maxFilesMs">, true> = {
   ...{ call: true, chainId: true, contract: true, files: true, keyType: true, users: true },
   ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true },
   ...{ retry: true, now: true },
 };
 
-/** `watch` also accepts an object that was made for `pollEvents`, and sets `readOwnFiles` itself. */
-const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
+/** `watch` also accepts an object that was made for `pollEvents`, and sets `rereadAfterMs` itself. */
+const WATCH_OPTIONS: Record<keyof WatchOptions | "rereadAfterMs", true> = {
   ...POLL_OPTIONS,
-  ...{ readOwnFiles: true, intervalMs: true, signal: true },
+  ...{ rereadAfterMs: true, intervalMs: true, signal: true },
 };
 
 /**
@@ -106,18 +106,19 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
   checkOptions("The options of watch", options, WATCH_OPTIONS);
   const { intervalMs, signal, ...pollOptions } = options;
   const isNew = newEventFilter();
-  let ownFilesReadAt = -Infinity;
   let outage: Outage | undefined;
   while (!signal.aborted) {
     const start = performance.now();
-    const readOwnFiles = start - ownFilesReadAt >= OWN_FILES_INTERVAL_MS;
     try {
-      for await (const events of pollEvents({ ...pollOptions, readOwnFiles, maxFilesMs: MAX_FILES_MS })) {
+      for await (const events of pollEvents({
+        ...pollOptions,
+        rereadAfterMs: REREAD_AFTER_MS,
+        maxFilesMs: MAX_FILES_MS,
+      })) {
         const hasRecovered = outage !== undefined && events.at(-1)?.event === "polled";
         const newEvents = events.filter(isNew);
         yield hasRecovered ? [{ event: "recovered" }, ...newEvents] : newEvents;
       }
-      if (readOwnFiles) ownFilesReadAt = start;
       outage = undefined;
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === "FILE_UNWRITABLE") throw error;
@@ -134,7 +135,7 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
-  checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, readOwnFiles: true, maxFilesMs: true });
+  checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, rereadAfterMs: true, maxFilesMs: true });
   checkFileSource(options.files);
   return pollSteps(options);
 }

@@ -20,19 +20,36 @@ export interface WatchCursor extends BlockCursor {
   userCount?: number | undefined;
 }
 
+/** A file that a watch reads: the file of a watched user's root, or of a root that was not found valid yet. */
+export interface WatchedFile {
+  /** True until the watch has read the file and found nothing wrong in it. */
+  isSuspect: boolean;
+  /** The time of the last read without findings, in ms since 1970. */
+  readAt?: number | undefined;
+  /** The time of the last request, in ms since 1970. The next poll continues with the files that wait longest. */
+  triedAt?: number | undefined;
+  /** The time since which the file is due but was not read, in ms since 1970. */
+  dueSince?: number | undefined;
+}
+
 /** The data that a watch keeps between polls. */
 interface WatchStateContent {
   /** The blocks up to which every root was audited, with the newest last. */
   cursors: readonly WatchCursor[];
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
-  /**
-   * The suspects: roots with files that were missing, invalid or not read. Each poll reads these files until they are
-   * valid.
-   */
-  suspects: readonly string[];
-  /** The suspects with unavailable files, and the time of each file's first failed request in ms since 1970. */
-  unavailable: ReadonlyMap<string, number>;
+  /** The files to read, by their roots. */
+  files: ReadonlyMap<string, WatchedFile>;
+}
+
+/** The results of a poll. */
+export interface PollResults {
+  /** The block up to which every root was audited. It replaces all higher cursors. Undefined if events are missing. */
+  cursor: WatchCursor | undefined;
+  /** The new roots of watched users, with valid files. */
+  newRoots: ReadonlyMap<UserID, string>;
+  /** The files that changed, by their roots. Undefined for a file that the watch need not read again. */
+  files: ReadonlyMap<string, WatchedFile | undefined>;
 }
 
 /**
@@ -40,16 +57,12 @@ interface WatchStateContent {
  * still on the chain.
  */
 const MAX_CURSORS = 64;
-const MAX_USERS = 1_000_000;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
-/**
- * The format of a watch's state. Cursors, suspects and unavailable files are short lists, so the state stores these
- * lists as JSON.
- */
+/** The format of a watch's state. The cursors are a short list, so the state stores them as JSON. */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
-  version: 2,
+  version: 3,
   maxBytes: 2 ** 30,
   tables: [
     `CREATE TABLE state (
@@ -57,10 +70,15 @@ const FORMAT = stateFormat({
   chain_id INTEGER NOT NULL,
   genesis_hash TEXT CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
-  cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536),
-  suspects TEXT NOT NULL CHECK (octet_length(suspects) <= 67108864),
-  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728)
+  cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536)
 ) STRICT`,
+    `CREATE TABLE files (
+  root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
+  is_suspect INTEGER NOT NULL CHECK (is_suspect IN (0, 1)),
+  read_at INTEGER,
+  tried_at INTEGER,
+  due_since INTEGER
+) STRICT, WITHOUT ROWID`,
     `CREATE TABLE roots (
   user_id TEXT PRIMARY KEY CHECK (octet_length(user_id) <= 64),
   root TEXT NOT NULL CHECK (octet_length(root) = 64)
@@ -73,9 +91,8 @@ export class WatchState implements WatchStateContent, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
   readonly #roots: Map<UserID, string>;
+  readonly #files: Map<string, WatchedFile>;
   cursors: readonly WatchCursor[];
-  suspects: readonly string[];
-  unavailable: ReadonlyMap<string, number>;
 
   private constructor(database: StateDatabase, target: AuditTarget) {
     this.#database = database;
@@ -84,9 +101,7 @@ export class WatchState implements WatchStateContent, Disposable {
     const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
     checkTarget({ chainId, genesisHash, contract }, target);
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
-    this.suspects = stateShape.list("suspects", parseJson(String(state["suspects"]), 2), MAX_USERS, readHash);
-    const unavailable = parseJson(String(state["unavailable"]), 2);
-    this.unavailable = new Map(stateShape.list("unavailable", unavailable, MAX_USERS, readUnavailable));
+    this.#files = new Map(Array.from(database.rows("SELECT * FROM files"), readFile));
     this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
   }
 
@@ -102,7 +117,7 @@ export class WatchState implements WatchStateContent, Disposable {
   ): Promise<WatchState> {
     const about = normalizeTarget(target);
     const fill = (database: StateDatabase) => {
-      insertContent(database, about, { cursors: [], roots: new Map(), suspects: [], unavailable: new Map() });
+      insertContent(database, about, []);
     };
     if (path === undefined) return new WatchState(StateDatabase.inMemory(FORMAT, fill), about);
     const load = (database: StateDatabase) => new WatchState(database, about);
@@ -113,33 +128,29 @@ export class WatchState implements WatchStateContent, Disposable {
     return this.#roots;
   }
 
-  /**
-   * Writes the results of a poll to disk in one transaction.
-   * @param poll the results. `cursor` is the block up to which every root was audited, and replaces all higher cursors.
-   * `cursor` is undefined if events are missing. `newRoots` are roots of watched users with valid files. `unavailable`
-   * is empty by default
-   * @throws TransportError FILE_UNWRITABLE
-   */
-  save({
-    cursor,
-    newRoots,
-    suspects,
-    unavailable = new Map(),
-  }: {
-    cursor: WatchCursor | undefined;
-    newRoots: ReadonlyMap<UserID, string>;
-    suspects: readonly string[];
-    unavailable?: ReadonlyMap<string, number>;
-  }): void {
+  get files(): ReadonlyMap<string, WatchedFile> {
+    return this.#files;
+  }
+
+  /** Writes the results of a poll to disk in one transaction. @throws TransportError FILE_UNWRITABLE */
+  save({ cursor, newRoots, files }: PollResults): void {
     const older = this.cursors.filter(({ number }) => cursor === undefined || number < cursor.number);
     const cursors = [...older, ...(cursor === undefined ? [] : [cursor])].slice(-MAX_CURSORS);
-    this.#database.transaction(() => {
-      insertContent(this.#database, this.#target, { cursors, roots: newRoots, suspects, unavailable });
+    const database = this.#database;
+    database.transaction(() => {
+      insertContent(database, this.#target, cursors);
+      for (const row of newRoots) database.run("INSERT OR REPLACE INTO roots VALUES (?, ?)", ...row);
+      for (const [root, file] of files) {
+        if (file === undefined) database.run("DELETE FROM files WHERE root = ?", root);
+        else database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", root, ...columnsOf(file));
+      }
     });
     this.cursors = cursors;
-    this.suspects = suspects;
-    this.unavailable = unavailable;
     for (const [userID, root] of newRoots) this.#roots.set(userID, root);
+    for (const [root, file] of files) {
+      if (file === undefined) this.#files.delete(root);
+      else this.#files.set(root, file);
+    }
   }
 
   [Symbol.dispose](): void {
@@ -147,16 +158,18 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 }
 
-/** Inserts content into the tables of a state. @param roots only new roots */
+/** Inserts the row that describes the watch. */
 function insertContent(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,
-  { cursors, roots, suspects, unavailable }: WatchStateContent,
+  cursors: readonly WatchCursor[],
 ): void {
-  for (const row of roots) database.run("INSERT OR REPLACE INTO roots VALUES (?, ?)", ...row);
-  const lists = [JSON.stringify(cursors), JSON.stringify(suspects), JSON.stringify(listOf(unavailable))];
-  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?)";
-  database.run(sql, chainId, genesisHash ?? null, contract, ...lists);
+  const sql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?)";
+  database.run(sql, chainId, genesisHash ?? null, contract, JSON.stringify(cursors));
+}
+
+function columnsOf({ isSuspect, readAt, triedAt, dueSince }: WatchedFile): (number | null)[] {
+  return [isSuspect ? 1 : 0, readAt ?? null, triedAt ?? null, dueSince ?? null];
 }
 
 function readRoot({ user_id: userID, root }: Row): [UserID, string] {
@@ -173,13 +186,17 @@ function readCursor(where: string, value: unknown): WatchCursor {
   };
 }
 
-function listOf(unavailable: ReadonlyMap<string, number>): object[] {
-  return Array.from(unavailable, ([root, since]) => ({ root, since }));
-}
-
-function readUnavailable(where: string, value: unknown): [root: string, since: number] {
-  const { root, since } = stateShape.object(where, value, ["root", "since"]);
-  return [readHash(`${where}.root`, root), stateShape.count(`${where}.since`, since)];
+function readFile({ root, is_suspect, read_at, tried_at, due_since }: Row): [root: string, file: WatchedFile] {
+  const time = (name: string, value: unknown) => (value === null ? undefined : stateShape.count(name, value));
+  return [
+    readHash("root", root),
+    {
+      isSuspect: is_suspect === 1,
+      readAt: time("read_at", read_at),
+      triedAt: time("tried_at", tried_at),
+      dueSince: time("due_since", due_since),
+    },
+  ];
 }
 
 function readHash(where: string, value: unknown): string {

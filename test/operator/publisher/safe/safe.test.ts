@@ -6,7 +6,8 @@ import { executeBySafe, FolderStore, publish, type PublishOptions, Registry } fr
 import { ArgumentError, TransportError } from "keyroot/internal/errors";
 import type { UserID } from "keyroot/internal/identity";
 import { encodeGetMerkleTreeRoot } from "keyroot/internal/registry";
-import { type RpcCall, rpcCaller } from "keyroot/internal/transport";
+import type { RpcCall } from "keyroot/internal/transport";
+import { batchingCaller } from "../../../../packages/keyroot/src/transport/batches.ts";
 import { awaitExecution } from "../../../../packages/operator/src/publisher/safe/awaitExecution.ts";
 import type { RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import {
@@ -203,7 +204,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
   let contract: string;
   let batchedCall: RpcCall;
   before(async () => {
-    batchedCall = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS, batchSize: 1_000 });
+    batchedCall = batchingCaller(fresh.rpcUrl, 1_000, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     safe = await SafeOwner.create(fresh.rpcUrl);
   });
   after(() => {

@@ -1,5 +1,4 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
-import { bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { checkLength, invalidKey } from "./keyType.ts";
 
@@ -23,14 +22,14 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   const x = BigInt(`0x${hex.slice(2, 2 + 2 * COORDINATE_BYTES)}`);
   const y = BigInt(`0x${hex.slice(2 + 2 * COORDINATE_BYTES)}`);
   if (bytes[0] !== UNCOMPRESSED || x >= p || y >= p)
-    throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates below 2^414 - 17", bytesToBase64(bytes));
+    throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates below 2^414 - 17", bytes);
   const [x2, y2] = [reduce(x * x), reduce(y * y)];
   if ((x2 + y2 - 1n - d * x2 * y2) % p !== 0n)
-    throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of Curve41417", bytesToBase64(bytes));
+    throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of Curve41417", bytes);
   // A point of order 1 or 2 has x = 0. A point of order 4 has y = 0. A point of order 8 has x = ±y. These facts follow
   // from the doubling formula: 2·(x, y) = (2xy / …, (y² − x²) / …).
   if (x === 0n || y === 0n || x === y || x + y === p)
-    throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytesToBase64(bytes));
+    throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);
   return { x, y };
 }
 

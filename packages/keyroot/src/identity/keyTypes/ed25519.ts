@@ -1,5 +1,4 @@
 import { ed25519 as curve } from "@noble/curves/ed25519.js";
-import { bytesToBase64 } from "../../bytes/base64.ts";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 
 /**
@@ -14,10 +13,9 @@ export const ed25519: KeyType = {
   possession: "signature",
   check(bytes) {
     const point = parse(checkLength(bytes, ed25519));
-    if (point.isSmallOrder())
-      throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytesToBase64(bytes));
+    if (point.isSmallOrder()) throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);
     if (!point.isTorsionFree())
-      throw invalidKey("PUBLIC_KEY_NOT_PRIME_ORDER", "is not in the subgroup of prime order", bytesToBase64(bytes));
+      throw invalidKey("PUBLIC_KEY_NOT_PRIME_ORDER", "is not in the subgroup of prime order", bytes);
   },
 };
 
@@ -26,7 +24,7 @@ function parse(bytes: Uint8Array) {
   try {
     return curve.Point.fromBytes(bytes);
   } catch {
-    throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not the canonical encoding of a point", bytesToBase64(bytes));
+    throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not the canonical encoding of a point", bytes);
   }
 }
 

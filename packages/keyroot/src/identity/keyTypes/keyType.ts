@@ -1,3 +1,4 @@
+import { bytesToBase64 } from "../../bytes/base64.ts";
 import { ArgumentError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { isBytes } from "../../input/isBytes.ts";
@@ -37,8 +38,8 @@ export interface KeyType {
   check(publicKey: Uint8Array): void;
 }
 
-/** What keys of other lengths are, for error messages. A value of 32 bytes can have three types. */
-const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 and document", 65: "P-256", 105: "Curve41417" };
+/** The types by length, for error messages. */
+const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 or document", 65: "P-256", 105: "Curve41417" };
 
 /**
  * Checks that a key has the length of its type.
@@ -50,16 +51,13 @@ export function checkLength(
   { title, length }: Pick<KeyType, "title" | "length">,
   subject = "The public key",
 ): Uint8Array {
-  if (isBytes(bytes)) {
-    if (bytes.length === length) return bytes;
-    const others = TITLES[bytes.length];
-    if (others !== undefined) {
-      const message = `${subject} has ${bytes.length} bytes, as ${others} keys have, but the configured key type is ${title}, with keys of ${length} bytes. Set keyType to the type of the registry's keys.`;
-      throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual: bytes.length });
-    }
-  }
-  const message = `${subject} must be ${length} bytes, as ${title} keys have, but is ${describeValue(bytes)}.`;
-  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: length, actual: describeValue(bytes) });
+  if (isBytes(bytes) && bytes.length === length) return bytes;
+  const actual = describeValue(bytes);
+  const others = isBytes(bytes) ? TITLES[bytes.length] : undefined;
+  const problem = `${subject} must be ${length} bytes (${title}), but is ${actual}`;
+  if (others === undefined) throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.`, { expected: length, actual });
+  const message = `${problem} (${others}). Set keyType to the registry's type.`;
+  throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual });
 }
 
 /** Checks the keyType option, and returns it. @throws ArgumentError ARGUMENT_INVALID */
@@ -73,7 +71,8 @@ export function checkKeyType(keyType: KeyType): KeyType {
 export function invalidKey(
   code: "PUBLIC_KEY_FORMAT" | "PUBLIC_KEY_NOT_ON_CURVE" | "PUBLIC_KEY_SMALL_ORDER" | "PUBLIC_KEY_NOT_PRIME_ORDER",
   problem: string,
-  actual: string,
+  publicKey: Uint8Array,
 ): ArgumentError {
+  const actual = bytesToBase64(publicKey);
   return new ArgumentError(code, `The public key ${actual} ${problem}.`, { actual });
 }

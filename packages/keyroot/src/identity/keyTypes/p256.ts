@@ -1,5 +1,4 @@
 import { p256 as curve } from "@noble/curves/nist.js";
-import { bytesToBase64 } from "../../bytes/base64.ts";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 
 const UNCOMPRESSED = 0x04;
@@ -15,11 +14,11 @@ export const p256: KeyType = {
   possession: "signature",
   check(bytes) {
     if (checkLength(bytes, p256)[0] !== UNCOMPRESSED)
-      throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates", bytesToBase64(bytes));
+      throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates", bytes);
     try {
       curve.Point.fromBytes(bytes).assertValidity();
     } catch {
-      throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of P-256", bytesToBase64(bytes));
+      throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of P-256", bytes);
     }
   },
 };

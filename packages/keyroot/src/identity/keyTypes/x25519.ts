@@ -1,4 +1,3 @@
-import { bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 
@@ -28,9 +27,8 @@ export const x25519: KeyType = {
   possession: "shared secret",
   check(bytes) {
     const u = BigInt(`0x${bytesToHex(new Uint8Array(checkLength(bytes, x25519)).reverse())}`);
-    if (u >= p) throw invalidKey("PUBLIC_KEY_FORMAT", "must be a coordinate below 2^255 - 19", bytesToBase64(bytes));
-    if (LOW_ORDER.includes(u))
-      throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of low order", bytesToBase64(bytes));
+    if (u >= p) throw invalidKey("PUBLIC_KEY_FORMAT", "must be a coordinate below 2^255 - 19", bytes);
+    if (LOW_ORDER.includes(u)) throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of low order", bytes);
   },
 };
 

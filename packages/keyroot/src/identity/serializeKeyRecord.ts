@@ -1,0 +1,28 @@
+import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { isObject } from "../input/isObject.ts";
+import type { KeyRecord } from "./serializedRecord.ts";
+
+export const FIELDS = ["userID", "pubKey", "keyID"] as const;
+
+/**
+ * Returns a record's exact text. Merkle-tree files contain this text, and the text's hash is a leaf of the tree. The
+ * text is JSON with the three fields in the order of `KeyRecord`, without spaces.
+ * @throws ArgumentError RECORD_INVALID
+ * @example
+ * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
+ */
+export function serializeKeyRecord(record: KeyRecord): string {
+  if (!isObject(record) || !FIELDS.every((field) => typeof record[field] === "string")) throw invalidRecord(record);
+  const { userID, pubKey, keyID } = record;
+  return JSON.stringify({ userID, pubKey, keyID });
+}
+
+/** The error for a value that is not a record. */
+export function invalidRecord(actual: unknown): ArgumentError {
+  const found = isObject(actual)
+    ? `has ${describeValue(Object.keys(actual).join(", "))}`
+    : `is ${describeValue(actual)}`;
+  const message = `A key record must be an object with exactly the strings ${FIELDS.join(", ")}, but ${found}.`;
+  return new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
+}

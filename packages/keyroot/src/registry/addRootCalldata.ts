@@ -1,0 +1,16 @@
+import type { UserID } from "../identity/userID.ts";
+import { packUserIDs } from "../identity/userIDBytes.ts";
+import { encodeBytes, encodeUint } from "./words.ts";
+
+/** The function selector, as in `calldata.ts`. */
+const ADD_MERKLE_TREE_ROOT = "0x12e36530";
+
+/**
+ * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. The calldata contains the selector, the root, the user ids'
+ * offset and length in bytes, and the user ids (20 bytes each). Zero bytes fill the last word.
+ * @param root 64 lowercase hex digits
+ * @throws ArgumentError USER_ID_INVALID
+ */
+export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
+  return ADD_MERKLE_TREE_ROOT + root + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
+}

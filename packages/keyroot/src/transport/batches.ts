@@ -1,0 +1,93 @@
+import { isObject } from "../input/isObject.ts";
+import {
+  type Eip1193Provider,
+  post,
+  resultOf,
+  type RpcCall,
+  rpcCaller,
+  type RpcOptions,
+  toRequest,
+} from "./jsonRpc.ts";
+
+interface PendingCall {
+  method: string;
+  params: readonly unknown[];
+  resolve: (result: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** The HTTP statuses with which an endpoint refuses any request: missing credentials, or too many requests. */
+const REFUSED = [401, 403, 429];
+
+/**
+ * Makes a function that sends JSON-RPC calls as `rpcCaller` does, but concurrent calls over HTTP share a request, called
+ * a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches or none. Their calls are repeated in
+ * smaller batches, and at last one by one.
+ * @param batchSize maximum number of calls in one request
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function batchingCaller(rpc: string | Eip1193Provider, batchSize: number, options: RpcOptions): RpcCall {
+  const single = rpcCaller(rpc, options);
+  return typeof rpc === "string" ? callsInBatches(rpc, batchSize, options) : single;
+}
+
+function callsInBatches(url: string, batchSize: number, options: RpcOptions): RpcCall {
+  let pending: PendingCall[] = [];
+  let largest = batchSize;
+  const sendAll = (calls: readonly PendingCall[]) => {
+    for (let i = 0; i < calls.length; i += largest) void send(calls.slice(i, i + largest));
+  };
+  const send = async (calls: readonly PendingCall[]) => {
+    const unanswered = await sendBatch(url, calls, options);
+    if (unanswered.length === 0) return;
+    largest = Math.min(largest, Math.ceil(calls.length / 2));
+    sendAll(unanswered);
+  };
+  return (method, params) =>
+    new Promise((resolve, reject) => {
+      if (pending.length === 0)
+        void Promise.resolve().then(() => {
+          const calls = pending;
+          pending = [];
+          sendAll(calls);
+        });
+      pending.push({ method, params, resolve, reject });
+    });
+}
+
+/** @returns the calls of a batch that the endpoint did not answer */
+async function sendBatch(
+  url: string,
+  calls: readonly PendingCall[],
+  options: RpcOptions,
+): Promise<readonly PendingCall[]> {
+  const unanswered: PendingCall[] = [];
+  try {
+    const bodies = calls.map(({ method, params }, i) => toRequest(i + 1, method, params));
+    const methods = calls.map(({ method }) => method);
+    const isBatch = bodies.length > 1;
+    const { answer, ...reply } = await post(url, isBatch ? bodies : bodies[0], methods, options);
+    for (const [i, call] of calls.entries()) {
+      const id = i + 1;
+      let own = answer;
+      if (isBatch) {
+        own = undefined;
+        // This loop does not use the `find` method, because some libraries replace `find`.
+        if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
+        if (own === undefined && !REFUSED.includes(reply.status)) {
+          unanswered.push(call);
+          continue;
+        }
+        own ??= answer;
+      }
+      try {
+        call.resolve(resultOf(url, call.method, id, own, reply));
+      } catch (error) {
+        call.reject(error);
+      }
+    }
+  } catch (error) {
+    for (const { reject } of calls) reject(error);
+  }
+  return unanswered;
+}

@@ -1,0 +1,42 @@
+import { batchingCaller, type Eip1193Provider, RPC_LIMITS, type RpcCall } from "keyroot/internal/transport";
+import type { RetryOptions } from "../http/retry.ts";
+import { repeatingCaller } from "./repeatReads.ts";
+
+/**
+ * The number of concurrent calls that share one HTTP request. Endpoints that accept fewer calls get smaller requests
+ * (`batchingCaller`).
+ */
+const CALLS_PER_REQUEST = 20;
+
+export interface EndpointOptions {
+  /** Allows unencrypted http to other machines. Default: false. */
+  allowHttp?: boolean | undefined;
+  /** Sends the HTTP requests. Default: `globalThis.fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** The retries of reads. Default: 5 retries, starting after 500 ms. */
+  retry?: RetryOptions | undefined;
+}
+
+/**
+ * Opens an endpoint for commands: concurrent calls share requests, and reads are repeated after temporary failures.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function openEndpoint(
+  rpc: string | Eip1193Provider,
+  { allowHttp, fetch, retry }: EndpointOptions = {},
+): RpcCall {
+  const { maxBytes, timeoutMs } = RPC_LIMITS;
+  const limits = { maxBytes, timeoutMs, bytesOf: () => maxBytes };
+  return repeatingCaller(batchingCaller(rpc, CALLS_PER_REQUEST, { ...limits, allowHttp, fetch }), retry);
+}
+
+/** Makes a call for each item, with as many calls at the same time as share a request. @returns the results in order */
+export async function mapCalls<Item, Result>(
+  items: readonly Item[],
+  call: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let i = 0; i < items.length; i += CALLS_PER_REQUEST)
+    results.push(...(await Promise.all(items.slice(i, i + CALLS_PER_REQUEST).map(call))));
+  return results;
+}

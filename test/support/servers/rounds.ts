@@ -1,0 +1,64 @@
+type Fetch = typeof globalThis.fetch;
+
+/** The time in ms without a new request after which a round is complete. */
+const QUIET_MS = 100;
+
+/**
+ * Counts the rounds of requests, each of which takes at least one round trip to the hosts. `fetch` holds requests back
+ * until no more of them come without a response, and then sends them together.
+ */
+export class Rounds {
+  /** The URLs of the requests in each round. */
+  readonly sent: string[][] = [];
+  /** The bytes of all responses, after decompression. */
+  bytes = 0;
+  private waiting: { url: string; send: () => Promise<void> }[] = [];
+  private unanswered = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  readonly fetch: Fetch = (input, init) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const url = input instanceof Request ? input.url : String(input);
+    const send = async () => {
+      try {
+        const response = await fetch(input, init);
+        const bytes = await response.arrayBuffer();
+        this.bytes += bytes.byteLength;
+        const { status } = response;
+        const headers = new Headers(response.headers);
+        // The body is no longer compressed.
+        headers.delete("Content-Encoding");
+        resolve(new Response(bytes, { status, headers }));
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    this.waiting.push({ url, send });
+    this.schedule();
+    return promise;
+  };
+
+  /** Starts to count again. */
+  reset(): void {
+    this.sent.length = 0;
+    this.bytes = 0;
+  }
+
+  private schedule(): void {
+    clearTimeout(this.timer);
+    if (this.unanswered === 0 && this.waiting.length > 0)
+      this.timer = setTimeout(() => {
+        void this.sendAll();
+      }, QUIET_MS);
+  }
+
+  private async sendAll(): Promise<void> {
+    const round = this.waiting;
+    this.waiting = [];
+    this.sent.push(round.map(({ url }) => url));
+    this.unanswered = round.length;
+    await Promise.all(round.map(({ send }) => send()));
+    this.unanswered = 0;
+    this.schedule();
+  }
+}
