@@ -19,6 +19,7 @@ import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/in
 import { fetchGenesisHash } from "keyroot/internal/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/internal/registry";
 import { rpcCaller, type RpcCall } from "keyroot/internal/transport";
+import { openEndpoint } from "../packages/operator/src/rpc/openEndpoint.ts";
 import type { LeastWork } from "./audit/leastWork.ts";
 import { startAnvil } from "../test/support/anvil/anvil.ts";
 import { receiptOf } from "../test/support/chain/local.ts";
@@ -36,6 +37,8 @@ const WORKERS = availableParallelism();
  */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
+/** The number of users for the count of requests, in files of the publisher's default size. */
+const SMALL_FILES = { users: SMALL ? 640 : 10_000, usersPerFile: 64 };
 const ROUNDS = SMALL ? 1 : 3;
 
 const [, , role = "", ...args] = process.argv;
@@ -50,6 +53,8 @@ async function compare(): Promise<void> {
   for (const users of FILE_SIZES) files.push(await compareFiles(users));
   const chain: Row[] = [];
   for (const users of CHAIN_SIZES) chain.push(await measureAudit(users));
+  const smallFiles = await measureAudit(SMALL_FILES.users, SMALL_FILES.usersPerFile);
+  chain.push(smallFiles);
   report({
     figures: {
       files: {
@@ -68,26 +73,33 @@ async function compare(): Promise<void> {
         rows: files.flatMap(({ users, memory }) => memory.map((mebibytes, i) => ({ users, tenth: i + 1, mebibytes }))),
       },
       chain: {
-        what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB at the most`,
+        what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, MiB at the most, and requests to the endpoint`,
         rows: chain,
       },
     },
-    ratios: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {
-      const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
-      return [
-        {
-          what: `${what} hashing and parsing them`,
-          value: round(ours / (openssl + jsonParse)),
-          atMost: 1.5,
-        },
-        { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
-        {
-          what: `${what} parsing them, hashing their trees and checking their keys`,
-          value: round(ours / keyChecks),
-          atMost: 1.08,
-        },
-      ];
-    }),
+    ratios: [
+      {
+        what: `requests of the audit of ${SMALL_FILES.users.toLocaleString("en")} users in files of ${SMALL_FILES.usersPerFile}`,
+        value: smallFiles["requests"],
+        atMost: 60,
+      },
+      ...files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {
+        const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
+        return [
+          {
+            what: `${what} hashing and parsing them`,
+            value: round(ours / (openssl + jsonParse)),
+            atMost: 1.5,
+          },
+          { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
+          {
+            what: `${what} parsing them, hashing their trees and checking their keys`,
+            value: round(ours / keyChecks),
+            atMost: 1.08,
+          },
+        ];
+      }),
+    ],
   });
 }
 
@@ -129,9 +141,11 @@ async function compareFiles(users: number): Promise<Compared> {
   }
 }
 
+type AuditRow = Row & { requests: number };
+
 /** Measures the whole audit, with all events and every user's root. */
-async function measureAudit(users: number): Promise<Row> {
-  progress(`chain with ${users} users`);
+async function measureAudit(users: number, usersPerFile = USERS_PER_FILE): Promise<AuditRow> {
+  progress(`chain with ${users} users in files of ${usersPerFile}`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
@@ -140,10 +154,10 @@ async function measureAudit(users: number): Promise<Row> {
     const { deployOn } = await import("../test/support/chain/freshRegistry.ts");
     const [owner] = (await call("eth_accounts", [])) as [string];
     const contract = (await deployOn(call, owner)).toLowerCase();
-    await publishAll(call, contract, dir, users);
+    await publishAll(call, contract, dir, users, usersPerFile);
     const paths = readdirSync(dir).map((name) => join(dir, name));
     const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-    return { users, files: paths.length, bytes, ...(await inOwnProcess<Row>("audit", dir, anvil.url, contract)) };
+    return { users, files: paths.length, bytes, ...(await inOwnProcess<AuditRow>("audit", dir, anvil.url, contract)) };
   } finally {
     await anvil.close();
     rmSync(dir, { recursive: true });
@@ -192,13 +206,19 @@ function shares(paths: readonly string[]): string[][] {
 }
 
 /** Runs the whole audit. Returns the audit's time in seconds and peak memory. */
-async function auditAll(dir: string, rpc: string, contract: string): Promise<Row> {
-  const call = rpcCaller(rpc, LIMITS);
+async function auditAll(dir: string, rpc: string, contract: string): Promise<AuditRow> {
+  let requests = 0;
+  const counting: typeof fetch = (...request) => {
+    requests++;
+    return fetch(...request);
+  };
+  const call = openEndpoint(rpc, { fetch: counting });
   const chainId = Number(await call("eth_chainId", []));
   const genesisHash = await fetchGenesisHash(call);
   const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
   const state = await AuditState.open(join(folder, "state.sqlite"), { chainId, genesisHash, contract });
   const start = performance.now();
+  requests = 0;
   const result = await audit({
     call,
     contract,
@@ -211,25 +231,32 @@ async function auditAll(dir: string, rpc: string, contract: string): Promise<Row
   state[Symbol.dispose]();
   rmSync(folder, { recursive: true });
   if (verdictOf(result) !== "passed") throw new Error(JSON.stringify(result.findings.list.slice(0, 3)));
-  return { seconds, mebibytes: inMiB(process.resourceUsage().maxRSS * 1024) };
+  return { seconds, mebibytes: inMiB(process.resourceUsage().maxRSS * 1024), requests };
 }
 
 /** Writes all files. The users share a few real keys, because no check compares the keys of two users. */
-function* makeFiles(dir: string, users: number): Generator<MerkleFile> {
+function* makeFiles(dir: string, users: number, usersPerFile = USERS_PER_FILE): Generator<MerkleFile> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
-  for (let left = users; left > 0; left -= USERS_PER_FILE) {
-    const sharing = Array.from({ length: Math.ceil(Math.min(left, USERS_PER_FILE) / KEYS) }, () => keys).flat();
-    const file = makeMerkleFile(sharing.slice(0, left).map((record) => ({ ...record, userID: randomUserID() })));
+  for (let left = users; left > 0; left -= usersPerFile) {
+    const count = Math.min(left, usersPerFile);
+    const sharing = Array.from({ length: Math.ceil(count / KEYS) }, () => keys).flat();
+    const file = makeMerkleFile(sharing.slice(0, count).map((record) => ({ ...record, userID: randomUserID() })));
     writeFileSync(join(dir, `${file.tree.root}.json`), [...serializeMerkleFile(file)].join(""));
     yield file;
   }
 }
 
 /** Writes all files, and adds the files' roots to the registry. */
-async function publishAll(call: RpcCall, contract: string, dir: string, users: number): Promise<void> {
+async function publishAll(
+  call: RpcCall,
+  contract: string,
+  dir: string,
+  users: number,
+  usersPerFile: number,
+): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
-  for (const { records, tree } of makeFiles(dir, users)) {
+  for (const { records, tree } of makeFiles(dir, users, usersPerFile)) {
     const userIDs = records.map(({ userID }) => userID);
     const data = encodeAddMerkleTreeRoot(tree.root, userIDs);
     last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);

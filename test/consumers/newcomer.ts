@@ -14,6 +14,7 @@ import { installTools } from "./tools.ts";
 /** The packages of this repository: name on npm -> name in `scripts/package/packages.ts`. */
 const OURS: Readonly<Record<string, string>> = {
   keyroot: "keyroot",
+  "@keyroot/client": "client",
   "@keyroot/contracts": "contracts",
   "@keyroot/operator": "operator",
   "@keyroot/service": "service",
@@ -63,16 +64,21 @@ class Newcomer {
 
   /** Replaces packages with this repository's tarballs and versions. Adds the packages that the examples need. */
   async #withTarballs(commands: string): Promise<string> {
-    const { dependencies, devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
-      dependencies: Record<string, string>;
-      devDependencies: Record<string, string>;
-    };
-    const versions = { ...dependencies, ...devDependencies };
+    const manifests = ["package.json", "packages/web/package.json"].map(async (name) => {
+      const manifest = await readFile(join(ROOT, name), "utf8");
+      return JSON.parse(manifest) as Record<"dependencies" | "devDependencies", Record<string, string>>;
+    });
+    const versions: Record<string, string | undefined> = {};
+    for (const each of await Promise.all(manifests)) Object.assign(versions, each.dependencies, each.devDependencies);
     const [before = "", words = ""] = commands.trimEnd().split("npm install ");
     const names = new Set([...words.split(" "), ...Object.keys(OURS), ...EXAMPLES_NEED]);
     const specifiers = [...names].map(async (name) => {
       const ours = OURS[name];
-      return ours === undefined ? `${name}@${versions[name] ?? "latest"}` : await packPackage(ours);
+      if (ours !== undefined) return packPackage(ours);
+      // Tests of this commit do not depend on versions that are published after it.
+      const version = versions[name];
+      if (version === undefined) throw new Error(`No package.json has a version of ${name}.`);
+      return `${name}@${version}`;
     });
     return `${before}npm install ${(await Promise.all(specifiers)).join(" ")}`;
   }

@@ -33,6 +33,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/benchmarks.md": "test/docs/benchmarks.test.ts",
   "docs/errors.md": "test/docs/formats.test.ts",
   "docs/install.md": "test/docs/install.test.ts",
+  "docs/accounts.md": "test/docs/accounts.test.ts",
   "docs/key-types.md": "test/docs/keyTypes.test.ts",
   "docs/light-client.md": "test/keyroot/docs.test.ts",
   "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",

@@ -14,6 +14,7 @@ import { eventually } from "../support/browser/eventually.ts";
 import { click, sees } from "../support/browser/controls.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
+import { rpc } from "../support/support.ts";
 
 /** The nodes that each attack of the demo makes red. */
 const FAILING: Readonly<Record<string, string[]>> = {

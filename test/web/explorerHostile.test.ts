@@ -46,7 +46,6 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     "a record": () => textOf(file()).replaceAll(world.victim.keyID, JSON.stringify(MARKUP).slice(1, -1)),
     "a user id of the lookup": () => textOf(file()).replace('"lookup":{', `"lookup":{${JSON.stringify(MARKUP)}:0,`),
     "the hash algorithm": () => textOf(file()).replace('"sha256"', JSON.stringify(MARKUP)),
-    "an HTML page": () => `<!doctype html>${MARKUP}`,
   };
   for (const [where, content] of Object.entries(FILES)) {
     it(`shows the file host's markup in ${where} as text`, async () => {
@@ -61,13 +60,20 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     });
   }
 
-  it("shows an error instead of the file host's error page", async () => {
-    const url = await world.serve({ merkleUrl: await fileHost(() => MARKUP, 500) });
-    const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
-    await done(page);
-    expect(await page.innerText("[data-verdict]")).to.contain("FILE_HOST_ERROR");
-    await expectHarmless(page, complaints);
-  });
+  for (const [what, status, code] of [
+    ["error page", 500, "FILE_HOST_ERROR"],
+    // A web page instead of a file is usually a wrong address or the page of a wireless network, and no forgery.
+    ["web page", 200, "FILE_IS_HTML"],
+  ] as const) {
+    it(`shows an error instead of the file host's ${what}`, async () => {
+      const url = await world.serve({ merkleUrl: await fileHost(() => `<!doctype html>${MARKUP}`, status) });
+      const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await done(page);
+      expect(await verdictOf(page)).to.equal("open");
+      expect(await page.innerText("[data-verdict]")).to.contain(code);
+      await expectHarmless(page, complaints);
+    });
+  }
 
   for (const [what, answer] of [
     ["an error message", { error: { code: -32000, message: MARKUP } }],

@@ -26,12 +26,12 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
 }
 
 /**
- * The modules that an explorer does not need although the library loads them on demand: watches, contact lists, accounts and
- * new keys. A worker is one file, so it would contain them.
+ * The modules that an explorer does not need although the library loads them on demand: watches, contact lists, accounts, block
+ * proofs and new keys. A worker is one file, so it would contain them.
  */
 const UNUSED = [
   ...["watch/watch", "verifier/verifyContacts", "verifier/verifyAccountKey", "verifier/twoRootsByCall"],
-  "keyTypes/curve41417Group",
+  ...["lightClient/blockProof", "keyTypes/curve41417Group"],
 ];
 /** The key types of explorers that are configured with one of them. They need the worker `keyTypes`. */
 const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);

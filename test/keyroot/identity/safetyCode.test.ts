@@ -1,11 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type KeyHolder, makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
+import { type AccountHolder, type KeyHolder, makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { portableSha512, sha512 } from "../../../packages/keyroot/src/bytes/sha512.ts";
 import { VerificationError } from "keyroot";
 import { userIDFromBytes } from "keyroot/records";
 import { pointsOfSmallOrder, encode } from "../../support/data/curve41417.ts";
 import { plainSafetyCode } from "../../support/data/plainSafetyCode.ts";
+import {
+  type PlainAccount,
+  plainAccount,
+  plainAccountFile,
+  plainKey,
+  plainStatement,
+} from "../../support/account/plainAccount.ts";
+import { never } from "../../support/support.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sampleUserID } from "../../support/samples.ts";
 import { junk, keyrootErrorOf } from "../../support/data/junk.ts";
@@ -23,7 +31,7 @@ const holders = fc.record({
 const pairs = fc.tuple(holders, holders).filter(([a, b]) => a.userID !== b.userID);
 
 /** Verifies the payload that the contact's app shows. */
-const scan = (payload: string, mine: KeyHolder = alice, contact: KeyHolder = bob) => {
+const scan = (payload: string, mine: KeyHolder | AccountHolder = alice, contact: KeyHolder | AccountHolder = bob) => {
   try {
     verifySafetyPayload(payload, mine, contact);
     return undefined;
@@ -171,6 +179,55 @@ describe("safety codes", () => {
         }),
         { numRuns: 50 },
       );
+    });
+  });
+
+  describe("of accounts", () => {
+    const [first, second] = ["first", "second"].map((name) => plainAccount([plainKey("ed25519", name)], 1));
+    const holder = ({ userID, text }: PlainAccount) => ({ userID, account: text });
+    const [mine, contact] = [holder(first ?? never()), holder(second ?? never())];
+
+    it("agree with an independent implementation, and need no key, so they remain the same when keys change", () => {
+      expect(makeSafetyCode(mine, contact)).to.deep.equal(plainSafetyCode(mine, contact));
+      expect(makeSafetyCode(mine, contact).payload).to.match(/^KEYROOT-SAFETY-2:[0-9A-F:]{211}$/);
+    });
+
+    it("are the same for an account file as for its account text", () => {
+      const statement = (number: number) =>
+        plainStatement(first ?? never(), number, Buffer.from(key(number)).toString("base64"));
+      for (const number of [0, 1]) {
+        const account = plainAccountFile(first ?? never(), [statement(number)]);
+        expect(makeSafetyCode({ ...mine, account }, contact)).to.deep.equal(makeSafetyCode(mine, contact));
+      }
+    });
+
+    it("are verified from the payload that the contact's app shows", () => {
+      verifySafetyPayload(makeSafetyCode(contact, mine).payload, mine, contact);
+      const other = plainAccount([plainKey("ed25519", "third")], 1);
+      const swapped = makeSafetyCode(holder(other), mine).payload;
+      expect(refusalOf(verifySafetyPayload, swapped, mine, contact)).to.equal("record: USER_MISMATCH");
+      const { payload } = makeSafetyCode(contact, mine);
+      const changed = payload.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+      expect(refusalOf(verifySafetyPayload, changed, mine, contact)).to.equal("key: SAFETY_CODE_MISMATCH");
+    });
+
+    it("report an outdated app if only one of the two apps has accounts", () => {
+      const keys = [
+        { userID: mine.userID, publicKey: key(0) },
+        { userID: contact.userID, publicKey: key(1) },
+      ] as const;
+      const [theirKeys, theirAccounts] = [makeSafetyCode(keys[1], keys[0]), makeSafetyCode(contact, mine)];
+      const cases = [
+        [theirKeys.payload, mine, contact],
+        [theirAccounts.payload, ...keys],
+      ] as const;
+      for (const [payload, my, their] of cases) expect(scan(payload, my, their)?.message).to.include("out of date");
+    });
+
+    it("need the accounts of both users", () => {
+      expect(refusalOf(makeSafetyCode, mine, bob)).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(makeSafetyCode, mine, { ...contact, account: mine.account })).to.equal("file: ACCOUNT_MISMATCH");
+      expect(refusalOf(makeSafetyCode, mine, { ...contact, account: 1 as never })).to.equal("ARGUMENT_INVALID");
     });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ENDLESS_MS } from "../../support/endless.ts";
@@ -47,12 +47,17 @@ describe("screens of examples/react-native", () => {
     const contacts = [contact, { name: "Swapped", userID, publicKey: swapped }];
     const server = await serve((_, response) => response.end(JSON.stringify(contacts)));
     opened.defer(() => server.close());
-    const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
-    const config = { verifierOptions: { rpc, chainId, contract, merkleUrl }, serverUrl: server.url };
-    const constants = Object.entries(config).map(
-      ([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`,
-    );
-    await writeFile(join(folder, "config.js"), constants.join(""));
+    const addresses = {
+      ...{ "http://127.0.0.1:8545": stack.rpcUrl, "http://127.0.0.1:8546": stack.merkleUrl },
+      ...{ "http://127.0.0.1:8551": server.url, "0x5FbDB2315678afecb367f032d93F642f64180aa3": stack.contract },
+    };
+    const file = join(folder, "config.js");
+    let config = await readFile(file, "utf8");
+    for (const [example, address] of Object.entries(addresses)) {
+      expect(config).to.contain(example);
+      config = config.replace(example, address);
+    }
+    await writeFile(file, config);
     await writeFile(join(folder, "contact.json"), JSON.stringify({ ...contact, timeoutMs: ENDLESS_MS }));
     await cp(join(import.meta.dirname, "reactNative/screens.jsx"), join(folder, "screens.test.jsx"));
     expect(await runJest("screens.test.jsx")).to.match(/^Tests: +1 passed, 1 total$/m);

@@ -39,13 +39,13 @@ const ROWS: { what: string; host: RequestListener; code?: string; message?: stri
     what: "a file that is compressed twice under one encoding",
     host: encoded("gzip", gzipSync(gzipSync(TEXT))),
     code: "FILE_HOST_ERROR",
-    message: `returned compressed bytes without the matching Content-Encoding for ${root}.json`,
+    message: `returned ${root}.json compressed, without the matching Content-Encoding`,
   },
   {
     what: "a compressed file without an encoding",
     host: (_, response) => response.end(zstdCompressSync(TEXT)),
     code: "FILE_HOST_ERROR",
-    message: "returned compressed bytes without the matching Content-Encoding",
+    message: `returned ${root}.json compressed, without the matching Content-Encoding`,
   },
   {
     what: "403 for a missing file",

@@ -272,14 +272,14 @@ describe("a watch of a registry", () => {
       const roots: string[] = [];
       for (const record of records) roots.push(await world.publish([record]));
       const { files, requested } = await world.hostFiles();
-      for (let i = 0; i < roots.length; i++) await pollAgain({ users: records, files, maxFilesMs: 0 });
+      for (let left = roots.length; left > 0; left--) await pollAgain({ users: records, files, maxFilesMs: 0 });
       expect(requested.toSorted()).to.deep.equal(roots.toSorted());
     });
 
     it("raises an alarm for a withheld file although slow files before it use up every poll", async () => {
       const roots: string[] = [];
       for (const record of records) roots.push(await world.publish([record]));
-      for (let i = 0; i < roots.length; i++) await pollAgain({ users: records });
+      for (let left = roots.length; left > 0; left--) await pollAgain({ users: records });
       const withheld = roots.at(-1) ?? never();
       const files = await hostWithout(withheld);
       const start = Date.now();

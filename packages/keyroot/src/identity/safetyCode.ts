@@ -3,10 +3,11 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { checkObject } from "../input/options.ts";
+import { checkObject, checkText } from "../input/options.ts";
 import type { KeyType } from "./keyTypes/keyType.ts";
 import { checkPublicKey } from "./publicKey.ts";
 import { parseUserID, type UserID, userIDFromHex } from "./userID.ts";
@@ -20,6 +21,14 @@ export interface KeyHolder {
   publicKey: Uint8Array | string;
 }
 
+/** A user of a registry with accounts. The code covers the recovery keys, so it outlives changes of the public key. */
+export interface AccountHolder {
+  /** The account id: 32 lowercase characters of zBase32. */
+  userID: UserID;
+  /** The account text, or an account file, which begins with it. */
+  account: string;
+}
+
 /** The safety code of two users. Both users see the same digits only if both apps use the same two keys. */
 export interface SafetyCode {
   /** The 60 decimal digits that the two users compare. */
@@ -28,7 +37,9 @@ export interface SafetyCode {
   payload: string;
 }
 
-const DOMAIN = encodeUtf8("keyroot-safety-code-v1");
+/** The first bytes of the hash, and the name of the payload's format, without and with accounts. */
+const PLAIN: Scheme = { domain: "keyroot-safety-code-v1", format: "KEYROOT-SAFETY-1" };
+const ACCOUNTS: Scheme = { domain: "keyroot-safety-code-v2", format: "KEYROOT-SAFETY-2" };
 /**
  * The number of hash iterations, as in Signal's apps. An attacker who searches for another key with the same digits
  * needs this many hashes for each attempt.
@@ -40,11 +51,13 @@ const GROUP_BYTES = 5;
 /** The size in bytes of the hash in a payload: 256 bits. */
 const FINGERPRINT_BYTES = 32;
 
-/**
- * The format of a payload. All characters are allowed in a QR code's alphanumeric mode (ISO/IEC 18004, section 7.4.4).
- */
-const FORMAT = "KEYROOT-SAFETY-1";
-const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
+/** The form of a payload. A QR code's alphanumeric mode has all its characters (ISO/IEC 18004, section 7.4.4). */
+const PAYLOAD = /^(KEYROOT-SAFETY-[12]):([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
+
+interface Scheme {
+  domain: string;
+  format: string;
+}
 
 /**
  * Makes the safety code of two users. Both users' apps show this code. The digits are equal only if both apps use the
@@ -53,20 +66,27 @@ const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). The function iterates
  * SHA-512 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
  * docs/proof-formats.md specifies the digits.
+ *
+ * In a registry with accounts, pass both users' accounts instead of their keys. The code then remains the same when a
+ * user changes the key.
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
- * users are the same
+ * users are the same, or if only one of them has an account; VerificationError ACCOUNT_MISMATCH, step "file"
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  * console.log(digits.match(/\d{5}/g).join(" "));
  */
-export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder, keyType?: KeyType): SafetyCode {
-  const pair = parsePair(mine, contact, keyType);
+export function makeSafetyCode(
+  mine: KeyHolder | AccountHolder,
+  contact: KeyHolder | AccountHolder,
+  keyType?: KeyType,
+): SafetyCode {
+  const { pair, format } = parsePair(mine, contact, keyType);
   const hashes = pair.map(iterateHash);
   const parts = [...pair.map(({ id }) => id), ...hashes.map(fingerprintOf)].map((bytes) =>
     bytesToHex(bytes).toUpperCase(),
   );
-  return { digits: hashes.map(digitsOf).sort().join(""), payload: [FORMAT, ...parts].join(":") };
+  return { digits: hashes.map(digitsOf).sort().join(""), payload: [format, ...parts].join(":") };
 }
 
 /**
@@ -76,17 +96,23 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder, keyType?: Ke
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @param keyType the type of both keys. Default: `curve41417`
- * @throws VerificationError SAFETY_CODE_INVALID, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
+ * @throws VerificationError SAFETY_CODE_INVALID, ACCOUNT_MISMATCH, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
  * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact.
  * `actual` contains "mine" if the two apps have different keys for this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  */
-export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder, keyType?: KeyType): void {
-  const [my, their] = parsePair(mine, contact, keyType);
+export function verifySafetyPayload(
+  payload: string,
+  mine: KeyHolder | AccountHolder,
+  contact: KeyHolder | AccountHolder,
+  keyType?: KeyType,
+): void {
+  const { pair, format } = parsePair(mine, contact, keyType);
+  const [my, their] = pair;
   // A payload begins with the user who shows the payload.
-  const { ids, fingerprints } = parsePayload(payload);
+  const { ids, fingerprints } = parsePayload(payload, format);
   const [shower, other] = ids;
   if (shower === my.userID && other === their.userID) {
     throw new VerificationError(
@@ -119,30 +145,54 @@ interface Side {
   userID: UserID;
   /** The 20 bytes of the user id. */
   id: Uint8Array;
-  /** The bytes of the public key. */
+  /** The bytes of the public key, or the SHA-256 of the account text. */
   key: Uint8Array;
+  /** The first bytes of the hash. */
+  domain: Uint8Array;
 }
 
-function parsePair(mine: KeyHolder, contact: KeyHolder, keyType: KeyType | undefined): [Side, Side] {
-  const pair: [Side, Side] = [parseSide("The user", mine, keyType), parseSide("The contact", contact, keyType)];
-  if (pair[0].userID !== pair[1].userID) return pair;
+function parsePair(
+  mine: KeyHolder | AccountHolder,
+  contact: KeyHolder | AccountHolder,
+  keyType: KeyType | undefined,
+): { pair: [Side, Side]; format: string } {
+  const what = "an object with userID, and with publicKey or account";
+  const holders = [checkObject("The user", mine, what), checkObject("The contact", contact, what)] as const;
+  const [hasAccount, other] = holders.map((holder) => "account" in holder);
+  if (hasAccount !== other)
+    throw new ArgumentError("ARGUMENT_INVALID", "A safety code needs the accounts of both users, or of none.");
+  const { domain, format } = hasAccount ? ACCOUNTS : PLAIN;
+  const pair: [Side, Side] = [parseSide(holders[0], keyType, domain), parseSide(holders[1], keyType, domain)];
+  if (pair[0].userID !== pair[1].userID) return { pair, format };
   throw new ArgumentError(
     "ARGUMENT_INVALID",
     `A safety code needs two different users, but both are ${pair[0].userID}.`,
   );
 }
 
-function parseSide(what: string, holder: KeyHolder, keyType: KeyType | undefined): Side {
-  const { userID, publicKey } = checkObject(what, holder, "an object with userID and publicKey");
-  const id = userIDToBytes(parseUserID(userID));
+function parseSide(holder: KeyHolder | AccountHolder, keyType: KeyType | undefined, domain: string): Side {
+  const userID = parseUserID(holder.userID);
+  const id = userIDToBytes(userID);
+  if ("account" in holder) return { userID, id, key: hashAccount(id, holder.account), domain: encodeUtf8(domain) };
+  const { publicKey } = holder;
   const key = typeof publicKey === "string" ? base64ToBytes(publicKey) : publicKey;
   checkPublicKey(key, keyType);
-  return { userID, id, key };
+  return { userID, id, key, domain: encodeUtf8(domain) };
+}
+
+/** Returns the SHA-256 of an account text, whose first 160 bits must be the user id. */
+function hashAccount(id: Uint8Array, account: string): Uint8Array {
+  const [text = ""] = checkText("The account", account).split("\n\n", 1);
+  const hash = sha256Hex(text.endsWith("\n") ? text : `${text}\n`);
+  const [expected, actual] = [bytesToHex(id), hash.slice(0, 2 * id.length)];
+  if (actual === expected) return hexToBytes(hash);
+  const message = `The id of the account is ${actual} instead of ${expected}. It is another account.`;
+  throw new VerificationError("file", "ACCOUNT_MISMATCH", message, { expected, actual });
 }
 
 /** Computes a user's iterated hash. Id and key have fixed lengths, so two users never have the same input. */
-function iterateHash({ id, key }: Side): Uint8Array {
-  let hash = sha512(concatBytes(DOMAIN, id, key));
+function iterateHash({ domain, id, key }: Side): Uint8Array {
+  let hash = sha512(concatBytes(domain, id, key));
   for (let i = 1; i < ITERATIONS; i++) hash = sha512(concatBytes(hash, key));
   return hash;
 }
@@ -169,15 +219,17 @@ interface Payload {
   fingerprints: [Uint8Array, Uint8Array];
 }
 
-function parsePayload(payload: unknown): Payload {
-  const [, id1, id2, fingerprint1, fingerprint2] = (typeof payload === "string" ? PAYLOAD.exec(payload) : null) ?? [];
-  if (id1 === undefined || id2 === undefined || fingerprint1 === undefined || fingerprint2 === undefined) {
-    const [version] = typeof payload === "string" ? (/^KEYROOT-SAFETY-\d+(?=:)/.exec(payload) ?? []) : [];
-    const reason =
-      version === undefined || version === FORMAT ? "" : " One of the two apps is out of date. Update both apps.";
-    const message = `A safety payload must be ${FORMAT} with two ids and two fingerprints, but is ${describeValue(payload)}.${reason}`;
+function parsePayload(payload: unknown, format: string): Payload {
+  const parts = (typeof payload === "string" ? PAYLOAD.exec(payload) : null) ?? [];
+  const [, version, id1, id2, fingerprint1, fingerprint2] = parts;
+  const isComplete = id1 !== undefined && id2 !== undefined && fingerprint1 !== undefined && fingerprint2 !== undefined;
+  if (version !== format || !isComplete) {
+    const [other] = typeof payload === "string" ? (/^KEYROOT-SAFETY-\d+(?=:)/.exec(payload) ?? []) : [];
+    const isOther = other !== undefined && other !== format;
+    const reason = isOther ? " One of the two apps is out of date. Update both apps." : "";
+    const message = `A safety payload must be ${format} with two ids and two fingerprints, but is ${describeValue(payload)}.${reason}`;
     throw new VerificationError("file", "SAFETY_CODE_INVALID", message, {
-      expected: FORMAT,
+      expected: format,
       actual: describeValue(payload),
     });
   }

@@ -3,6 +3,7 @@ export { withTimeout } from "../transport/timeout.ts";
 export { DEFAULT_LIMITS, RPC_LIMITS } from "../transport/limits.ts";
 export { checkDifferentHosts } from "../transport/differentHosts.ts";
 export { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
+export { batchingCaller } from "../transport/batches.ts";
 export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "../transport/jsonRpc.ts";
 export { checkSourceUrl, checkUrl, isLoopback } from "../transport/url.ts";
 export { type HttpAnswer } from "../transport/fetchBytes.ts";

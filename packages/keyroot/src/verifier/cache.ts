@@ -93,6 +93,17 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
   await cache.set(entryName(query), "");
 }
 
+/** Loads the account file with which a user's key was last verified. */
+export async function loadAccountFile(cache: Store, query: KeyQuery): Promise<string | undefined> {
+  const file = await cache.get(accountName(query));
+  return file === "" ? undefined : file;
+}
+
+/** Stores the account file of a verified key, or forgets it if `file` is empty. */
+export async function storeAccountFile(cache: Store, query: KeyQuery, file: string): Promise<void> {
+  await cache.set(accountName(query), file);
+}
+
 /**
  * Checks whether a cached key can be used without a new request. Its root must be final, and the verifier's source must
  * accept its evidence. An unproven answer of a single endpoint expires, so the endpoint can correct a false one later.
@@ -142,4 +153,9 @@ function timeOf({ block }: Evidence): number {
 /** Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract and code. */
 function entryName({ chainId, contract, codeHash, userID }: KeyQuery): string {
   return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", userID].join(":");
+}
+
+/** Returns the name of the entry with a user's account file. The keys of an account are in the entries of its slots. */
+function accountName(query: KeyQuery): string {
+  return `${entryName(query)}:account`;
 }

@@ -4,7 +4,7 @@ import type { KeyOptions } from "./options.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /** A contact to verify, and the key that a server returned for this contact. */
-export type Contact = Pick<KeyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
+export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
 
 /**
  * Checks the form of a contact list, and copies the list. The caller may change the original list during the
@@ -16,8 +16,12 @@ export function copyContacts(contacts: readonly Contact[]): Contact[] {
   const copies: Contact[] = [];
   for (const contact of contacts as readonly Contact[]) {
     const path = `contacts[${copies.length}]`;
-    const { userID, expectedPublicKey: key, knownSince } = checkObject(path, contact, "an object with userID");
-    copies.push({ userID, expectedPublicKey: isBytes(key) ? new Uint8Array(key) : key, knownSince });
+    const { userID, expectedPublicKey, account, knownSince } = checkObject(path, contact, "an object with userID");
+    copies.push({ userID, expectedPublicKey: copyBytes(expectedPublicKey), account: copyBytes(account), knownSince });
   }
   return copies;
+}
+
+function copyBytes<T>(value: T): T | Uint8Array {
+  return isBytes(value) ? new Uint8Array(value) : value;
 }

@@ -148,3 +148,12 @@ export function parseEndpoints(rpc: VerifierOptions["rpc"], required: number | u
     required === undefined ? "one endpoint, or several with trust: endpoints(…)" : `at least ${required} endpoints`;
   throw invalidArgument("The rpc option", expected, rpc);
 }
+
+/** Refuses an account file without the accounts option, which would not be used. @throws ArgumentError */
+export function checkAccountOption(
+  { verifyAccountFile }: { verifyAccountFile: unknown },
+  account: KeyOptions["account"],
+): void {
+  if (verifyAccountFile === undefined && account !== undefined)
+    throw invalidArgument("The account option", "undefined without the verifier's accounts option", account);
+}

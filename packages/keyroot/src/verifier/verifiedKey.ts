@@ -24,4 +24,9 @@ export interface VerifiedAccount {
   userID: UserID;
   /** The number of the key: 0 for the account's first key. A change of the key increases it. */
   number: number;
+  /**
+   * The number of the key that `verifyMany` last verified with this cache, if the user has changed the key since. Tell
+   * the user that the contact's key changed.
+   */
+  changedFrom?: number | undefined;
 }

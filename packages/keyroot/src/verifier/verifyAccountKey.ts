@@ -2,8 +2,9 @@ import type { AuthorizedKey } from "../account/choice.ts";
 import { MAX_ACCOUNT_FILE_BYTES } from "../account/limits.ts";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { VerificationError } from "../errors.ts";
+import type { Evidence } from "../evidence.ts";
 import { ANY_KEY, compareKey } from "../identity/compareKey.ts";
-import { userIDToHex } from "../identity/userID.ts";
+import { type UserID, userIDToHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { isBytes } from "../input/isBytes.ts";
 import { invalidArgument } from "../input/options.ts";
@@ -14,9 +15,18 @@ import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierServers } from "./servers.ts";
-import { verifyAnswers, verifyFile, verifyRoot } from "./verdict.ts";
+import { verifyAnswers, verifyFile, verifyRoot, type VerifiedRecord } from "./verdict.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import type { VerifiedKey } from "./verifiedKey.ts";
+import type { VerifiedAccount, VerifiedKey } from "./verifiedKey.ts";
+
+/** The newest key that an account file authorizes, and where the contract must show it. */
+export interface AccountSlot {
+  /** The account's user, with the key that the caller expects. */
+  account: KeyQuery;
+  /** The slot of the key. The contract must have a root for it, and none for the next slot. */
+  query: KeyQuery & { nextSlotID: UserID };
+  key: AuthorizedKey;
+}
 
 /**
  * Verifies the newest key of an account (docs/accounts.md). An account file that the app has may be older than the last
@@ -31,68 +41,90 @@ export async function verifyAccountKey(
   account: KeyOptions["account"],
   servers: VerifierServers,
 ): Promise<VerifiedKey> {
-  const verifyFetched = async () => {
-    const options = { ...servers.http, maxBytes: MAX_ACCOUNT_FILE_BYTES };
-    return verifyWith(
-      config,
-      query,
-      await fetchAccountFile(servers.merkleUrl, userIDToHex(query.userID), options),
-      servers,
-    );
-  };
+  const verifyFetched = async () => verifyWith(config, query, await fetchHostedFile(query, servers), servers);
   if (account === undefined) return verifyFetched();
   try {
-    return await verifyWith(config, query, toBytes(account), servers);
+    return await verifyWith(config, query, accountFileBytes(account), servers);
   } catch (error) {
     if (error instanceof VerificationError && error.code === "SUCCESSOR_UNPROVEN") return verifyFetched();
     throw error;
   }
 }
 
+/** Fetches a user's account file from the file host. @throws the errors of `fetchAccountFile` */
+export async function fetchHostedFile(
+  { userID }: Pick<KeyQuery, "userID">,
+  { http, merkleUrl }: VerifierServers,
+): Promise<Uint8Array> {
+  return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES });
+}
+
 async function verifyWith(
-  { source, now, verifyAccountFile }: VerifierConfig,
+  config: VerifierConfig,
   query: KeyQuery,
   file: Uint8Array,
   servers: VerifierServers,
 ): Promise<VerifiedKey> {
-  const { userID, contract, chainId, expectedPublicKey } = query;
-  if (verifyAccountFile === undefined) throw new RangeError("The verifier has no accounts option.");
-  const key = verifyAccountFile(file, userID, { chainId, contract });
-  const { number, slotID, nextSlotID } = key;
-  const slotQuery = { ...query, userID: slotID, nextSlotID, expectedPublicKey: ANY_KEY };
-  const reading = await readRoot(slotQuery, source, servers, now, servers.fetchFile);
-  const { answers, evidence } = reading;
-  verifyNoSuccessor(slotQuery, key, reading);
-  const root = verifyRoot(slotQuery, answers, evidence);
+  const { contract, chainId } = query;
+  const slot = findSlot(config, query, file);
+  const reading = await readRoot(slot.query, config.source, servers, config.now, servers.fetchFile);
+  const root = verifySlotRoot(slot, reading);
   const download = reading.file ?? servers.fetchFile(root);
   const [bytes, blockNumber] = await Promise.all([download, readBlockOfRoot(root, reading)]);
-  const verified = await verifyFile(slotQuery, root, bytes);
-  const { record } = verified;
-  if (record.pubKey !== key.publicKey) {
-    const message = `The published key ${record.pubKey} of slot ${number} is not the key that the account ${userID} authorized. No newer statement of the account is known.`;
-    const details = { expected: key.publicKey, actual: record.pubKey, evidence };
-    throw new VerificationError("record", "SUCCESSOR_UNPROVEN", message, details);
-  }
-  compareKey({ userID, pubKey: record.pubKey }, expectedPublicKey);
+  const verified = await verifyFile(slot.query, root, bytes);
+  const { evidence } = reading;
+  const account = verifyAuthorizedKey(slot, verified, evidence);
   evidence.uniqueness = "checked";
-  return { ...verified, root, blockNumber, contract, chainId, evidence, account: { userID, number } };
+  return { ...verified, root, blockNumber, contract, chainId, evidence, account };
 }
 
-/** Checks that the slot after the last statement is empty at the block at which the key's slot was read. */
-function verifyNoSuccessor(
-  query: Parameters<typeof verifyAnswers>[0] & { nextSlotID: string },
-  { number, nextNumber }: AuthorizedKey,
-  { answers, evidence }: RootReading,
-): void {
+/** Verifies a user's account file, and returns the slot of its newest key. @throws as `VerifyAccountFile` */
+export function findSlot(
+  { verifyAccountFile }: Pick<VerifierConfig, "verifyAccountFile">,
+  account: KeyQuery,
+  file: Uint8Array,
+): AccountSlot {
+  if (verifyAccountFile === undefined) throw new RangeError("The verifier has no accounts option.");
+  const key = verifyAccountFile(file, account.userID, account);
+  const { slotID, nextSlotID } = key;
+  return { account, key, query: { ...account, userID: slotID, nextSlotID, expectedPublicKey: ANY_KEY } };
+}
+
+/**
+ * Checks that the contract has no root for the slot after the last statement, and returns the root of the key's slot.
+ * Both were read at the same block.
+ * @throws VerificationError SUCCESSOR_UNPROVEN, and as `verifyRoot`
+ */
+export function verifySlotRoot({ query, key }: AccountSlot, { answers, evidence }: RootReading): string {
+  const { number, nextNumber } = key;
   // Checks the chain and the code first. The key's own slot may be empty here.
   verifyAnswers(query, answers);
-  if (decodeMerkleTreeRoot(answers.nextRoot) === undefined) return;
+  if (decodeMerkleTreeRoot(answers.nextRoot) === undefined) return verifyRoot(query, answers, evidence);
   const message = `The contract has a root for slot ${nextNumber} of the account, but its newest known statement is for key ${number}. Do not use key ${number}: get the account's newest statement.`;
   const details = { expected: "zero", actual: answers.nextRoot, evidence };
   throw new VerificationError("root", "SUCCESSOR_UNPROVEN", message, details);
 }
 
-function toBytes(account: string | Uint8Array): Uint8Array {
+/**
+ * Checks that the published record of the slot has the key that the account authorized, and that the caller expects.
+ * @throws VerificationError SUCCESSOR_UNPROVEN, KEY_MISMATCH
+ */
+export function verifyAuthorizedKey(
+  { account: { userID, expectedPublicKey }, key: { number, publicKey } }: AccountSlot,
+  { record: { pubKey } }: Pick<VerifiedRecord, "record">,
+  evidence: Evidence,
+): VerifiedAccount {
+  if (pubKey !== publicKey) {
+    const message = `The published key ${pubKey} of slot ${number} is not the key that the account ${userID} authorized. No newer statement of the account is known.`;
+    const details = { expected: publicKey, actual: pubKey, evidence };
+    throw new VerificationError("record", "SUCCESSOR_UNPROVEN", message, details);
+  }
+  compareKey({ userID, pubKey }, expectedPublicKey);
+  return { userID, number };
+}
+
+/** Returns the bytes of an account file. @throws VerificationError FILE_TOO_LARGE, step "file"; ArgumentError */
+export function accountFileBytes(account: string | Uint8Array): Uint8Array {
   if (isBytes(account)) return account;
   if (typeof account !== "string") throw invalidArgument("The account option", "a text or its bytes", account);
   if (account.length <= MAX_ACCOUNT_FILE_BYTES) return encodeUtf8(account);

@@ -1,3 +1,4 @@
+import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
@@ -7,11 +8,21 @@ import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { batchingCaller } from "../transport/batches.ts";
 import type { rpcCaller } from "../transport/jsonRpc.ts";
-import { type CachedKey, forgetKey, isAccepted, loadCachedKey, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
+import {
+  type CachedKey,
+  forgetKey,
+  isAccepted,
+  loadCachedKey,
+  sourceOf,
+  storeAccountFile,
+  storeKey,
+  verifyCachedKey,
+} from "./cache.ts";
+import type { ContactSlot } from "./contactAccounts.ts";
 import type { Contact } from "./contacts.ts";
 import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
-import { type KeyOptions, type KeyQuery, parseKeyQuery } from "./options.ts";
+import { checkAccountOption, type KeyOptions, type KeyQuery, parseKeyQuery } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
@@ -46,10 +57,18 @@ export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer; cache
 /** Maximum number of RPC calls per request. */
 const BATCH_SIZE = 50;
 const RECHECK_MS = 3_600_000;
+/** Maximum number of Merkle-tree files in memory. */
+const FILES_AT_ONCE = 4;
+
+/** A contact whose root the contract must show: its user, or the slot of its account's newest key. */
+interface Target {
+  userID: UserID;
+  query: KeyQuery;
+  slot: ContactSlot | undefined;
+}
 
 /** A user's verified root. The root's file is not verified yet. */
-interface FoundRoot {
-  query: KeyQuery;
+interface FoundRoot extends Target {
   reading: RootReading;
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -68,7 +87,7 @@ export async function verifyContacts(
   contacts: readonly Contact[],
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
-  const { registry, source, servers, now } = config;
+  const { registry, source, servers, now, verifyAccountFile } = config;
   const store = optional(checkStore, "The cache option", uncheckedCache);
   let cacheError: KeyrootError | undefined;
   const failed = (error: KeyrootError) => {
@@ -76,78 +95,130 @@ export async function verifyContacts(
   };
   const cache = store && asCache("The cache", store, servers.network.limits.timeoutMs, failed);
   checkInteger("The recheckMs option", recheckMs, 0);
+  const accounts = verifyAccountFile && (await import("./contactAccounts.ts"));
 
   /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
   const compareWithCache = async (
-    query: KeyQuery,
+    { query, slot }: Target,
     cached: CachedKey | undefined,
     root: string | undefined,
     { evidence }: Pick<RootReading, "evidence">,
   ): Promise<{ contradicts?: CachedAnswer }> => {
     if (!cache || !cached || !contradicts(query, cached, root, evidence)) return {};
     await forgetKey(cache, query);
+    if (slot) await storeAccountFile(cache, slot.account, "");
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
 
-  const findContact = async (
-    { userID, expectedPublicKey }: Contact,
+  /** Returns where the contract must show each contact's key. */
+  const findTargets = async (
+    list: readonly Contact[],
+    servers: VerifierServers,
+    hostedOnly: boolean,
+  ): Promise<(Target | ContactOutcome)[]> => {
+    const targets = list.map(({ userID, expectedPublicKey, account }) => {
+      try {
+        checkAccountOption(config, account);
+        return { userID, query: parseKeyQuery(registry, userID, expectedPublicKey), slot: undefined, account };
+      } catch (error) {
+        return toOutcome(userID, error);
+      }
+    });
+    if (!accounts) return targets;
+    const valid = targets.filter((target) => "query" in target);
+    const slots = await accounts.findContactSlots(config, valid, { servers, cache, hostedOnly });
+    const found = valid.map(({ userID }, i) => {
+      const slot = slots[i];
+      return slot === undefined || "code" in slot ? toOutcome(userID, slot) : { userID, query: slot.query, slot };
+    });
+    return targets.map((target) => ("query" in target ? (found[valid.indexOf(target)] ?? target) : target));
+  };
+
+  const findRoot = async (
+    target: Target,
     servers: VerifierServers,
     names: readonly string[],
   ): Promise<FoundRoot | ContactOutcome> => {
+    const { userID, query, slot } = target;
     try {
-      const query = parseKeyQuery(registry, userID, expectedPublicKey);
       const cached = cache && (await loadCachedKey(cache, query));
-      const isEnough = cached && (await isAccepted(cached, source, names, recheckMs, now()));
+      // Only the chain shows that an account has no newer key.
+      const isEnough = !slot && cached && (await isAccepted(cached, source, names, recheckMs, now()));
       const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
       const reading = await readRoot(query, source, servers, now);
       try {
-        const root = verifyRoot(query, reading.answers, reading.evidence);
-        const comparison = await compareWithCache(query, cached, root, reading);
+        const { answers, evidence } = reading;
+        const root = accounts && slot ? accounts.verifySlotRoot(slot, reading) : verifyRoot(query, answers, evidence);
+        const comparison = await compareWithCache(target, cached, root, reading);
         const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
-        return { query, root, reading, cached, sources, ...comparison };
+        return { ...target, root, reading, cached, sources, ...comparison };
       } catch (error) {
         if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
-        return { userID, error, ...(await compareWithCache(query, cached, undefined, reading)) };
+        return { userID, error, ...(await compareWithCache(target, cached, undefined, reading)) };
       }
     } catch (error) {
       return toOutcome(userID, error);
     }
   };
 
+  /** Verifies a user's record in the root's file, and stores it in the cache. */
+  const verifyUser = async (user: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
+    const { query, slot, root, reading, cached, sources } = user;
+    // A verified record of the same root remains true, so an account's file is not fetched again.
+    const known = slot && cached?.root === root ? findVerified(query, cached) : undefined;
+    const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
+    const verified = known ? { ...known, evidence } : await verifyInFile(user, await readFile());
+    if (cache) await storeKey(cache, query, source, verified, cached, { sources, storedAt: now() });
+    if (!accounts || !slot) return verified;
+    const account = accounts.verifyAuthorizedKey(slot, verified, evidence);
+    if (cache) await storeAccountFile(cache, slot.account, slot.file);
+    const { changedFrom } = slot;
+    return { ...verified, account: changedFrom === undefined ? account : { ...account, changedFrom } };
+  };
+
   const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
-    const file = servers.fetchFile(root).then((bytes) => parseFile(bytes, root, registry.keyType));
+    let file: Promise<MerkleFile> | undefined;
+    const readFile = () => (file ??= servers.fetchFile(root).then((bytes) => parseFile(bytes, root, registry.keyType)));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
-      const { query, cached, contradicts } = user;
+      const { userID, contradicts } = user;
       const before = contradicts && { contradicts };
       try {
-        const verified = await verifyInFile(user, await file);
-        if (cache) await storeKey(cache, query, source, verified, cached, { sources: user.sources, storedAt: now() });
-        outcomes.push([user, { userID: query.userID, verified, ...before }]);
+        outcomes.push([user, { userID, verified: await verifyUser(user, readFile), ...before }]);
       } catch (error) {
-        outcomes.push([user, { ...toOutcome(query.userID, error), ...before }]);
+        outcomes.push([user, { ...toOutcome(userID, error), ...before }]);
       }
     }
     return outcomes;
   };
 
-  const verifyAll = async (servers: VerifierServers) => {
+  const verifyList = async (list: readonly Contact[], servers: VerifierServers, hostedOnly = false) => {
     const names = cache ? servers.endpoints.map(sourceOf) : [];
-    const found = await Promise.all(contacts.map((contact) => findContact(contact, servers, names)));
+    const targets = await findTargets(list, servers, hostedOnly);
+    const found = await Promise.all(
+      targets.map(async (target) => ("query" in target ? findRoot(target, servers, names) : target)),
+    );
     const byRoot = groupBy(
       found.filter((contact) => "root" in contact),
       ({ root }) => root,
     );
     const outcomeOf = new Map<FoundRoot, ContactOutcome>();
-    // Four workers share one iterator, so at most four files are in memory. p-map would make apps 1 kB larger.
-    const files = byRoot.entries();
-    const work = async () => {
-      for (const [root, users] of files)
-        for (const [user, outcome] of await verifyUsersOfFile(servers, root, users)) outcomeOf.set(user, outcome);
-    };
-    await Promise.all([work(), work(), work(), work()]);
-    const outcomes = found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+    await forEachAtOnce(FILES_AT_ONCE, byRoot, async ([root, users]) => {
+      for (const [user, outcome] of await verifyUsersOfFile(servers, root, users)) outcomeOf.set(user, outcome);
+    });
+    return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+  };
+
+  const verifyAll = async (servers: VerifierServers) => {
+    const outcomes = await verifyList(contacts, servers);
+    // The file host may have newer account files than the app and the cache.
+    const isUnproven = (outcome: ContactOutcome | undefined) =>
+      outcome !== undefined && "error" in outcome && outcome.error.code === "SUCCESSOR_UNPROVEN";
+    const unproven = contacts.filter((_, i) => isUnproven(outcomes[i]));
+    const again = unproven.length > 0 ? (await verifyList(unproven, servers, true)).values() : undefined;
+    for (const [i, outcome] of outcomes.entries())
+      if (isUnproven(outcome)) outcomes[i] = again?.next().value ?? outcome;
     if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
     if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
     for (const [i, outcome] of outcomes.entries())

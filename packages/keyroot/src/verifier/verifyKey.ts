@@ -1,8 +1,7 @@
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isBytes } from "../input/isBytes.ts";
-import { invalidArgument } from "../input/options.ts";
-import { type KeyOptions, parseKeyQuery } from "./options.ts";
+import { checkAccountOption, type KeyOptions, parseKeyQuery } from "./options.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
@@ -21,8 +20,7 @@ export async function verifyKey(
 ): Promise<VerifiedKey> {
   const { registry, source, servers, now, verifyAccountFile } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
-  if (verifyAccountFile === undefined && account !== undefined)
-    throw invalidArgument("The account option", "undefined without the verifier's accounts option", account);
+  checkAccountOption(config, account);
   // A copy, because the caller may change the bytes during the verification.
   const file = isBytes(account) ? new Uint8Array(account) : account;
   const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>

@@ -1,10 +1,10 @@
-import { type Eip1193Provider, RPC_LIMITS, type RpcCall, rpcCaller } from "keyroot/internal/transport";
+import { batchingCaller, type Eip1193Provider, RPC_LIMITS, type RpcCall } from "keyroot/internal/transport";
 import type { RetryOptions } from "../http/retry.ts";
 import { repeatingCaller } from "./repeatReads.ts";
 
 /**
  * The number of concurrent calls that share one HTTP request. Endpoints that accept fewer calls get smaller requests
- * (`rpcCaller`).
+ * (`batchingCaller`).
  */
 const CALLS_PER_REQUEST = 20;
 
@@ -26,8 +26,8 @@ export function openEndpoint(
   { allowHttp, fetch, retry }: EndpointOptions = {},
 ): RpcCall {
   const { maxBytes, timeoutMs } = RPC_LIMITS;
-  const limits = { maxBytes, timeoutMs, batchSize: CALLS_PER_REQUEST, bytesOf: () => maxBytes };
-  return repeatingCaller(rpcCaller(rpc, { ...limits, allowHttp, fetch }), retry);
+  const limits = { maxBytes, timeoutMs, bytesOf: () => maxBytes };
+  return repeatingCaller(batchingCaller(rpc, CALLS_PER_REQUEST, { ...limits, allowHttp, fetch }), retry);
 }
 
 /** Makes a call for each item, with as many calls at the same time as share a request. @returns the results in order */

@@ -1,0 +1,79 @@
+import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
+import { decodeUtf8 } from "../engine/utf8.ts";
+import { KeyrootError, VerificationError } from "../errors.ts";
+import type { UserID } from "../identity/userID.ts";
+import type { Store } from "../store/store.ts";
+import { loadAccountFile } from "./cache.ts";
+import type { Contact } from "./contacts.ts";
+import type { KeyQuery } from "./options.ts";
+import type { VerifierServers } from "./servers.ts";
+import type { VerifierConfig } from "./verifierConfig.ts";
+import { accountFileBytes, type AccountSlot, fetchHostedFile, findSlot } from "./verifyAccountKey.ts";
+
+export { verifyAuthorizedKey, verifySlotRoot } from "./verifyAccountKey.ts";
+
+/** Maximum number of account files that are read at the same time. */
+const FILES_AT_ONCE = 8;
+
+/** The slot of a contact's newest known key. */
+export interface ContactSlot extends AccountSlot {
+  /** The account file that names the slot. */
+  file: string;
+  /** The number of the key in the cache, if it was another one. */
+  changedFrom: number | undefined;
+}
+
+/** A contact, and the query for its account. */
+export interface AccountContact extends Pick<Contact, "account"> {
+  query: KeyQuery;
+}
+
+/**
+ * Finds the slots of a contact list. Of the contact's account file and the cached one, the newest counts. If there is
+ * none, the file host's file counts.
+ * @param hostedOnly true to use only the file host's files, after the known ones proved too old
+ * @returns a slot or an error for each contact, in the order of the list
+ */
+export async function findContactSlots(
+  config: VerifierConfig,
+  contacts: readonly AccountContact[],
+  { servers, cache, hostedOnly }: { servers: VerifierServers; cache: Store | undefined; hostedOnly: boolean },
+): Promise<(ContactSlot | KeyrootError)[]> {
+  const hosted = new Map<UserID, Promise<Uint8Array>>();
+  const fetchFile = (query: KeyQuery) => {
+    const file = hosted.get(query.userID) ?? fetchHostedFile(query, servers);
+    hosted.set(query.userID, file);
+    return file;
+  };
+  const find = async ({ query, account }: AccountContact): Promise<ContactSlot> => {
+    const cached = cache && findCachedSlot(config, query, await loadAccountFile(cache, query));
+    const known = hostedOnly || account === undefined ? undefined : accountFileBytes(account);
+    if (known === undefined && cached && !hostedOnly) return cached;
+    const bytes = known ?? (await fetchFile(query));
+    const slot = { ...findSlot(config, query, bytes), file: decodeUtf8(bytes), changedFrom: undefined };
+    if (cached === undefined) return slot;
+    if (!hostedOnly && cached.key.nextNumber > slot.key.nextNumber) return cached;
+    return slot.key.number === cached.key.number ? slot : { ...slot, changedFrom: cached.key.number };
+  };
+  const found: (ContactSlot | KeyrootError)[] = [];
+  await forEachAtOnce(FILES_AT_ONCE, contacts.entries(), async ([i, contact]) => {
+    try {
+      found[i] = await find(contact);
+    } catch (error) {
+      if (!(error instanceof KeyrootError)) throw error;
+      found[i] = error;
+    }
+  });
+  return found;
+}
+
+/** Returns the slot of a cached account file. A damaged file counts as missing. */
+function findCachedSlot(config: VerifierConfig, query: KeyQuery, file: string | undefined): ContactSlot | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return { ...findSlot(config, query, accountFileBytes(file)), file, changedFrom: undefined };
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
+}

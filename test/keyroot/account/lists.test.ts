@@ -1,0 +1,172 @@
+import { expect } from "chai";
+import { type ContactOutcome, endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
+import { accounts } from "keyroot/account";
+import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
+import { plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
+import { failure, never } from "../../support/support.ts";
+import { verifierAt } from "../../support/verifier/verifyOnce.ts";
+
+const FINAL = () => oneEndpoint({ block: "finalized" });
+
+describe("verifyMany with accounts", () => {
+  let registry: AccountRegistry;
+
+  before(async () => {
+    registry = await AccountRegistry.start();
+  });
+
+  beforeEach(() => {
+    registry.requests.length = 0;
+  });
+
+  after(() => registry.close());
+
+  const verifier = (trust: Trust = FINAL()) => verifierAt({ ...registry.optionsFor(trust), accounts: accounts() });
+  /** The number and the key of each outcome, or its error code. */
+  const results = (outcomes: ContactOutcome[]) =>
+    outcomes.map((outcome) =>
+      "error" in outcome ? outcome.error.code : [outcome.verified.account?.number, outcome.verified.record.pubKey],
+    );
+  const filesRead = () => registry.requests.filter(({ url }) => /\.json$|\.txt$/.test(url)).length;
+
+  const trusts: Record<string, () => Trust> = {
+    oneEndpoint: () => oneEndpoint(),
+    "oneEndpoint at a block": FINAL,
+    endpoints: () => endpoints({ required: 2, block: "finalized" }),
+    ownNode: () => ownNode(),
+  };
+  for (const [name, makeTrust] of Object.entries(trusts))
+    it(`returns the same as verify for each contact, with ${name}`, async () => {
+      const [first, changed, unproven] = [registry.newAccount(), registry.newAccount(), registry.newAccount()];
+      const file = await registry.change(first, 0);
+      const before = await registry.change(changed, 0);
+      await registry.change(changed, 1);
+      await registry.change(unproven, 0);
+      await registry.publish(plainSlot(unproven, 1), keyAt(5));
+      const missing = registry.newAccount();
+      const contacts = [
+        { userID: first.userID, expectedPublicKey: keyAt(0), account: file },
+        { userID: changed.userID, expectedPublicKey: keyAt(1), account: before },
+        { userID: changed.userID, expectedPublicKey: keyAt(1) },
+        { userID: changed.userID, expectedPublicKey: keyAt(0) },
+        { userID: unproven.userID, expectedPublicKey: keyAt(0) },
+        { userID: missing.userID, expectedPublicKey: keyAt(0) },
+        { userID: first.userID, expectedPublicKey: keyAt(0), account: "no account file" },
+      ];
+      const trust = makeTrust();
+      const outcomes = await verifier(trust).verifyMany(contacts);
+      expect(results(outcomes)).to.deep.equal([
+        ...[[0, textAt(0)], [1, textAt(1)], [1, textAt(1)], "KEY_MISMATCH", "SUCCESSOR_UNPROVEN"],
+        ...["ACCOUNT_MISSING", "ACCOUNT_INVALID"],
+      ]);
+      for (const [i, { userID, ...options }] of contacts.entries()) {
+        const alone = await verifier(trust)
+          .verify(userID, options)
+          .catch((error: unknown) => error);
+        const outcome = outcomes[i] ?? never();
+        if ("error" in outcome) expect(alone).to.include({ code: outcome.error.code, advice: outcome.error.advice });
+        else expect(outcome.verified).to.deep.equal(alone);
+      }
+    });
+
+  it("sends as many requests for 100 contacts with account files as without accounts", async () => {
+    const account = registry.newAccount();
+    const file = await registry.change(account, 0);
+    const contacts = Array.from({ length: 100 }, () => ({ userID: account.userID, expectedPublicKey: keyAt(0) }));
+    await verifierAt(registry.optionsFor(FINAL())).verifyMany(contacts);
+    const plain = registry.requests.splice(0).length;
+    await verifier().verifyMany(contacts.map((contact) => ({ ...contact, account: file })));
+    expect(registry.requests.length).to.equal(plain);
+  });
+
+  it("refuses account files without the accounts option", async () => {
+    const account = registry.newAccount();
+    const contact = { userID: account.userID, expectedPublicKey: keyAt(0), account: await registry.change(account, 0) };
+    const outcomes = await verifierAt(registry.optionsFor(FINAL())).verifyMany([contact]);
+    expect(results(outcomes)).to.deep.equal(["ARGUMENT_INVALID"]);
+  });
+
+  describe("with a cache", () => {
+    it("reads only the roots again, because only the chain shows that there is no newer key", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0) }];
+      const first = await verifier().verifyMany(contacts, { cache });
+      expect(filesRead()).to.equal(2);
+      registry.requests.length = 0;
+      const second = await verifier().verifyMany(contacts, { cache });
+      expect(filesRead()).to.equal(0);
+      expect(registry.requests.length).to.be.above(0);
+      expect(results(second)).to.deep.equal(results(first));
+    });
+
+    it("finds a changed key, and says which key it replaced", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const check = async (number: number) => {
+        const [outcome = never()] = await verifier().verifyMany(
+          [{ userID: account.userID, expectedPublicKey: keyAt(number) }],
+          { cache },
+        );
+        return "verified" in outcome ? outcome.verified.account : outcome.error;
+      };
+      const { userID } = account;
+      expect(await check(0)).to.deep.equal({ userID, number: 0 });
+      await registry.change(account, 1);
+      expect(await check(0)).to.include({ code: "KEY_MISMATCH" });
+      expect(await check(1)).to.deep.equal({ userID, number: 1, changedFrom: 0 });
+      expect(await check(1)).to.deep.equal({ userID, number: 1 });
+    });
+
+    it("accepts no older key at an older block, even if app and host show only the older statement", async () => {
+      const account = registry.newAccount();
+      const before = await registry.change(account, 0);
+      const { hash } = (await registry.chain.connection.ethers.provider.getBlock("latest")) ?? {};
+      const old = pinnedBlock(hash ?? never());
+      const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0), account: before }];
+      expect(results(await verifier(old).verifyMany(contacts))).to.deep.equal([[0, textAt(0)]]);
+      await registry.change(account, 1);
+      const cache = new Map<string, string>();
+      const changed = [{ userID: account.userID, expectedPublicKey: keyAt(1) }];
+      expect(results(await verifier().verifyMany(changed, { cache }))).to.deep.equal([[1, textAt(1)]]);
+      registry.store(account, before);
+      expect(results(await verifier(old).verifyMany(contacts, { cache }))).to.deep.equal(["NOT_PUBLISHED"]);
+    });
+
+    it("forgets a false answer of an endpoint about an unpublished change", async () => {
+      const account = registry.newAccount();
+      const before = await registry.change(account, 0);
+      // The owner signed this change, but it is not published yet.
+      const later = plainAccountFile(account, [plainStatement(account, 1, textAt(1))]);
+      const cache = new Map<string, string>();
+      const snapshot = (await registry.chain.connection.provider.request({ method: "evm_snapshot" })) as string;
+      await registry.change(account, 1);
+      const changed = [{ userID: account.userID, expectedPublicKey: keyAt(1), account: later }];
+      expect(results(await verifier().verifyMany(changed, { cache }))).to.deep.equal([[1, textAt(1)]]);
+      await registry.chain.connection.provider.request({ method: "evm_revert", params: [snapshot] });
+      await registry.chain.connection.provider.request({ method: "hardhat_mine", params: ["0x20"] });
+      const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0), account: before }];
+      const [refused = never()] = await verifier().verifyMany(contacts, { cache });
+      expect(refused).to.have.nested.property("error.code", "NOT_PUBLISHED");
+      expect(refused).to.have.nested.property("contradicts.root");
+      expect(results(await verifier().verifyMany(contacts, { cache }))).to.deep.equal([[0, textAt(0)]]);
+    });
+
+    it("fetches a damaged account file again", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0) }];
+      await verifier().verifyMany(contacts, { cache });
+      for (const name of cache.keys()) cache.set(name, "damaged");
+      expect(results(await verifier().verifyMany(contacts, { cache }))).to.deep.equal([[0, textAt(0)]]);
+    });
+  });
+
+  it("fails as a whole only for invalid options", async () => {
+    const error = await failure(verifier().verifyMany([], { cache: 1 as never }));
+    expect(error).to.include({ code: "ARGUMENT_INVALID" });
+  });
+});
