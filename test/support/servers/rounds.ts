@@ -18,7 +18,7 @@ export class Rounds {
 
   readonly fetch: Fetch = (input, init) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const name = init?.method === "POST" ? methodOf(init.body) : String(input);
+    const name = init?.method === "POST" ? methodOf(init.body) : (input as string);
     const send = async () => {
       try {
         const response = await fetch(input, init);
