@@ -14,6 +14,7 @@ import { installTools } from "./tools.ts";
 /** The packages of this repository: name on npm -> name in `scripts/package/packages.ts`. */
 const OURS: Readonly<Record<string, string>> = {
   keyroot: "keyroot",
+  "@keyroot/client": "client",
   "@keyroot/contracts": "contracts",
   "@keyroot/operator": "operator",
   "@keyroot/service": "service",

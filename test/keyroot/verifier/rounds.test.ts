@@ -72,6 +72,13 @@ describe("a verification", () => {
       ...options(),
     });
 
+  it("requests no block with lightClient, because the beacon header proves the block's state", async () => {
+    const rounds = new Rounds();
+    const verifier = verifierOf(choices["lightClient"] ?? never(), rounds);
+    await verifier.verify(mine.userID, { expectedPublicKey: mine.pubKey });
+    expect(rounds.sent.flat()).to.include("eth_getProof").and.not.include("eth_getBlockByHash");
+  });
+
   for (const [name, choice] of Object.entries(choices)) {
     it(`takes two rounds of requests with ${name}, as an unproven read and a download do`, async () => {
       // Loads the code.

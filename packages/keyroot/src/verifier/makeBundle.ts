@@ -85,7 +85,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
       codeHash: String(reading.answers.codeHash),
       usersSlot: usersSlotOf(query),
       proof: makeMerkleProof(file, target.userID),
-      header: toLowerCase(extractHeader(answers.get("eth_getBlockByHash") ?? answers.get("eth_getBlockByNumber"))),
+      header: toLowerCase(extractHeader(await readHeader(answers, servers, hash))),
       ...toLowerCase(extractProof(proofs)),
       ...(emptySlot && { account: emptySlot }),
       ...(statement !== undefined && { statement }),
@@ -103,6 +103,19 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     signal: options.signal,
     connect: (rpc, options) => recordAnswers(rpcCaller(rpc, options), answers),
   });
+}
+
+/** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
+async function readHeader(
+  answers: ReadonlyMap<string, unknown>,
+  { calls: [call] }: VerifierServers,
+  hash: string,
+): Promise<unknown> {
+  return (
+    answers.get("eth_getBlockByHash") ??
+    answers.get("eth_getBlockByNumber") ??
+    call?.("eth_getBlockByHash", [hash, false])
+  );
 }
 
 /** Wraps a function that sends calls, and records the last answer to each RPC method. */
