@@ -8,17 +8,17 @@ const QUIET_MS = 100;
  * until no more of them come without a response, and then sends them together.
  */
 export class Rounds {
-  /** The URLs of the requests in each round. */
+  /** The requests in each round: JSON-RPC methods, and the URLs of other requests. */
   readonly sent: string[][] = [];
   /** The bytes of all responses, after decompression. */
   bytes = 0;
-  private waiting: { url: string; send: () => Promise<void> }[] = [];
+  private waiting: { name: string; send: () => Promise<void> }[] = [];
   private unanswered = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly fetch: Fetch = (input, init) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const url = input instanceof Request ? input.url : String(input);
+    const name = init?.method === "POST" ? methodOf(init.body) : (input as string);
     const send = async () => {
       try {
         const response = await fetch(input, init);
@@ -33,7 +33,7 @@ export class Rounds {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    this.waiting.push({ url, send });
+    this.waiting.push({ name, send });
     this.schedule();
     return promise;
   };
@@ -55,10 +55,19 @@ export class Rounds {
   private async sendAll(): Promise<void> {
     const round = this.waiting;
     this.waiting = [];
-    this.sent.push(round.map(({ url }) => url));
+    this.sent.push(round.map(({ name }) => name));
     this.unanswered = round.length;
     await Promise.all(round.map(({ send }) => send()));
     this.unanswered = 0;
     this.schedule();
   }
+}
+
+interface Call {
+  method: string;
+}
+
+function methodOf(body: unknown): string {
+  const calls = [JSON.parse(String(body)) as Call | Call[]].flat();
+  return calls.map(({ method }) => method).join();
 }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/internal/lightClient";
+import { fetchBlock } from "keyroot/internal/ethereum";
 import type { RpcCall } from "keyroot/internal/transport";
 import { listen, type Listening } from "../http/listen.ts";
-import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";
+import { simulateBootstrap, simulateUpdate, type UpdateParts } from "./simulatedUpdates.ts";
 import { TEST_CHECKPOINT } from "./testCheckpoint.ts";
 
 /** Options of a simulated beacon endpoint. */
@@ -17,6 +18,12 @@ export interface SimulatedBeaconOptions {
 interface Answer {
   status: number;
   bytes: Uint8Array;
+}
+
+/** The newest finalized header. */
+interface Head extends Pick<UpdateParts, "blockHash" | "block"> {
+  slot: number;
+  update?: Uint8Array;
 }
 
 /**
@@ -38,7 +45,7 @@ export class SimulatedBeacon {
   readonly #call: RpcCall;
   readonly #now: () => number;
   readonly #updates = new Map<number, Uint8Array>();
-  #head: { slot: number; blockHash: string; update?: Uint8Array } = { slot: 0, blockHash: NO_BLOCK };
+  #head: Head = { slot: 0, blockHash: NO_BLOCK };
 
   constructor({ call, now = Date.now }: SimulatedBeaconOptions) {
     this.#call = call;
@@ -85,17 +92,17 @@ export class SimulatedBeacon {
 
   /** Returns the update for the newest block. Each update is signed only once. */
   async #finalityUpdate(): Promise<Uint8Array> {
-    const blockHash = await newestHash(this.#call);
+    const { hash: blockHash, ...block } = await fetchBlock(this.#call, "latest");
     const slot = Math.max(this.#head.slot + 1, slotAt(TEST_NETWORK, this.#now()) - LAG);
-    if (blockHash !== this.#head.blockHash) this.#head = { slot, blockHash };
+    if (blockHash !== this.#head.blockHash) this.#head = { slot, blockHash, block };
     this.#head.update ??= encodeFinalityUpdate(this.#head);
     return this.#head.update;
   }
 }
 
-function encodeFinalityUpdate({ slot, blockHash }: { slot: number; blockHash: string }): Uint8Array {
+function encodeFinalityUpdate({ slot, blockHash, block }: Head): Uint8Array {
   const slots = { finalizedSlot: slot, attestedSlot: slot + 1, signatureSlot: slot + 2 };
-  const update = simulateUpdate(TEST_NETWORK, { ...slots, blockHash });
+  const update = simulateUpdate(TEST_NETWORK, { ...slots, blockHash, block });
   return encode("finality_update", update, update.attested_header);
 }
 
@@ -119,9 +126,4 @@ function encode<Kind extends keyof Layouts>(
     kind
   ];
   return layout.encode(value);
-}
-
-async function newestHash(call: RpcCall): Promise<string> {
-  const block = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string };
-  return block.hash;
 }

@@ -1,3 +1,4 @@
+import type { BlockHeader } from "keyroot/internal/ethereum";
 import {
   type BeaconNetwork,
   type Bootstrap,
@@ -32,6 +33,8 @@ export interface UpdateParts {
   signatureSlot: number;
   /** The hash of the execution block in the finalized header: 0x and 64 hex digits. */
   blockHash: string;
+  /** The other fields of the execution block. Default: zeros. */
+  block?: Omit<BlockHeader, "hash"> | undefined;
   /** The committee that signs. Default: the committee for the period of `signatureSlot`. */
   signers?: TestCommittee;
   /** The number of members that sign. Default: 512. */
@@ -90,21 +93,29 @@ function uint64(value: number): Uint8Array {
   return bytes;
 }
 
+function fromHex(hex: string): Uint8Array {
+  return Buffer.from(hex.slice(2), "hex");
+}
+
+const NO_FIELDS = { number: 0, timestamp: 0, stateRoot: `0x${"00".repeat(32)}`, parentHash: `0x${"00".repeat(32)}` };
+
 /** Makes a header with an execution block that has this hash. */
 export function simulateHeader(
   network: BeaconNetwork,
   slot: number,
   blockHash: string,
   stateRoot: Uint8Array,
+  block: UpdateParts["block"] = NO_FIELDS,
 ): LightClientHeader {
   const { payload, blockHash: index } = forkAt(network, slot);
-  const hash = Buffer.from(blockHash.slice(2), "hex");
+  const hash = fromHex(blockHash);
   const header = { slot: uint64(slot), proposer_index: uint64(0), parent_root: ZERO, state_root: stateRoot };
   if (index === undefined) return { beacon: { ...header, body_root: ZERO } };
   const execution = {
-    ...{ parent_hash: ZERO, fee_recipient: new Uint8Array(20), state_root: ZERO, receipts_root: ZERO },
-    ...{ logs_bloom: new Uint8Array(256), prev_randao: ZERO, block_number: uint64(0), gas_limit: uint64(0) },
-    ...{ gas_used: uint64(0), timestamp: uint64(0), extra_data: Buffer.from("keyroot test"), base_fee_per_gas: ZERO },
+    ...{ parent_hash: fromHex(block.parentHash), state_root: fromHex(block.stateRoot) },
+    ...{ block_number: uint64(block.number), timestamp: uint64(block.timestamp) },
+    ...{ fee_recipient: new Uint8Array(20), receipts_root: ZERO, logs_bloom: new Uint8Array(256), prev_randao: ZERO },
+    ...{ gas_limit: uint64(0), gas_used: uint64(0), extra_data: Buffer.from("keyroot test"), base_fee_per_gas: ZERO },
     ...{ block_hash: hash, transactions_root: ZERO, withdrawals_root: ZERO },
     ...{ blob_gas_used: uint64(0), excess_blob_gas: uint64(0) },
   };
@@ -133,7 +144,7 @@ export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHas
 export function simulateUpdate(network: BeaconNetwork, parts: UpdateParts): Update {
   const { finalizedSlot, attestedSlot, signatureSlot, blockHash, participation = COMMITTEE_SIZE } = parts;
   const { signers = committeeOf(periodOf(network, signatureSlot)), signedFor = network, next = false } = parts;
-  const finalized = simulateHeader(network, finalizedSlot, blockHash, ZERO);
+  const finalized = simulateHeader(network, finalizedSlot, blockHash, ZERO, parts.block);
   const committee = next === true ? committeeOf(periodOf(network, attestedSlot) + 1).committee : next;
   const { finality, nextCommittee } = forkAt(network, attestedSlot);
   const leaves = new Map([[finality, rootOf(finalized)]]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { applyUpdate, FORKS, periodOf, slotAt, startAt } from "keyroot/internal/lightClient";
+import { applyUpdate, FORKS, periodOf, slotAt, startAt, timeOf } from "keyroot/internal/lightClient";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 
 /** Finalized slots and numbers of signers for each update, from public block explorers. */
@@ -27,6 +27,9 @@ describe("light client with mainnet data", () => {
         expect(state.participation).to.be.at.least(508);
         expect(state.blockHash).to.match(/^0x[0-9a-f]{64}$/);
         expect(state.next).to.not.equal(undefined);
+        // Since the Merge, a block's time is the time of its slot.
+        expect(state.block).to.include({ hash: state.blockHash, timestamp: timeOf(mainnet, state.slot) / 1000 });
+        expect(state.block?.stateRoot).to.match(/^0x[0-9a-f]{64}$/);
       });
 
       it("encodes an update as the same bytes that it decoded", () => {

@@ -86,7 +86,7 @@ describeOnChains("verifier that trusts a light client", (chain) => {
   describe("with a dishonest RPC endpoint", () => {
     it("rejects an invented block", async () => {
       chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
-      expect(await codeOf(verify())).to.equal("HEADER_MISMATCH");
+      expect(await codeOf(verify())).to.equal("PROOF_INVALID");
     });
 
     it("rejects an invented state of the real block", async () => {
@@ -114,6 +114,17 @@ describeOnChains("verifier that trusts a light client", (chain) => {
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
+    it("continues from a stored state of an earlier version, which has only the block's hash", async () => {
+      const store = new Map(
+        [...stored].map(([name, text]) => [name, sealed(text.slice(64).replace(BLOCK, ""))] as const),
+      );
+      for (const [name, text] of store) expect(text.length).to.be.below(stored.get(name)?.length ?? 0);
+      const { record } = await verify({ trust: trusted({ store }) });
+      expect(record).to.deep.equal(mine);
+      expect(requests).to.deep.equal(["finality_update"]);
+    });
+
+    const BLOCK = /"block":\{[^}]*\},/;
     /** Adds the hash that detects damage to a text. */
     const sealed = (json: string) => sha256Hex(json) + json;
     const damages: Record<string, (text: string) => string> = {
@@ -131,6 +142,9 @@ describeOnChains("verifier that trusts a light client", (chain) => {
         sealed(text.slice(64).replace(/"slot":(\d+)/, '"slot":"$1"')),
       "has the right hash, but a block hash that is not a hash": (text) =>
         sealed(text.slice(64).replace('"blockHash":"0x', '"blockHash":"')),
+      "has the right hash, but another block": (text) => sealed(text.slice(64).replace('"hash":"0x', '"hash":"0x0')),
+      "has the right hash, but a state root that is not a hash": (text) =>
+        sealed(text.slice(64).replace('"stateRoot":"0x', '"stateRoot":"')),
     };
     for (const [what, damage] of Object.entries(damages))
       it(`starts at the checkpoint if the stored state ${what}`, async () => {

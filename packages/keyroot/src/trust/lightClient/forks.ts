@@ -60,11 +60,20 @@ const CAPELLA_PAYLOAD = {
 };
 const DENEB_PAYLOAD = { ...CAPELLA_PAYLOAD, blob_gas_used: UINT64, excess_blob_gas: UINT64 };
 
+/** The used fields of an `ExecutionPayloadHeader`. */
+export interface ExecutionHeader {
+  block_hash: Uint8Array;
+  block_number: Uint8Array;
+  timestamp: Uint8Array;
+  state_root: Uint8Array;
+  parent_hash: Uint8Array;
+}
+
 /** A `LightClientHeader` of any fork. */
 export interface LightClientHeader {
   beacon: BeaconBlockHeader;
   /** The execution header, from Capella to Fulu. */
-  execution?: { block_hash: Uint8Array };
+  execution?: ExecutionHeader;
   /** The hash of the execution block, from Gloas on. */
   execution_block_hash?: Uint8Array;
   /** The proof that the beacon block includes the execution block, from Capella on. */
@@ -106,7 +115,7 @@ export interface Fork {
    * The SSZ type of the execution payload's header. Undefined before Capella, because light-client headers then have no
    * payload header.
    */
-  payload?: SszType<{ block_hash: Uint8Array }>;
+  payload?: SszType<ExecutionHeader>;
   /** The generalized index of the execution block's hash in the body of a beacon block. */
   blockHash?: number;
   layouts: Layouts;
@@ -155,7 +164,7 @@ const ELECTRA_INDICES = { committee: 86, nextCommittee: 87, finality: 169 };
 const GLOAS_INDICES = { committee: 2945, nextCommittee: 2946, finality: 735 };
 const GLOAS_BLOCK_HASH = 2856;
 
-const headerWith = (execution: SszType<{ block_hash: Uint8Array }>) =>
+const headerWith = (execution: SszType<ExecutionHeader>) =>
   container({ beacon: BEACON_HEADER, execution, execution_branch: branchOf(PAYLOAD_INDEX) });
 const capella = { payload: container(CAPELLA_PAYLOAD), blockHash: 412 };
 const deneb = { payload: container(DENEB_PAYLOAD), blockHash: 812 };
@@ -187,9 +196,9 @@ export function rootOf({ beacon }: LightClientHeader): Uint8Array {
   return BEACON_HEADER.root(beacon);
 }
 
-/** Converts 8 little-endian bytes, such as a slot, to a number. */
+/** Converts 8 little-endian bytes, such as a slot or a time, to a number. */
 export function toNumber(uint64: Uint8Array): number {
   const number = readUint64(uint64);
   if (Number.isSafeInteger(number)) return number;
-  throw malformed(`the slot ${number} is too large`);
+  throw malformed(`the number ${number} is too large`);
 }

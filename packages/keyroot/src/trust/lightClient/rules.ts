@@ -2,6 +2,7 @@ import { equalBytes } from "@noble/curves/utils.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
+import type { BlockHeader } from "../../ethereum/header.ts";
 import { VerificationError } from "../../errors.ts";
 import { isSignedByAllBut } from "./bls.ts";
 import {
@@ -9,6 +10,7 @@ import {
   COMMITTEE,
   type Committee,
   COMMITTEE_SIZE,
+  type ExecutionHeader,
   type Fork,
   type ForkName,
   FORKS,
@@ -37,6 +39,8 @@ export interface LightClientState {
   slot: number;
   /** The hash of the header's execution block: 0x and 64 lowercase hex digits. Undefined before Capella. */
   blockHash: string | undefined;
+  /** The execution block itself, from Capella to Fulu. */
+  block: BlockHeader | undefined;
   /** The number of sync committee members who signed the header, at most 512. 0 for the checkpoint. */
   participation: number;
   /** The sync committee for the period of the header. */
@@ -94,11 +98,11 @@ export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): F
 export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: Bootstrap): LightClientState {
   const { header, current_sync_committee: current, current_sync_committee_branch: branch } = bootstrap;
   const slot = toNumber(header.beacon.slot);
-  const root = `0x${bytesToHex(rootOf(header))}`;
+  const root = toHex(rootOf(header));
   if (root !== checkpoint) throw invalid(`the bootstrap is for the block ${root} instead of ${checkpoint}`);
   if (!isValidBranch(COMMITTEE.root(current), branch, forkAt(network, slot).committee, header.beacon.state_root))
     throw invalid("the bootstrap's committee is not in the state of its block");
-  return { slot, blockHash: blockHashOf(network, header), participation: 0, current, next: undefined };
+  return { slot, ...executionOf(network, header), participation: 0, current, next: undefined };
 }
 
 /**
@@ -137,8 +141,8 @@ export function applyUpdate(
 
   const rules = forkAt(network, attestedSlot);
   const { state_root: stateRoot } = attested.beacon;
-  blockHashOf(network, attested);
-  const blockHash = blockHashOf(network, finalized);
+  executionOf(network, attested);
+  const execution = executionOf(network, finalized);
   if (!isValidBranch(rootOf(finalized), update.finality_branch, rules.finality, stateRoot))
     throw invalid("its finalized header is not in the attested state");
   if (next !== undefined) {
@@ -153,19 +157,16 @@ export function applyUpdate(
 
   const entersNext = finalizedPeriod > period;
   return {
-    ...(finalizedSlot > state.slot ? { slot: finalizedSlot, blockHash, participation } : state),
+    ...(finalizedSlot > state.slot ? { slot: finalizedSlot, ...execution, participation } : state),
     current: (entersNext ? state.next : undefined) ?? state.current,
     next: entersNext ? next : (state.next ?? next),
   };
 }
 
-/**
- * Verifies that a header's beacon block includes the header's execution block. Returns the execution block's hash, or
- * undefined before Capella.
- */
-function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string | undefined {
+/** Verifies that a header's beacon block includes the header's execution block, and returns the execution block. */
+function executionOf(network: BeaconNetwork, header: LightClientHeader): Pick<LightClientState, "blockHash" | "block"> {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
-  if (index === undefined) return undefined;
+  if (index === undefined) return { blockHash: undefined, block: undefined };
   const { execution, execution_block_hash: hash = execution?.block_hash, execution_branch: branch = [] } = header;
   const { body_root: bodyRoot } = header.beacon;
   // The branch begins at the block hash since Gloas, and at the payload header with the hash before Gloas.
@@ -174,7 +175,21 @@ function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string 
       ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
       : payload !== undefined && isValidBranch(payload.root(execution), branch, PAYLOAD_INDEX, bodyRoot);
   if (!isValid || hash === undefined) throw invalid("its header's execution block is not in the beacon block");
-  return `0x${bytesToHex(hash)}`;
+  const blockHash = toHex(hash);
+  return { blockHash, block: execution && { hash: blockHash, ...fieldsOf(execution) } };
+}
+
+function fieldsOf(execution: ExecutionHeader): Omit<BlockHeader, "hash"> {
+  return {
+    number: toNumber(execution.block_number),
+    timestamp: toNumber(execution.timestamp),
+    stateRoot: toHex(execution.state_root),
+    parentHash: toHex(execution.parent_hash),
+  };
+}
+
+function toHex(bytes: Uint8Array): string {
+  return `0x${bytesToHex(bytes)}`;
 }
 
 /** Verifies the signature of a sync committee. @returns the number of members who signed */

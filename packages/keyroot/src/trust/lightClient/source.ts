@@ -46,9 +46,9 @@ async function followAndStore(config: LightClientConfig, { http, now }: BlockReq
     const { state } = following;
     if (state !== undefined && state !== before) await store.set(name, serializeState(state, origin));
   }
-  const { slot, blockHash: hash, participation } = following.state ?? {};
+  const { slot, blockHash: hash, block: header, participation } = following.state ?? {};
   if (hash === undefined || slot === undefined || participation === undefined)
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
   const age = callersMaxAgeMs === undefined ? {} : { maxCheckpointAgeMs: callersMaxAgeMs };
-  return { hash, endpoints: [], details: { checkpoint, slot, participation, ...age } };
+  return { hash, ...(header && { header }), endpoints: [], details: { checkpoint, slot, participation, ...age } };
 }

@@ -40,13 +40,14 @@ export function parseState(stored: unknown, origin: StateOrigin): LightClientSta
     const { format, header, committees, network, checkpoint, maxCheckpointAgeMs } = JSON.parse(text) as Stored;
     const isSame = format === FORMAT && network === origin.network && checkpoint === origin.checkpoint;
     if (!isSame || !(maxCheckpointAgeMs <= origin.maxCheckpointAgeMs)) return undefined;
-    const { slot, blockHash, participation } = header;
+    const { slot, blockHash, block, participation } = header;
     const [current, next, ...others] = committees.map((one): Committee => COMMITTEE.decode(base64ToBytes(one)));
     const isValid =
       [slot, participation].every((count) => Number.isSafeInteger(count) && count >= 0) &&
       (blockHash === undefined || isHash(blockHash)) &&
+      (block === undefined || (block.hash === blockHash && isHash(block.stateRoot))) &&
       others.length === 0;
-    return isValid && current ? { slot, blockHash, participation, current, next } : undefined;
+    return isValid && current ? { slot, blockHash, block, participation, current, next } : undefined;
   } catch {
     // The text has the right hash but contains no state. The light client starts again at the checkpoint.
     return undefined;
