@@ -63,7 +63,11 @@ export class Rounds {
   }
 }
 
+interface Call {
+  method: string;
+}
+
 function methodOf(body: unknown): string {
-  const { method } = JSON.parse(String(body)) as { method: string };
-  return method;
+  const calls = [JSON.parse(String(body)) as Call | Call[]].flat();
+  return calls.map(({ method }) => method).join();
 }

@@ -106,11 +106,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
-async function readHeader(
-  answers: ReadonlyMap<string, unknown>,
-  { calls: [call] }: VerifierServers,
-  hash: string,
-): Promise<unknown> {
+function readHeader(answers: ReadonlyMap<string, unknown>, { calls: [call] }: VerifierServers, hash: string): unknown {
   return (
     answers.get("eth_getBlockByHash") ??
     answers.get("eth_getBlockByNumber") ??
