@@ -153,13 +153,6 @@ describe("a verifier with accounts", () => {
     }
   });
 
-  it("refuses watches, which would use the first key", async () => {
-    const verifier = verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts() });
-    const refused = await failure(verifier.watch({} as never));
-    expect(refused).to.include({ code: "ARGUMENT_INVALID" });
-    expect((refused as Error).message).to.match(/does not support the accounts option/);
-  });
-
   it("is required for the account option, and accepts only the value of accounts()", async () => {
     const account = registry.newAccount();
     const file = await registry.change(account, 0);

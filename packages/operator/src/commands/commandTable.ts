@@ -12,6 +12,7 @@ import { explorer } from "./explorer.ts";
 import { lightClient } from "./lightClient.ts";
 import { makeAuditorKey } from "./makeAuditorKey.ts";
 import { makeOwnerKey } from "./makeOwnerKey.ts";
+import { makeRecords } from "./makeRecords.ts";
 import { publish } from "./publish.ts";
 import { sampleUsers } from "./sampleUsers.ts";
 import { signStatement } from "./signStatement.ts";
@@ -26,6 +27,7 @@ import { watch } from "./watch.ts";
  */
 export const COMMANDS = {
   "sample-users": sampleUsers,
+  "make-records": makeRecords,
   "build-file": buildFile,
   "check-file": checkFile,
   publish,
