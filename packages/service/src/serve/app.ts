@@ -1,5 +1,5 @@
 import cookie from "@fastify/cookie";
-import type { FastifyBaseLogger, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { dashboardPages } from "./dashboardPages.ts";
