@@ -54,7 +54,7 @@ export interface Bundle extends StorageProof {
 }
 
 /** The part of a bundle that shows that a key is the newest one of an account. */
-export interface BundledAccount {
+interface BundledAccount {
   file: string;
   /** The nodes of the contract's storage trie on the path of the empty slot, from the root down. */
   storageProof: readonly string[];

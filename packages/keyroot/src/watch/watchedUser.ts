@@ -37,7 +37,7 @@ export interface WatchedUserState extends Partial<Published> {
 }
 
 /** The slot of an account's newest known key. */
-export interface WatchedSlot {
+interface WatchedSlot {
   /** The user id under which the key is published. */
   id: UserID;
   number: number;
