@@ -32,8 +32,7 @@ const STEPS: Steps = {
   },
   "the company": async (page) => {
     await follow(page, "Company");
-    // The person confirmed the publication with the passkey.
-    await sees(page, "last used");
+    await sees(page, "not used since");
   },
   "the open menu": async (page) => {
     await page.setViewportSize({ width: 390, height: 800 });
