@@ -32,7 +32,8 @@ const STEPS: Steps = {
   },
   "the company": async (page) => {
     await follow(page, "Company");
-    await sees(page, "not used since");
+    // The person confirmed the publication with the passkey.
+    await sees(page, "last used");
   },
   "the open menu": async (page) => {
     await page.setViewportSize({ width: 390, height: 800 });
@@ -280,7 +281,8 @@ const OPERATOR_STEPS: Steps = {
   },
   "the operators people": async (page) => {
     await follow(page, "People");
-    await sees(page, "not used since");
+    // The person confirmed the publication with the passkey.
+    await sees(page, "last used");
   },
 };
 

@@ -1,5 +1,6 @@
 /** The commands of this package and of `@keyroot/service`, for the program `keyroot` and the Hardhat plugin. */
 import { acceptOwnership } from "./acceptOwnership.ts";
+import { account } from "./account.ts";
 import { audit } from "./audit.ts";
 import { buildFile } from "./buildFile.ts";
 import { bundle } from "./bundle.ts";
@@ -38,6 +39,7 @@ export const COMMANDS = {
   "transfer-ownership": transferOwnership,
   "accept-ownership": acceptOwnership,
   verify,
+  account,
   "light-client": lightClient,
   explorer,
   bundle,
