@@ -1,5 +1,5 @@
 import cookie from "@fastify/cookie";
-import type { FastifyBaseLogger, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { dashboardPages } from "./dashboardPages.ts";
@@ -18,6 +18,8 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** IP addresses and networks of proxies. The service ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
+  /** Whether the audit log records callers' IP addresses. Default: true. */
+  recordAddresses?: boolean;
   /** Adds hooks that observe every request. */
   observe?: (app: App) => void;
 }
