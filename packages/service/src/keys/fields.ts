@@ -17,7 +17,7 @@ export const root = z
   .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
 export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
-export const bytes32 = (description: string) =>
+const bytes32 = (description: string) =>
   z
     .string()
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
