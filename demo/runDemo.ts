@@ -41,7 +41,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   await using app = startContactsApp(stack, signal);
   await using starting = new AsyncDisposableStack();
   const attacker = starting.use(startAttacker(signal));
-  const { hash: olderBlock } = await fetchBlock(rpcCaller(stack.rpcUrl, LIMITS), "latest");
+  const olderBlock = await fetchBlock(rpcCaller(stack.rpcUrl, LIMITS), "latest");
   const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
   const registrations = await attackRegistrations(stack.service, stack, provisioned, signal);

@@ -7,7 +7,7 @@
  * | demo                                                                  | tasks                          |
  * | sample-users, build-file, check-file, estimate, publish               | packages/operator/src/commands |
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership  | the same                       |
- * | verify, light-client, bundle, explorer, audit, watch                  | the same                       |
+ * | verify, account, light-client, bundle, explorer, audit, watch         | the same                       |
  * | make-auditor-key, sign-statement, compare-statements                  | the same                       |
  * | serve, publisher, migrate, reconcile, rebuild-files, stack            | packages/service/src/commands  |
  * | make-signing-key, create-partner, list-partners, limit-users, invite  | the same                       |

@@ -50,6 +50,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
       },
     ],
   },
+  {
+    name: "rounds",
+    about:
+      "rounds of requests, bytes and time to verify a key and a contact list, with each choice of trust, beside viem",
+  },
   { name: "anchors", about: "following mainnet's beacon chain as a light client, beside one BLS verification" },
   {
     name: "engines",

@@ -40,7 +40,8 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
     name: "older-block",
     description: "the finalized block is older than the key",
     expectedCode: "NOT_PUBLISHED",
-    update: (parts, { olderBlock }) => simulateUpdate(TEST_NETWORK, { ...parts, blockHash: olderBlock }),
+    update: (parts, { olderBlock: block }) =>
+      simulateUpdate(TEST_NETWORK, { ...parts, blockHash: block?.hash ?? INVENTED, block }),
   },
   {
     name: "other-state",

@@ -1,3 +1,4 @@
+import type { BlockHeader } from "keyroot/internal/ethereum";
 import type { ErrorCode } from "keyroot/internal/errors";
 import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/internal/identity";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
@@ -10,8 +11,8 @@ export interface AttackContext {
   attackersKey: Uint8Array;
   /** The root of a batch that does not contain the victim. */
   otherRoot: string;
-  /** The hash of a block from before the victim's key was published. */
-  olderBlock: string;
+  /** A block from before the victim's key was published. Only an attack on the light client uses it. */
+  olderBlock?: BlockHeader | undefined;
 }
 
 /** One attempt to make a client accept a false key. */

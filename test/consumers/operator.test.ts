@@ -360,7 +360,17 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const refreshToken = await client.createUserRefreshToken(userID, "phone");
       const { chainId, contract } = stack;
       await new UserClient({ serviceUrl: url, bizID, refreshToken, chainId, contract }).register(generateKeyPair());
+
+      // The same variables configure the publisher, except for the token and the port.
+      const publisher = keyroot.start(["publisher", "--json"], env);
+      closing({ close: () => publisher.kill("SIGKILL") });
+      const publisherEnded = outcomeOf(publisher);
+      await once(createInterface({ input: publisher.stdout }), "line");
+      ranWell.add("publisher");
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
+      publisher.kill("SIGINT");
+      expect(await publisherEnded).to.include({ code: 0, stderr: "" });
+
       expect((await succeed(["reconcile"], { env })).json).to.include({ recorded: 0, replaced: 0, added: 0 });
       expect((await succeed(["rebuild-files"], { env })).json).to.deep.include({ files: 1, missing: [], lost: [] });
 

@@ -28,6 +28,8 @@ import { openExplorer } from "@keyroot/operator/explorer";
 import { openLinks } from "../../demo/links.ts";
 import { readinessOf, summaryOf } from "../../tasks/startOrDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
+import { RPC_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
+import { fetchBlock } from "../../packages/keyroot/src/ethereum/blocks.ts";
 import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
 import { failure, never, rpc, temporaryFolder } from "../support/support.ts";
@@ -110,11 +112,11 @@ describe("the demo", () => {
   describe("attackContact", () => {
     let victim: Victim;
     before(async () => {
-      const block = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
+      const block = await fetchBlock(rpcCaller(stack.rpcUrl, RPC_LIMITS), "latest");
       const otherRoot = await publishBatch(sampleRecords(2, 3));
       const records = sampleRecords(2, 4);
       await publishBatch(records);
-      victim = { record: records[0] ?? never(), otherRoot, olderBlock: block.hash };
+      victim = { record: records[0] ?? never(), otherRoot, olderBlock: block };
     });
 
     /** Runs the attacks with changes to one of them. */
@@ -161,7 +163,7 @@ describe("the demo", () => {
         victim: user.userID,
         attackersKey,
         otherRoot: other.tree.root,
-        ...{ rpcUrl, merkleUrl, beaconUrl: "", olderBlock: "" },
+        ...{ rpcUrl, merkleUrl, beaconUrl: "" },
       };
       url = await attacker.request(JSON.stringify(config));
     });

@@ -68,7 +68,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "journalctl -u keyroot": "needs systemd; install.md has the same check",
   "jq '{stdJsonInput: .": "needs Sourcify; pins.test.ts compiles the same input",
   // Other tests run the same commands or programs.
-  "npx keyroot sample-users --key-type x25519": "commands/keyTypes.test.ts runs the commands and the program",
   "npm start": "readme.test.ts runs it",
   "npx hardhat keyroot publish --network live":
     "needs a network in Hardhat's configuration; readme.test.ts publishes to one",
@@ -91,7 +90,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "openssl rand -base64 32 > /etc/keyroot/webhook-keys": "writes to /etc; the webhooks' tests read such files",
   // React Native's packages run only in an app. test/keyroot/phoneEngines runs the example's code in React Native's engines.
   "npx expo install": "needs an Expo app",
-  "react-native-quick-crypto": "needs an app",
   "keyValueStore(AsyncStorage)": "needs an app; keyValueStore.test.ts has the same functions",
   "createMMKV(": "needs an app; keyValueStore.test.ts has the same functions",
   "openDatabaseSync(": "needs an app; keyValueStore.test.ts runs the same SQL",
@@ -328,14 +326,14 @@ describe("code blocks of the pages", () => {
     expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
   });
 
-  it("write compressed copies, as publishing.md shows", async () => {
-    const page = await blocks("docs/publishing.md", ["/var/www/merkle", stack.filesDir]);
+  it("write compressed copies, as file-hosts.md shows", async () => {
+    const page = await blocks("docs/file-hosts.md", ["/var/www/merkle", stack.filesDir]);
     await shell("keyroot sample-users --count 2 > users.jsonl");
     await follow(page.filter(({ text }) => text.includes("--brotli")));
     const files = await readdir(stack.filesDir);
     expect(files.some((name) => name.endsWith(".json.br"))).to.equal(true);
     // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
-    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/publishing.md")), "caddyfile");
+    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/file-hosts.md")), "caddyfile");
     const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
@@ -397,7 +395,7 @@ describe("code blocks of the pages", () => {
 
   it("install only this repository's packages, as upgrading.md shows", async () => {
     const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
-    expect(names).to.have.lengthOf(4);
+    expect(names).to.have.lengthOf(5);
     const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });
     const parsed = await Promise.all(manifests.map(read));
     expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);

@@ -59,7 +59,8 @@ describe("JSON schemas", () => {
         const proof = makeMerkleProof(file, userID);
         expect(proofSchema(proof), ajv.errorsText(proofSchema.errors)).to.be.true;
         const { bundle } = plainBundle(proof, { accountDepth: count % 9, storageDepth: 8 });
-        for (const made of [bundle, { ...bundle, statement: "any text" }])
+        const account = { file: "any text", storageProof: bundle.storageProof };
+        for (const made of [bundle, { ...bundle, statement: "any text" }, { ...bundle, account }])
           expect(bundleSchema(made), ajv.errorsText(bundleSchema.errors)).to.be.true;
       }
     }

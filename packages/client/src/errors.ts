@@ -1,7 +1,7 @@
 /** The error classes of the clients. They have the codes of `keyroot` and of this package. */
 import { type Advice, KeyrootError } from "keyroot/internal/errors";
 import * as library from "keyroot/internal/errors";
-import type { ErrorDetails } from "keyroot/internal/errors";
+import type { ErrorDetails, NotInferred } from "keyroot/internal/errors";
 import type { ClientErrorCode } from "./errorCodes.ts";
 
 export { KeyrootError };
@@ -80,7 +80,7 @@ export class ServiceError<Code extends string = ClientErrorCode> extends Keyroot
 
   constructor(
     status: number,
-    code: NoInfer<Code>,
+    code: NotInferred<Code>,
     message: string,
     { errors, key, retryAfter, requestID, ...details }: ServiceErrorDetails = {},
   ) {

@@ -1,4 +1,3 @@
-import { ArgumentError } from "./errors.ts";
 import type { UserID } from "./identity/userID.ts";
 import { checkNames, checkObject } from "./input/options.ts";
 import type { Watch, WatchKeysOptions } from "./watch/watch.ts";
@@ -83,18 +82,10 @@ export function makeVerifier(config: VerifierConfig): Verifier {
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
-      refuseAccounts(config, "watch", "verify for each user");
       const { watch } = await import("./watch/watch.ts");
       return watch(config, options);
     },
   };
-}
-
-/** Refuses a method that does not know accounts, and would read only the users' first keys. */
-function refuseAccounts({ verifyAccountFile }: VerifierConfig, method: string, remedy: string): void {
-  if (verifyAccountFile === undefined) return;
-  const message = `The ${method} method does not support the accounts option, because it would use the first key of each account. Call ${remedy}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {

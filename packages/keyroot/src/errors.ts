@@ -52,7 +52,7 @@ export interface ErrorDetails extends ErrorOptions {
  * The type of an error code that TypeScript does not infer from the argument. Replaces `NoInfer`, which needs
  * TypeScript 5.4.
  */
-type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
+export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
 /**
  * The base class of all errors.

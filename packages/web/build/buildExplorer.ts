@@ -31,7 +31,7 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
  */
 const UNUSED = [
   ...["watch/watch", "verifier/verifyContacts", "verifier/verifyAccountKey", "verifier/twoRootsByCall"],
-  ...["lightClient/blockProof", "keyTypes/curve41417Group"],
+  ...["lightClient/blockProof", "keyTypes/curve41417Group", "keyTypes/x25519.ts → @noble/curves/ed25519.js"],
 ];
 /** The key types of explorers that are configured with one of them. They need the worker `keyTypes`. */
 const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);

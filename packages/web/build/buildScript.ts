@@ -15,7 +15,7 @@ export interface PinnedScript {
  * Bundles a module and everything that it imports into one file with the module's exports.
  * @param path the module's path, relative to the part's folder
  * @param licenses receives the licenses of the packages in the file
- * @param omitted the ends of the paths of modules that the file omits, without ".ts"
+ * @param omitted the imports that the file omits: the end of the module's path without ".ts", or `<importer> → <package>`
  */
 export async function buildScript(
   part: Part,
@@ -31,7 +31,8 @@ export async function buildScript(
         input: join(PROJECT, "packages/web/src", part, path),
         output: { codeSplitting: false },
         preserveEntrySignatures: "strict",
-        external: (id: string) => omitted.some((path) => id.endsWith(`/${path}.ts`)),
+        external: (id: string, importer = "") =>
+          omitted.some((one) => id.endsWith(`/${one}.ts`) || `${importer} → ${id}`.endsWith(`/${one}`)),
       },
     },
   });

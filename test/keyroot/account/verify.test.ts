@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
 import { accounts } from "keyroot/account";
-import { verifyBundle } from "keyroot/bundle";
 import { AccountRegistry, keyAt, PAPER, textAt } from "../../support/account/accountRegistry.ts";
 import { plainAccount, plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure } from "../../support/support.ts";
@@ -152,15 +151,6 @@ describe("a verifier with accounts", () => {
       const error = await failure(verify(account.userID, 0, { account: file, expectedPublicKey: key }));
       expect(error).to.include({ step: "record", code: "SUCCESSOR_UNPROVEN" });
     }
-  });
-
-  it("refuses watches and bundles, which would use the first key", async () => {
-    const verifier = verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts() });
-    const refused = await failure(verifier.watch({} as never));
-    expect(refused).to.include({ code: "ARGUMENT_INVALID" });
-    expect((refused as Error).message).to.match(/does not support the accounts option/);
-    const error = await failure(verifyBundle({}, { accounts: accounts() } as never));
-    expect((error as Error).message).to.match(/unknown option "accounts"/);
   });
 
   it("is required for the account option, and accepts only the value of accounts()", async () => {

@@ -69,10 +69,10 @@ describeOnChains("the advice property of a verification's error", (chain) => {
 
   it("is `developer` for a wrong chain or contract before the first verification", async () => {
     const options = chain.optionsFor("one-endpoint");
-    // Other tests in this process may have verified keys of a contract with the same address on a chain with a similar id.
+    // Other tests in this process may have verified keys of such a contract or chain, so both are unusual.
     const wrong = { chainId: 987_654_321 };
     expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");
-    expect(await adviceFor(verifierOf(options, { contract: `0x${"12".repeat(20)}` }))).to.equal("developer");
+    expect(await adviceFor(verifierOf(options, { contract: `0x${"5eed".repeat(10)}` }))).to.equal("developer");
 
     const verifier = verifierOf(options);
     await verifier.verify(userID, { expectedPublicKey: mine.pubKey });

@@ -79,6 +79,21 @@ describe("a verification", () => {
     expect(rounds.sent.flat()).to.include("eth_getProof").and.not.include("eth_getBlockByHash");
   });
 
+  it("of a list with contacts in many files takes three rounds of requests", async () => {
+    const records = sampleRecords(22).slice(2);
+    await publishLocally(stack, records, { usersPerFile: 1 });
+    const contacts = records.map(({ userID, pubKey }) => ({ userID, expectedPublicKey: pubKey }));
+    for (const name of ["oneEndpoint", "endpoints", "ownNode"]) {
+      const choice = choices[name] ?? never();
+      // Loads the code.
+      await verifierOf(choice, new Rounds()).verifyMany(contacts);
+      const rounds = new Rounds();
+      const outcomes = await verifierOf(choice, rounds).verifyMany(contacts);
+      expect(outcomes.filter((outcome) => "verified" in outcome)).to.have.lengthOf(records.length);
+      expect(rounds.sent.length, JSON.stringify(rounds.sent)).to.be.at.most(3);
+    }
+  });
+
   for (const [name, choice] of Object.entries(choices)) {
     it(`takes two rounds of requests with ${name}, as an unproven read and a download do`, async () => {
       // Loads the code.

@@ -91,6 +91,24 @@ describe("a verifier's verifyMany method", () => {
       expect(new Set(codes(outcomes))).to.deep.equal(new Set(["UNREACHABLE"]));
     });
 
+    it("reads files of more than 1 MiB after the others", async () => {
+      const padding: typeof fetch = async (url, init) => {
+        const response = await spyingFetch(url, init);
+        return init?.method === "POST" ? response : new Response(`${await response.text()}${" ".repeat(2 ** 20)}`);
+      };
+      const outcomes = await verifyListOnce(contacts(), { ...options, fetch: padding });
+      expect(new Set(codes(outcomes))).to.deep.equal(new Set(["verified"]));
+      const names = published.map(({ root }) => `/${root}.json`).toSorted();
+      const [early, late] = [requests.files.slice(0, names.length), requests.files.slice(names.length)];
+      for (const files of [early, late]) expect(files.toSorted()).to.deep.equal(names);
+    });
+
+    it("returns ANSWER_TOO_LARGE for files that are larger than the limit, after one request", async () => {
+      const outcomes = await verifyListOnce(contacts(), { ...options, limits: { fileBytes: 1000 } });
+      expect(new Set(codes(outcomes))).to.deep.equal(new Set(["ANSWER_TOO_LARGE"]));
+      expect(requests.files).to.have.lengthOf(published.length);
+    });
+
     it("accepts responses to a batch in any order", async () => {
       const answering =
         (change: (answers: unknown) => unknown): typeof fetch =>

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { cutIntoFiles, RecordTable } from "@keyroot/operator/publisher";
-import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "keyroot/internal/identity";
+import { type KeyRecord, parseKeyRecord, serializeKeyRecord, userIDToHex } from "keyroot/internal/identity";
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
@@ -44,6 +45,49 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
         expect(await outcomeOf(child)).to.include({ code, stderr: "" });
       });
     }
+  });
+
+  describe("make-records", () => {
+    const [one = never(), two = never()] = sampleRecords(2);
+    const make = async (csv: string, secret = "ab".repeat(32)) => {
+      const path = inFolder("ids.secret");
+      await writeFile(path, `${secret}\n`, { mode: 0o600 });
+      const customers = await write("customers.csv", csv);
+      return keyroot.run(["make-records", "--csv", customers, "--id-column", "email", "--secret-file", path]);
+    };
+
+    it("prints records with ids that are derived from a column and the secret", async () => {
+      const csv = `email;name;pubKey\nann@example.com;Ann;${one.pubKey}\nbob@example.com;Bob;${two.pubKey}`;
+      const { code, stdout, stderr } = await make(csv);
+      expect([code, stderr]).to.deep.equal([
+        0,
+        `Ignored the column name of ${inFolder("customers.csv")}, because records have no such field.\n`,
+      ]);
+      const records = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => parseKeyRecord(line));
+      // RFC 2104, with Node's implementation.
+      const idOf = (email: string) => createHmac("sha256", "ab".repeat(32)).update(email).digest("hex").slice(0, 40);
+      const expected = [
+        ["ann@example.com", one],
+        ["bob@example.com", two],
+      ] as const;
+      const ids = expected.map(([email, { pubKey }]) => [idOf(email), pubKey]);
+      expect(records.map(({ userID, pubKey }) => [userIDToHex(userID), pubKey])).to.have.deep.members(ids);
+    });
+
+    it("prints nothing if a row is invalid", async () => {
+      const { code, stdout, stderr } = await make(`email,pubKey\nann@example.com,${one.pubKey}\n,${two.pubKey}`);
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.match(/RECORDS_INVALID: .*1 bad row among 2 rows.*\n {2}line 3: IDENTIFIER_INVALID/);
+    });
+
+    it("rejects a short secret without showing it", async () => {
+      const { code, stdout, stderr } = await make(`email,pubKey\nann@example.com,${one.pubKey}`, "hunter2");
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.include("SECRET_TOO_SHORT").and.not.include("hunter2");
+    });
   });
 
   describe("build-file", () => {

@@ -54,7 +54,7 @@ export class ExplorerWorld {
     this.#opened.use(attacker);
     const attackersKey = samplePublicKeys[3] ?? new Uint8Array();
     const victim = this.victim.userID;
-    const context = { victim, otherRoot, olderBlock: "" };
+    const context = { victim, otherRoot };
     const servers = { rpcUrl, merkleUrl, beaconUrl: "" };
     const line: AttackerConfig = { ...context, ...servers, attackersKey: bytesToBase64(attackersKey) };
     const url = await attacker.request(JSON.stringify(line));

@@ -18,7 +18,7 @@ export class Rounds {
 
   readonly fetch: Fetch = (input, init) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const name = init?.method === "POST" ? methodOf(init.body) : String(input);
+    const name = init?.method === "POST" ? methodOf(init.body) : (input as string);
     const send = async () => {
       try {
         const response = await fetch(input, init);
@@ -63,7 +63,11 @@ export class Rounds {
   }
 }
 
+interface Call {
+  method: string;
+}
+
 function methodOf(body: unknown): string {
-  const { method } = JSON.parse(String(body)) as { method: string };
-  return method;
+  const calls = [JSON.parse(String(body)) as Call | Call[]].flat();
+  return calls.map(({ method }) => method).join();
 }

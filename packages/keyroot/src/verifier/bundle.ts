@@ -1,3 +1,4 @@
+import { openAccounts } from "../account/choice.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import type { KeyType } from "../identity/keyTypes/keyType.ts";
@@ -28,6 +29,7 @@ import {
   type RegistryReference,
   type VerifierOptions,
 } from "./options.ts";
+import type { VerifiedAccount } from "./verifiedKey.ts";
 import { verifyRoot } from "./verdict.ts";
 
 /** A complete proof of a user's published key. A reader can verify the proof offline with a trusted block's hash. */
@@ -45,8 +47,17 @@ export interface Bundle extends StorageProof {
   proof: MerkleProof;
   /** The header of a block at which the contract has this root for the user. */
   header: HeaderJson;
+  /** The user's account file, and the proof that the slot after its last statement is empty. */
+  account?: BundledAccount | undefined;
   /** The file of an auditors' statement about the block (docs/statement-formats.md, "Statement"). */
   statement?: string | undefined;
+}
+
+/** The part of a bundle that shows that a key is the newest one of an account. */
+interface BundledAccount {
+  file: string;
+  /** The nodes of the contract's storage trie on the path of the empty slot, from the root down. */
+  storageProof: readonly string[];
 }
 
 /**
@@ -55,7 +66,7 @@ export interface Bundle extends StorageProof {
  */
 export interface BundleQuery
   extends
-    Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
+    Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType" | "accounts">,
     Pick<KeyOptions, "expectedPublicKey"> {
   userID: UserID;
   /** `pinnedBlock(hash)` for the hash of the bundle's block, or `auditors({ … })` who signed the bundle's statement. */
@@ -69,10 +80,12 @@ export interface VerifiedBundle extends ProvenKey {
   codeHash: string;
   /** The evidence for the block. A storage proof confirms the contract's answer at this block. */
   evidence: Evidence;
+  /** The user's account, with the `accounts` option. `record` is the record of the key's slot. */
+  account?: VerifiedAccount | undefined;
 }
 
 const QUERY: (keyof BundleQuery)[] = [
-  ...(["userID", "chainId", "contract", "codeHash", "keyType", "expectedPublicKey", "trust"] as const),
+  ...(["userID", "chainId", "contract", "codeHash", "keyType", "accounts", "expectedPublicKey", "trust"] as const),
 ];
 const FORMAT = "keyroot-bundle-v1";
 const shape = /* @__PURE__ */ new ShapeChecker(
@@ -101,8 +114,10 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
  */
 export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);
-  const { statement } = shape.fields("The bundle", document, ["statement"]);
-  const parts = shape.object("The bundle", document, statement === undefined ? KEYS : [...KEYS, "statement"]);
+  const optional = shape.fields("The bundle", document, ["account", "statement"]);
+  const { account, statement } = optional;
+  const present = (["account", "statement"] as const).filter((name) => optional[name] !== undefined);
+  const parts = shape.object("The bundle", document, [...KEYS, ...present]);
   shape.oneOf("format", parts.format, [FORMAT]);
   const { proof, record } = parseMerkleProof(parts.proof, keyType);
   const bundle: Bundle = {
@@ -115,6 +130,7 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
     header: parseHeader(parts.header),
     accountProof: parseNodes("accountProof", parts.accountProof),
     storageProof: parseNodes("storageProof", parts.storageProof),
+    ...(account !== undefined && { account: parseAccountPart(account) }),
     ...(statement !== undefined && { statement: shape.text("statement", statement) }),
   };
   return { bundle, record };
@@ -129,7 +145,7 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
  * once.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
- * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
+ * `auditors` as `verifyStatement` of `keyroot/auditors`; ACCOUNT_MISSING, SUCCESSOR_UNPROVEN with accounts; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
  * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
  * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. In this case, the function did not verify anything.
  * @example
@@ -145,12 +161,16 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
 export async function verifyBundle(source: unknown, query: BundleQuery): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query, QUERY);
   checkChecksum(expected.contract);
-  const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
+  const user = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const { chainId, contract, keyType } = expected;
   const trusted = openTrust(query.trust, { chainId, contract, offline: true });
+  const verifyAccountFile = query.accounts === undefined ? undefined : openAccounts(query.accounts);
   const { bundle, record } = parseBundle(source, keyType);
   const { codeHash } = bundle;
-
+  const accounts = verifyAccountFile && (await import("./verifyAccountKey.ts"));
+  if (!accounts && bundle.account !== undefined) throw unexpectedAccount();
+  const slot = accounts?.findSlot({ verifyAccountFile }, user, accounts.accountFileBytes(accountOf(bundle).file));
+  const { userID, expectedPublicKey } = slot?.query ?? user;
   verifyRecordUser(record, userID);
   const header = hashHeader(bundle.header);
   const { hash, number, timestamp, stateRoot } = header;
@@ -158,20 +178,40 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   if (found === undefined) throw unanchored(header);
   checkHeaderHash("The bundle's header", header, found.hash, found.number);
   verifyRegistry(bundle, expected);
-  const slot = verifyStorageProof(stateRoot, bundle.contract, slotOfUser(userID, bundle.usersSlot), bundle);
+  const read = (id: UserID, { storageProof }: Pick<StorageProof, "storageProof">) =>
+    verifyStorageProof(stateRoot, bundle.contract, slotOfUser(id, bundle.usersSlot), { ...bundle, storageProof });
+  const proven = read(userID, bundle);
   const details = found.details && { details: found.details };
   const block = { hash, number, timestamp };
   const evidence: Evidence = { source: trusted.name, ...details, block, storageProof: true };
-  const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
-  await found.checkRoot?.({ userID, contract }, answers.root, evidence);
-  const root = verifyRoot({ userID, chainId, contract: bundle.contract, codeHash }, answers, evidence);
-  return {
-    ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey, keyType }),
-    contract: bundle.contract,
-    chainId,
-    codeHash,
-    evidence,
+  const nextRoot = slot && { nextRoot: read(slot.query.nextSlotID, accountOf(bundle))?.value ?? "0x" };
+  const answers = {
+    ...{ chainId: toQuantity(chainId), codeHash: proven?.codeHash, root: proven?.value ?? "0x" },
+    ...nextRoot,
   };
+  await found.checkRoot?.({ userID, contract }, answers.root, evidence);
+  const rootQuery = { userID, chainId, contract: bundle.contract, codeHash };
+  const root =
+    accounts && slot
+      ? accounts.verifySlotRoot({ ...slot, query: { ...slot.query, ...rootQuery } }, { answers, evidence })
+      : verifyRoot(rootQuery, answers, evidence);
+  const key = verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey, keyType });
+  const account = accounts && slot && { account: accounts.verifyAuthorizedKey(slot, key, evidence) };
+  return { ...key, contract: bundle.contract, chainId, codeHash, evidence, ...account };
+}
+
+/** The error of a reader without the accounts option, who would accept the account's first key as the only one. */
+function unexpectedAccount(): VerificationError {
+  const message =
+    "The bundle has an account, so the user may have changed the key. If the registry has accounts, pass the accounts option.";
+  return new VerificationError("file", "BUNDLE_SHAPE", message, { expected: "no account" });
+}
+
+/** Returns the part about the account, which readers with accounts require. */
+function accountOf({ account }: Bundle): BundledAccount {
+  if (account !== undefined) return account;
+  const message = "The bundle has no account file, without which no key of the user can be verified.";
+  throw new VerificationError("file", "ACCOUNT_MISSING", message, { expected: "account" });
 }
 
 /** The error for a choice of trust that cannot vouch for a block without a network. */
@@ -193,6 +233,14 @@ function verifyRegistry(bundle: Bundle, expected: RegistryReference): void {
     const message = `The bundle's ${name} is ${actual} instead of ${expected}.`;
     throw new VerificationError("root", code, message, { expected, actual });
   }
+}
+
+function parseAccountPart(account: unknown): BundledAccount {
+  const { file, storageProof } = shape.object("account", account, ["file", "storageProof"]);
+  return {
+    file: shape.text("account.file", file),
+    storageProof: parseNodes("account.storageProof", storageProof),
+  };
 }
 
 function parseNodes(name: string, nodes: unknown): string[] {

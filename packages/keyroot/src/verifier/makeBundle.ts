@@ -1,3 +1,5 @@
+import { openAccounts } from "../account/choice.ts";
+import { decodeUtf8 } from "../engine/utf8.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
@@ -10,20 +12,26 @@ import { usersSlotOf } from "../registry/slots.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import { pinnedBlock } from "../trust/pinnedBlock.ts";
 import { openTrust } from "../trust/trust.ts";
-import { type Endpoint, parseKeyQuery, parseRegistryReference, type VerifierOptions } from "./options.ts";
+import {
+  checkAccountOption,
+  type Endpoint,
+  type KeyOptions,
+  parseKeyQuery,
+  parseRegistryReference,
+  type VerifierOptions,
+} from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseServers, type VerifierServers, withServers } from "./servers.ts";
 import { verifyRoot } from "./verdict.ts";
+import type { AccountSlot } from "./verifyAccountKey.ts";
 
 /** The options of `makeBundle`: those of a verifier that a bundle needs, with one endpoint. */
-export type MakeBundleOptions = { rpc: Endpoint; signal?: AbortSignal | undefined } & Omit<
-  VerifierOptions,
-  "rpc" | "publicationMs"
->;
+export type MakeBundleOptions = { rpc: Endpoint } & Pick<KeyOptions, "account" | "signal"> &
+  Omit<VerifierOptions, "rpc" | "publicationMs">;
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "keyType", "limits", "allowHttp", "signal", "fetch"] as const),
+  ...(["codeHash", "keyType", "accounts", "account", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
 /** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
@@ -53,39 +61,52 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const { chainId, contract } = query;
   // The bundle contains the storage proof, even if the source would accept an answer without one.
   const source: BlockSource = { ...openTrust(options.trust, options), storageProof: true };
+  const { accounts, account } = options;
+  const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
+  checkAccountOption({ verifyAccountFile }, account);
   const answers = new Map<string, unknown>();
-  const make = async (servers: VerifierServers) => {
-    const reading = await readRootAtBlock(query, source, servers, Date.now);
+  const loaded = verifyAccountFile && (await import("./verifyAccountKey.ts"));
+  const make = async (servers: VerifierServers, slot?: AccountSlot, accountFile?: Uint8Array) => {
+    const target = slot?.query ?? query;
+    const reading = await readRootAtBlock(target, source, servers, Date.now);
     const { evidence, statement } = reading;
-    const root = verifyRoot(query, reading.answers, evidence);
+    const root = loaded && slot ? loaded.verifySlotRoot(slot, reading) : verifyRoot(target, reading.answers, evidence);
     const file = parseMerkleFile(await servers.fetchFile(root), root, query.keyType);
     const { hash = "" } = evidence.block ?? {};
+    const proofs = answers.get("eth_getProof");
+    const emptySlot = accountFile && {
+      file: decodeUtf8(accountFile),
+      ...toLowerCase({ storageProof: extractProof(proofs, 1).storageProof }),
+    };
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",
       chainId,
       contract: contract.toLowerCase(),
       codeHash: String(reading.answers.codeHash),
       usersSlot: usersSlotOf(query),
-      proof: makeMerkleProof(file, userID),
+      proof: makeMerkleProof(file, target.userID),
       header: toLowerCase(extractHeader(await readHeader(answers, servers, hash))),
-      ...toLowerCase(extractProof(answers.get("eth_getProof"))),
+      ...toLowerCase(extractProof(proofs)),
+      ...(emptySlot && { account: emptySlot }),
       ...(statement !== undefined && { statement }),
     };
-    const verified = await verifyBundle(bundle, { ...query, trust: pinnedBlock(hash) });
+    const verified = await verifyBundle(bundle, { ...query, accounts, trust: pinnedBlock(hash) });
     return { bundle, verified: { ...verified, evidence } };
   };
-  return withServers(parseServers(options, source), make, {
+  const makeNewest = (servers: VerifierServers) =>
+    loaded
+      ? loaded.withNewestFile(query, account, servers, (file) =>
+          make(servers, loaded.findSlot({ verifyAccountFile }, query, file), file),
+        )
+      : make(servers);
+  return withServers(parseServers(options, source), makeNewest, {
     signal: options.signal,
     connect: (rpc, options) => recordAnswers(rpcCaller(rpc, options), answers),
   });
 }
 
 /** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
-async function readHeader(
-  answers: ReadonlyMap<string, unknown>,
-  { calls: [call] }: VerifierServers,
-  hash: string,
-): Promise<unknown> {
+function readHeader(answers: ReadonlyMap<string, unknown>, { calls: [call] }: VerifierServers, hash: string): unknown {
   return (
     answers.get("eth_getBlockByHash") ??
     answers.get("eth_getBlockByNumber") ??

@@ -14,8 +14,12 @@ export interface VerifierServers {
   calls: readonly RpcCall[];
   /** The options of requests to other hosts, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
-  /** Fetches the Merkle-tree file of a root. @throws the errors of `fetchMerkleFile` */
-  fetchFile: (root: string) => Promise<Uint8Array>;
+  /**
+   * Fetches the Merkle-tree file of a root.
+   * @param maxBytes Default: `limits.fileBytes`
+   * @throws the errors of `fetchMerkleFile`
+   */
+  fetchFile: (root: string, maxBytes?: number) => Promise<Uint8Array>;
   /** The URL of the folder with the Merkle-tree files. */
   merkleUrl: string;
 }
@@ -85,7 +89,7 @@ export async function withServers<T>(
     };
     const calls = endpoints.map((rpc) => connect(rpc, rpcOptions));
     const http = { ...request, timeoutMs, signal };
-    const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });
+    const fetchFile = (root: string, maxBytes = fileBytes) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes });
     return work({ endpoints, calls, http, fetchFile, merkleUrl });
   });
 }

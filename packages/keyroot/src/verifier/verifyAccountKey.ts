@@ -29,9 +29,7 @@ export interface AccountSlot {
 }
 
 /**
- * Verifies the newest key of an account (docs/accounts.md). An account file that the app has may be older than the last
- * change of the key. If the next slot is filled, the function fetches the file host's file and verifies it from the
- * start. It never returns an older key.
+ * Verifies the newest key of an account (docs/accounts.md). It never returns an older key.
  * @throws VerificationError ACCOUNT_MISSING, SUCCESSOR_UNPROVEN, and as `VerifyAccountFile`; the errors of
  * `Verifier.verify`
  */
@@ -41,14 +39,27 @@ export async function verifyAccountKey(
   account: KeyOptions["account"],
   servers: VerifierServers,
 ): Promise<VerifiedKey> {
-  const verifyFetched = async () => verifyWith(config, query, await fetchHostedFile(query, servers), servers);
-  if (account === undefined) return verifyFetched();
-  try {
-    return await verifyWith(config, query, accountFileBytes(account), servers);
-  } catch (error) {
-    if (error instanceof VerificationError && error.code === "SUCCESSOR_UNPROVEN") return verifyFetched();
-    throw error;
+  return withNewestFile(query, account, servers, (file) => verifyWith(config, query, file, servers));
+}
+
+/**
+ * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
+ * filled, the function fetches the file host's file and repeats the work from the start.
+ */
+export async function withNewestFile<T>(
+  query: KeyQuery,
+  account: KeyOptions["account"],
+  servers: VerifierServers,
+  work: (file: Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (account !== undefined) {
+    try {
+      return await work(accountFileBytes(account));
+    } catch (error) {
+      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+    }
   }
+  return work(await fetchHostedFile(query, servers));
 }
 
 /** Fetches a user's account file from the file host. @throws the errors of `fetchAccountFile` */
@@ -95,7 +106,10 @@ export function findSlot(
  * Both were read at the same block.
  * @throws VerificationError SUCCESSOR_UNPROVEN, and as `verifyRoot`
  */
-export function verifySlotRoot({ query, key }: AccountSlot, { answers, evidence }: RootReading): string {
+export function verifySlotRoot(
+  { query, key }: AccountSlot,
+  { answers, evidence }: Pick<RootReading, "answers" | "evidence">,
+): string {
   const { number, nextNumber } = key;
   // Checks the chain and the code first. The key's own slot may be empty here.
   verifyAnswers(query, answers);

@@ -57,8 +57,11 @@ export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer; cache
 /** Maximum number of RPC calls per request. */
 const BATCH_SIZE = 50;
 const RECHECK_MS = 3_600_000;
-/** Maximum number of Merkle-tree files in memory. */
+/** Maximum number of small Merkle-tree files, and of others, in memory. Both can take 64 MiB by default. */
+const SMALL_FILES_AT_ONCE = 64;
 const FILES_AT_ONCE = 4;
+/** The size of a small file in bytes. A file of 700 users is small. */
+const SMALL_FILE_BYTES = 2 ** 20;
 
 /** A contact whose root the contract must show: its user, or the slot of its account's newest key. */
 interface Target {
@@ -72,6 +75,8 @@ interface FoundRoot extends Target {
   reading: RootReading;
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
+  /** The request for the root's block number, which all roots of a list share. */
+  blockNumber: Promise<number>;
   cached: CachedKey | undefined;
   contradicts?: CachedAnswer;
   sources: CachedKey["sources"];
@@ -150,9 +155,12 @@ export async function verifyContacts(
       try {
         const { answers, evidence } = reading;
         const root = accounts && slot ? accounts.verifySlotRoot(slot, reading) : verifyRoot(query, answers, evidence);
+        const blockNumber = readBlockOfRoot(root, reading);
+        // The verdict about the file comes first, as in `verifyKey`.
+        blockNumber.catch(() => undefined);
         const comparison = await compareWithCache(target, cached, root, reading);
         const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
-        return { ...target, root, reading, cached, sources, ...comparison };
+        return { ...target, root, blockNumber, reading, cached, sources, ...comparison };
       } catch (error) {
         if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
         return { userID, error, ...(await compareWithCache(target, cached, undefined, reading)) };
@@ -177,9 +185,9 @@ export async function verifyContacts(
     return { ...verified, account: changedFrom === undefined ? account : { ...account, changedFrom } };
   };
 
-  const verifyUsersOfFile = async (servers: VerifierServers, root: string, users: readonly FoundRoot[]) => {
+  const verifyUsersOfFile = async (fetchFile: () => Promise<Uint8Array>, users: readonly FoundRoot[], root: string) => {
     let file: Promise<MerkleFile> | undefined;
-    const readFile = () => (file ??= servers.fetchFile(root).then((bytes) => parseFile(bytes, root, registry.keyType)));
+    const readFile = () => (file ??= fetchFile().then((bytes) => parseFile(bytes, root, registry.keyType)));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { userID, contradicts } = user;
@@ -204,9 +212,20 @@ export async function verifyContacts(
       ({ root }) => root,
     );
     const outcomeOf = new Map<FoundRoot, ContactOutcome>();
-    await forEachAtOnce(FILES_AT_ONCE, byRoot, async ([root, users]) => {
-      for (const [user, outcome] of await verifyUsersOfFile(servers, root, users)) outcomeOf.set(user, outcome);
-    });
+    /** Verifies files, and returns those with more than `maxBytes`. */
+    const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
+      const larger: [string, FoundRoot[]][] = [];
+      await forEachAtOnce(count, files, async ([root, users]) => {
+        const verified = await verifyUsersOfFile(() => servers.fetchFile(root, maxBytes), users, root);
+        if (verified.some(([, outcome]) => "error" in outcome && outcome.error.code === "ANSWER_TOO_LARGE"))
+          larger.push([root, users]);
+        for (const [user, outcome] of verified) outcomeOf.set(user, outcome);
+      });
+      return larger;
+    };
+    const { fileBytes } = config.servers.network.limits;
+    const larger = await verifyFiles(SMALL_FILES_AT_ONCE, byRoot, Math.min(SMALL_FILE_BYTES, fileBytes));
+    if (fileBytes > SMALL_FILE_BYTES) await verifyFiles(FILES_AT_ONCE, larger, fileBytes);
     return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
   };
 
@@ -242,12 +261,11 @@ function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefin
   }
 }
 
-async function verifyInFile({ query, root, reading }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
+async function verifyInFile({ query, root, reading, blockNumber }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
-  const blockNumber = await readBlockOfRoot(root, reading);
   const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
-  return { ...verified, root, blockNumber, contract, chainId, evidence };
+  return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
 }
 
 /** Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError */

@@ -7,6 +7,8 @@ export const ALARM_CODES = [
   "CONTACT_KEY_MISMATCH",
   "WATCHED_ROOT_CHANGED",
   "FILE_UNAVAILABLE",
+  "SLOT_UNAUTHORIZED",
+  "CHANGE_UNPUBLISHED",
 ] as const;
 
 /** The code of an alarm, one of `ALARM_CODES`. */
@@ -44,11 +46,15 @@ export interface Condition {
   /** The id of the condition. The same condition has the same id in every round. */
   id: string;
   message: string;
+  /** The user id of the alarm's bundle: a slot of the user's account. Default: the user's id. */
+  slotID?: UserID | undefined;
   /** The fields of the alarm's file that depend on the condition. */
   facts: {
     /** The correct key: the user's own key, or the key that the server returned for a contact. */
     expectedPublicKey?: string;
-    published: Published;
+    published?: Published;
+    /** The number of the account's slot that the alarm is about. */
+    slot?: number;
     /** The newer answer, which contradicts `published`. The newer answer has a different root or no root. */
     now?: { root?: string; evidence: Evidence };
     /** The start and the cause of the file host's outage. */

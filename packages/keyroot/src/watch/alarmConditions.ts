@@ -14,7 +14,7 @@ export function conditionsOf(
 ): Condition[] {
   const conditions: Condition[] = [];
   const add = (code: Condition["code"], about: string, message: string, facts: Condition["facts"]) => {
-    conditions.push({ code, id: `${code}:${about}`, message, facts });
+    conditions.push({ code, id: `${code}:${about}`, message, slotID: user.slot?.id, facts });
   };
   const published = publishedOf(user);
   if (published === undefined) return [];

@@ -23,6 +23,8 @@ interface CheckOptions {
   signal: AbortSignal;
   /** The list to which the errors of requests are added. */
   errors: unknown[];
+  /** Reads the users' answers instead, in a registry with accounts. @returns the users with answers */
+  readAccounts?: ((users: readonly UserToCheck[], servers: VerifierServers) => Promise<UserToCheck[]>) | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ interface CheckOptions {
 export async function checkUsers(
   config: VerifierConfig,
   users: readonly UserToCheck[],
-  { time, recheckMs, signal, errors }: CheckOptions,
+  { time, recheckMs, signal, errors, readAccounts }: CheckOptions,
 ): Promise<number> {
   const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
     try {
@@ -53,14 +55,15 @@ export async function checkUsers(
       applyAnswer(user, verifyAnswers(query, answers), evidence, time);
       answered.push([userID, user]);
     };
-    await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
+    if (readAccounts) answered.push(...(await readAccounts(users, servers)));
+    else await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
     // This background task reads files one at a time to save memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
         const file = await parseFile(await servers.fetchFile(root), root, config.registry.keyType);
         for (const [userID, user] of readers) {
-          const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
+          const query = { ...config.registry, userID: user.slot?.id ?? userID, expectedPublicKey: ANY_KEY };
           applyFile(user, keyIn(file, root, query), time);
         }
       };

@@ -16,15 +16,15 @@ export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promis
 export async function makeAlarm(
   config: VerifierConfig,
   userID: UserID,
-  { code, message, facts }: Condition,
+  { code, message, slotID, facts }: Condition,
   { makeBundle, errors, signal }: { makeBundle: BundleMaker; errors: unknown[]; signal: AbortSignal },
 ): Promise<Alarm> {
   const { chainId, contract } = config.registry;
   const time = isoTime(config.now());
-  const { hash } = (facts.now ?? facts.published).evidence.block ?? {};
+  const { hash } = (facts.now ?? facts.published)?.evidence.block ?? {};
   const { timeoutMs } = config.servers.network.limits;
   const make = (signal: AbortSignal) =>
-    makeEvidence(config, hash, (options) => makeBundle(userID, { ...options, signal }));
+    makeEvidence(config, hash, (options) => makeBundle(slotID ?? userID, { ...options, signal }));
   // The alarm is more important than its evidence.
   const bundle = await withTimeout("The function makeBundle", timeoutMs, signal, make).catch((error: unknown) => {
     errors.push(error);

@@ -1,7 +1,6 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
-import { hasOwn, withResolvers } from "../engine/language.ts";
+import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
-import { sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
@@ -18,15 +17,16 @@ import { asCache } from "../store/access.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
-import { parseKeyQuery } from "../verifier/options.ts";
-import { checkContract } from "../verifier/servers.ts";
+import { checkAccountOption, type KeyOptions, parseKeyQuery } from "../verifier/options.ts";
+import { checkContract, type VerifierServers } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
 import type { BundleMaker } from "./makeAlarm.ts";
 import { raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
-import { isDue, type WatchedUserState } from "./watchedUser.ts";
+import { isDue } from "./watchedUser.ts";
+import { chooseContacts, listUsers, MAX_USERS, parseState, serializeState, type WatchState } from "./watchState.ts";
 
 /** The keys to watch, and the function to call for an alarm. */
 export interface WatchKeysOptions {
@@ -34,6 +34,11 @@ export interface WatchKeysOptions {
   userID: UserID;
   /** This user's own key from the user's device: 105 bytes, or the same bytes in base64. */
   publicKey: Uint8Array | string;
+  /**
+   * This user's own account file from the user's device, for a verifier with the `accounts` option. It must authorize
+   * `publicKey`. After a change of the key, end the watch and start another one.
+   */
+  account?: KeyOptions["account"];
   /**
    * Returns the contacts, each with the key that the server returns now. The watch calls this function once in each
    * round.
@@ -89,30 +94,16 @@ export interface Watch {
 }
 
 const OPTIONS: (keyof WatchKeysOptions)[] = [
-  ...(["userID", "publicKey", "contacts", "store", "makeBundle", "onAlarm"] as const),
+  ...(["userID", "publicKey", "account", "contacts", "store", "makeBundle", "onAlarm"] as const),
   ...(["intervalMs", "recheckMs", "fileLimitMs", "signal"] as const),
 ];
 /** Browser functions, which other runtimes may not have. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
 const MAX_BACKOFF_MS = 300_000;
-/** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
-const CONTACTS_PER_ROUND = 20;
-/** Maximum number of users in the state. */
-const MAX_USERS = 5000;
 const MAX_ERRORS = 100;
 /** The time for an access to the store, as a multiple of the time in a verification. The state is not only a cache. */
 const STORE_TIMES = 3;
-
-/** The state of a watch, which is stored as JSON. */
-interface WatchState {
-  users: Record<UserID, WatchedUserState>;
-  round: number;
-  /** The time of the next round, in ms since 1970. */
-  nextAt: number;
-  /** The number of failed rounds since the last successful round. */
-  failures: number;
-}
 
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
@@ -121,9 +112,11 @@ interface WatchState {
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
-  const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
+  const { userID, own, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
     checkWatchOptions(config, options);
-  const { registry, now } = config;
+  const { registry, now, publicationMs } = config;
+  const accounts = config.verifyAccountFile && (await import("./watchAccounts.ts"));
+  accounts?.checkOwnAccount(config, userID, own);
   /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
@@ -149,9 +142,9 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return result;
   };
 
-  /** Returns the expected key of each valid contact in base64. The key is undefined if the app accepts any key. */
+  /** Returns the valid contacts. */
   const fetchContacts = async () => {
-    const keys = new Map<UserID, string | undefined>();
+    const keys = new Map<UserID, Holder>();
     let malformed = 0;
     try {
       const list = await withTimeout("The function contacts", timeoutMs, signal, async (signal) =>
@@ -183,26 +176,33 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 
     const keys = await fetchContacts();
     keys.delete(userID);
-    const { contacts, own, leftOut } = listUsers(state, userID, [...keys.keys()]);
+    const { contacts, own: ownUser, leftOut } = listUsers(state, userID, [...keys.keys()]);
     if (leftOut > 0) {
       const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
     // Always include the app's user, because each round reads this user's root.
     const chosen = [
-      own,
+      ownUser,
       ...chooseContacts(
         state.round,
         contacts.filter(([, user]) => isDue(user, time, recheckMs)),
       ),
     ];
-    const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors });
+    keys.set(userID, own);
+    const files = new Map([...keys].map(([id, { account }]) => [id, account]));
+    const readAccounts =
+      accounts &&
+      ((users: readonly UserToCheck[], servers: VerifierServers) =>
+        accounts.readAccounts(config, users, { servers, store: cache, files, time, errors }));
+    const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors, readAccounts });
     if (signal.aborted) throw signal.reason ?? new Error();
 
-    const found = [own, ...contacts].map(([id, user]) => {
+    const found = [ownUser, ...contacts].map(([id, user]) => {
       const isOwn = id === userID;
-      const expected = isOwn ? ownKey : keys.get(id);
-      return { id, user, conditions: conditionsOf(id, user, { expected, isOwn, fileLimitMs }) };
+      const conditions = conditionsOf(id, user, { expected: keys.get(id)?.expected, isOwn, fileLimitMs });
+      if (accounts) conditions.push(...accounts.accountConditions(id, user, { isOwn, limitMs: publicationMs, time }));
+      return { id, user, conditions };
     });
     const due = found.flatMap(({ id, user, conditions }) =>
       newConditions(user, conditions).map((condition) => ({ userID: id, condition })),
@@ -214,6 +214,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     await cache.set(name, lastState);
+    keys.delete(userID);
     status = statusOf(state, [userID, ...keys.keys()], errors);
     return state.nextAt;
   };
@@ -263,12 +264,12 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   const { contacts, store, makeBundle, onAlarm } = options;
   const { name } = config.source;
   if (name === "pinned-block") throw invalidArgument("The trust option", "another choice for a watch", name);
-  const { userID: id, publicKey } = options;
-  const [userID, ownKey] = parseHolder(config, { userID: id, expectedPublicKey: publicKey });
-  if (ownKey === undefined) throw invalidArgument("The publicKey option", "the user's own key", publicKey);
+  const { userID: id, publicKey, account } = options;
+  const [userID, own] = parseHolder(config, { userID: id, expectedPublicKey: publicKey, account });
+  if (own.expected === undefined) throw invalidArgument("The publicKey option", "the user's own key", publicKey);
   return {
     userID,
-    ownKey,
+    own,
     contacts: optional(checkFunction, "The contacts option", contacts),
     store: checkStore("The store option", store),
     makeBundle: checkFunction("The makeBundle option", makeBundle),
@@ -280,41 +281,18 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   };
 }
 
-/** Returns a user and the expected key in base64. The key is undefined if any key is accepted. */
-function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, string | undefined] {
-  const { userID: id, expectedPublicKey } = checkObject("A contact", contact, "an object with userID");
-  const { userID, expectedPublicKey: key } = parseKeyQuery(registry, id, expectedPublicKey);
-  return [userID, typeof key === "symbol" ? undefined : bytesToBase64(key)];
+/** What the app has of a user. */
+interface Holder {
+  /** The expected key in base64. Undefined if any key is accepted. */
+  expected: string | undefined;
+  account: KeyOptions["account"];
 }
 
-/**
- * Returns the states of the listed users. Other known users remain in the state while there is room. If such a user is
- * listed again, the user keeps the earlier place in the queue.
- */
-function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
-  const known = ids.filter((id) => hasOwn(users, id));
-  const listed = [...known, ...ids.filter((id) => !hasOwn(users, id))].slice(0, MAX_USERS - 1);
-  const use = (id: UserID): UserToCheck => {
-    const user = (users[id] ??= { turn: round });
-    user.listed = round;
-    return [id, user];
-  };
-  const [own, contacts] = [use(userID), listed.map(use)];
-  const unlisted = Object.entries(users).filter(([, user]) => user.listed !== round);
-  unlisted.sort(([, a], [, b]) => (b.listed ?? 0) - (a.listed ?? 0));
-  for (const [id] of unlisted.slice(MAX_USERS - 1 - listed.length)) Reflect.deleteProperty(users, id);
-  return { own, contacts, leftOut: ids.length - listed.length };
-}
-
-/**
- * Chooses the next contacts in the queue: the contacts that were read, or first listed, in the earliest rounds. New
- * contacts never delay earlier contacts.
- */
-function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
-  const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
-  const chosen = [...due].sort((a, b) => turnOf(a) - turnOf(b)).slice(0, CONTACTS_PER_ROUND);
-  for (const [, user] of chosen) user.turn = round;
-  return chosen;
+function parseHolder(config: VerifierConfig, contact: Contact): [UserID, Holder] {
+  const { userID: id, expectedPublicKey, account } = checkObject("A contact", contact, "an object with userID");
+  checkAccountOption(config, account);
+  const { userID, expectedPublicKey: key } = parseKeyQuery(config.registry, id, expectedPublicKey);
+  return [userID, { expected: typeof key === "symbol" ? undefined : bytesToBase64(key), account }];
 }
 
 /** Returns the status of a watch. @param ids the app's user, followed by the contacts */
@@ -329,26 +307,6 @@ function statusOf(
     if (readAt !== undefined) contactsCheckedAt.set(id, readAt);
   }
   return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
-}
-
-/** Writes a state as text, with a hash that detects damage. */
-function serializeState(state: WatchState): string {
-  const text = JSON.stringify(state);
-  return sha256Hex(text) + text;
-}
-
-/** Reads a stored state. If the state is missing, damaged or unreadable, the watch checks all keys again. */
-function parseState(stored: unknown): WatchState {
-  try {
-    const text = String(stored);
-    const json = text.slice(64);
-    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
-    const state = JSON.parse(json) as WatchState;
-    Object.keys(state.users);
-    return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
-  } catch {
-    return { users: {}, round: 1, nextAt: 0, failures: 0 };
-  }
 }
 
 /** Waits until a time has passed or a signal aborts. */

@@ -1,5 +1,6 @@
 import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
+import type { UserID } from "../identity/userID.ts";
 import type { Published } from "./alarm.ts";
 
 /** A period in which a user's root was readable, but the root's file was not readable. */
@@ -31,6 +32,21 @@ export interface WatchedUserState extends Partial<Published> {
   gone?: Evidence;
   /** The ids of the conditions with reported alarms. */
   reported?: string[];
+  /** The slot whose root and key this state has, in a registry with accounts. */
+  slot?: WatchedSlot;
+}
+
+/** The slot of an account's newest known key. */
+interface WatchedSlot {
+  /** The user id under which the key is published. */
+  id: UserID;
+  number: number;
+  /** The key that the account authorized, in base64. */
+  authorized: string;
+  /** The next slot, if it has a root although no known statement authorizes a key for it. */
+  next?: { id: UserID; number: number; root: string; evidence: Evidence };
+  /** The first time at which the authorized key was not published yet, in ms since 1970. */
+  unpublishedSince?: number;
 }
 
 /** Maximum time between two attempts in ms. A longer time means that the app did not run. */

@@ -1,5 +1,6 @@
 /** The commands of this package and of `@keyroot/service`, for the program `keyroot` and the Hardhat plugin. */
 import { acceptOwnership } from "./acceptOwnership.ts";
+import { account } from "./account.ts";
 import { audit } from "./audit.ts";
 import { buildFile } from "./buildFile.ts";
 import { bundle } from "./bundle.ts";
@@ -12,6 +13,7 @@ import { explorer } from "./explorer.ts";
 import { lightClient } from "./lightClient.ts";
 import { makeAuditorKey } from "./makeAuditorKey.ts";
 import { makeOwnerKey } from "./makeOwnerKey.ts";
+import { makeRecords } from "./makeRecords.ts";
 import { publish } from "./publish.ts";
 import { sampleUsers } from "./sampleUsers.ts";
 import { signStatement } from "./signStatement.ts";
@@ -26,6 +28,7 @@ import { watch } from "./watch.ts";
  */
 export const COMMANDS = {
   "sample-users": sampleUsers,
+  "make-records": makeRecords,
   "build-file": buildFile,
   "check-file": checkFile,
   publish,
@@ -36,6 +39,7 @@ export const COMMANDS = {
   "transfer-ownership": transferOwnership,
   "accept-ownership": acceptOwnership,
   verify,
+  account,
   "light-client": lightClient,
   explorer,
   bundle,

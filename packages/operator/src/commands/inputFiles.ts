@@ -3,8 +3,10 @@ import type { KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
+import type { IdColumn } from "../publisher/records/csvRecords.ts";
 import { readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
 import { plural } from "../plural.ts";
+import { printError } from "./output.ts";
 import type { Progress } from "./progress.ts";
 
 /** The maximum number of bad rows in a message. `--json` prints all bad rows. */
@@ -15,7 +17,7 @@ const LISTED = 20;
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
-  { records: path, keyType }: { records: string; keyType: KeyTypeName },
+  { records: path, keyType, idColumn }: { records: string; keyType: KeyTypeName; idColumn?: IdColumn },
   progress: Progress,
 ): Promise<RecordsRead["records"]> {
   const isStandardInput = path === "-";
@@ -24,7 +26,12 @@ export async function loadRecords(
     progress.update("reading records", done, size, "bytes");
   };
   const type = await loadKeyType(keyType);
-  const { records, bad } = await readRecords(isStandardInput ? process.stdin : path, onRead, type);
+  const source = isStandardInput ? process.stdin : path;
+  const { records, bad, ignoredColumns } = await readRecords(source, onRead, type, idColumn);
+  if (ignoredColumns.length > 0) {
+    const columns = `${ignoredColumns.length === 1 ? "column" : "columns"} ${ignoredColumns.join(", ")}`;
+    printError(`Ignored the ${columns} of ${name}, because records have no such field.`);
+  }
   if (bad.length > 0) {
     const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
     const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";

@@ -6,7 +6,7 @@
  * 3. files/         stores every file, and verifies the served bytes as clients do
  * 4. journal/       records the plan, and later each transaction before it is sent
  * 5. transactions/  adds the roots in the owner's transactions, or uses safe/, with which the owners of a Safe add them
- * 6. finality/      waits until the roots are final
+ * 6. ../follow/     waits until the roots are final
  * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
@@ -22,6 +22,7 @@ import { maxPriorityFeeOf } from "./chain/fees.ts";
 import type { AddedRootEvent } from "./chain/registry.ts";
 import { checkFinality, type FetchFile, type UserRoot, waitForFinality } from "../follow/index.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
+import { readRootsOf } from "./confirm/readRootsOf.ts";
 import { storeFile } from "./files/storeFile.ts";
 import { attemptsFor, type Journal, moveAttempts } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
@@ -45,18 +46,13 @@ import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptio
 const MAX_ROUNDS = 20;
 
 /**
- * Publishes users' keys, and returns when all keys are final and proven.
+ * Publishes users' keys, and returns when all keys are final and proven. First finishes the journal's unfinished plan
+ * with its own roots, and rebuilds its lost files from the records. Then plans, stores and checks the files of all users
+ * without a root, records the plan, adds the roots, waits for finality, and verifies every key as clients do.
  *
- * If the journal has an unfinished plan, this function first finishes the plan with its own roots. If the store has
- * lost files of the plan, the function rebuilds the files from the records. Then the function publishes the records of
- * all users without a root. It plans, stores and checks every file, and records the plan. It adds the roots, waits for
- * finality, and verifies every key as clients do.
+ * A published key cannot be changed. Users whose published key is not the one in the records are listed in `differing`.
  *
- * A user may already have another published key than in the records. It cannot be changed. The function publishes all other
- * users, and lists this user in the result's `differing`.
- *
- * You can stop the function and call it again at any time. Files are stored atomically, and the chain shows which roots
- * were added.
+ * You can stop the function and call it again at any time, because the chain shows which roots were added.
  * @param records one record per user. The function empties a `RecordTable` when the plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * and the errors of `checkKeyRecord`
@@ -68,7 +64,6 @@ const MAX_ROUNDS = 20;
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
  * import { rpcCaller } from "keyroot/internal/transport";
- *
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * using journal = await FolderJournal.open("plan");
  * const { records } = await readRecords("users.jsonl");
@@ -258,7 +253,10 @@ class Publisher {
       send: this.#send,
       journal: attemptsFor(this.#journal, registryKeyOf(plan)),
       budget: this.#budget,
-      options: { ...this.#sending, accessList: await this.#useAccessList(batches) },
+      options: {
+        ...this.#sending,
+        accessList: batches[0] !== undefined && (await registry.prefersAccessList(batches[0])),
+      },
       emit: (event) => {
         if (event.event === "included") {
           if (event.added) this.#added.set(event.root, event.added);
@@ -279,14 +277,6 @@ class Publisher {
     return (await registry.estimateGas(registry.addRootCall(first, false))) / first.users;
   }
 
-  async #useAccessList([first]: readonly Batch[]): Promise<boolean> {
-    if (first === undefined) return false;
-    const { registry } = this.#options;
-    const estimate = await registry.estimateAddRoot(first);
-    const feeData = await registry.chain.fetchFeeData(await registry.chain.block("latest"));
-    return registry.isAccessListCheaper(first, estimate, feeData);
-  }
-
   /**
    * Waits for finality, and proves the batches at the final block.
    * @returns the batches with a user who has no root at this block
@@ -304,8 +294,7 @@ class Publisher {
     const pendingBatches: Batch[] = [];
     const total = countUsers(plan.batches);
     let proven = total - countUsers(batches);
-    for (const batch of batches) {
-      const roots = await registry.getMerkleTreeRoots(batch.userIDs, block);
+    for await (const [batch, roots] of readRootsOf(batches, registry, block)) {
       if (roots.includes(undefined)) {
         pendingBatches.push(batch);
         continue;

@@ -1,20 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  randomBytes,
-  scrypt,
-  sign,
-} from "node:crypto";
-import { promisify } from "node:util";
 import { type AuditorKey, makeAuditorKey, parseAuditorKey } from "keyroot/auditors";
-import { KeyrootError } from "keyroot/internal/errors";
-import { parseJson, ShapeChecker } from "keyroot/internal/input";
-import { readSecretFile } from "../../disk/permissions.ts";
-import { ArgumentError } from "../../errors.ts";
-import { passphraseSourceOf, readPassphrase } from "../../publisher/signers/keyFile.ts";
+import { type KeyFileFormat, makeSigningKeyFile, openSigningKeyFile } from "../../publisher/signers/signingKeyFile.ts";
 
 /** The signing key of an auditor. */
 export interface AuditorSigner {
@@ -23,79 +8,26 @@ export interface AuditorSigner {
   sign: (message: Uint8Array) => Uint8Array;
 }
 
-const FORMAT = "keyroot-auditor-key-v1";
-const MAX_BYTES = 2 ** 12;
-/** The first bytes of an Ed25519 private key in DER, before the key's 32 secret bytes (RFC 8410, section 7). */
-const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/**
- * The scrypt parameters, which are also common in key files of wallets. With these parameters, scrypt needs 128 MiB and
- * about 0.5 s.
- */
-const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
-const CIPHER = "aes-256-gcm";
-const HEX = /^(?:[0-9a-f]{2})+$/;
-const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID", message));
-const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
+const FORMAT: KeyFileFormat<AuditorKey> = {
+  name: "keyroot-auditor-key-v1",
+  title: "an auditor's key file",
+  parse: parseAuditorKey,
+};
 
 /**
- * Makes an encrypted key file with a new Ed25519 key. AES-256-GCM encrypts the private key. scrypt derives the
- * encryption key from the passphrase. AES-256-GCM also authenticates the public key, but does not encrypt it.
+ * Makes an encrypted key file with a new Ed25519 key.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export async function makeAuditorKeyFile(name: string, passphrase: string): Promise<{ key: AuditorKey; text: string }> {
-  const seed = randomBytes(32);
-  const key = makeAuditorKey(name, publicKeyOf(privateKeyOf(seed)));
-  const [salt, nonce] = [randomBytes(32), randomBytes(12)];
-  const cipher = createCipheriv(CIPHER, await derive(passphrase, salt, 32, SCRYPT), nonce).setAAD(
-    Buffer.from(key.text),
-  );
-  const encrypted = Buffer.concat([cipher.update(seed), cipher.final(), cipher.getAuthTag()]);
-  const parts = { format: FORMAT, key: key.text, salt: hex(salt), nonce: hex(nonce), encrypted: hex(encrypted) };
-  return { key, text: `${JSON.stringify(parts, null, 2)}\n` };
+  return makeSigningKeyFile(FORMAT, (publicKey) => makeAuditorKey(name, publicKey), passphrase);
 }
 
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
  * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
- * and no passphrase
+ * @throws ArgumentError as `openSigningKeyFile`
  */
 export async function openAuditorKeyFile(path: string, environment: NodeJS.ProcessEnv): Promise<AuditorSigner> {
-  const passphrase = await readPassphrase(path, passphraseSourceOf(environment));
-  const text = await readSecretFile(path, MAX_BYTES);
-  try {
-    const parts = shape.object("The key file", parseJson(text, 1), ["format", "key", "salt", "nonce", "encrypted"]);
-    shape.oneOf("format", parts.format, [FORMAT]);
-    const key = parseAuditorKey(parts.key);
-    const [salt, nonce, encrypted] = (["salt", "nonce", "encrypted"] as const).map((part) =>
-      Buffer.from(shape.text(part, parts[part], HEX), "hex"),
-    ) as [Buffer, Buffer, Buffer];
-    const decipher = createDecipheriv(CIPHER, await derive(passphrase, salt, 32, SCRYPT), nonce)
-      .setAAD(Buffer.from(key.text))
-      .setAuthTag(encrypted.subarray(-16));
-    const privateKey = privateKeyOf(Buffer.concat([decipher.update(encrypted.subarray(0, -16)), decipher.final()]));
-    if (!publicKeyOf(privateKey).equals(key.publicKey)) throw new RangeError("The halves do not belong together.");
-    return { key, sign: (message) => sign(null, message, privateKey) };
-  } catch (error) {
-    // Omit the error's cause, because the cause may contain parts of the key.
-    const reason =
-      error instanceof KeyrootError
-        ? `. ${error.message}`
-        : ", or the passphrase is wrong. Check the file and the passphrase.";
-    throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file${reason}`);
-  }
-}
-
-function privateKeyOf(seed: Uint8Array): KeyObject {
-  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
-}
-
-function publicKeyOf(privateKey: KeyObject): Buffer {
-  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  return Buffer.from(x, "base64url");
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
+  return openSigningKeyFile(FORMAT, path, environment);
 }

@@ -177,6 +177,12 @@ export class Registry {
     return estimate.withAccessList < estimate.plain && (await costOf(true)) <= (await costOf(false));
   }
 
+  /** Checks at current prices whether an access list makes the transaction for a batch cheaper. @throws the errors of `chain` */
+  async prefersAccessList(batch: RootBatch): Promise<boolean> {
+    const feeData = await this.chain.fetchFeeData(await this.chain.block("latest"));
+    return this.isAccessListCheaper(batch, await this.estimateAddRoot(batch), feeData);
+  }
+
   /**
    * Finds the first event in which the contract assigned a root to users.
    * @returns undefined if no user has the root in the node's newest state

@@ -34,9 +34,8 @@ export interface AddRootsContext {
  * Returns when every nonce is used and every batch has a receipt. The caller must then check that all users have the
  * root of their batch.
  *
- * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if the transaction is stuck,
- * a node dropped the transaction, or the response was lost. The chain includes at most one transaction per nonce. A
- * reverted transaction has used its nonce, and its batch gets another one.
+ * A batch keeps its nonce until a transaction uses it. A transaction that is stuck, was dropped or got no response is
+ * sent again, because the chain includes at most one per nonce. After a revert, the batch gets another nonce.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED;
  * RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
  * and chain

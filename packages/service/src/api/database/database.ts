@@ -173,7 +173,8 @@ function connected<T>(query: Promise<T>, place: Place): Promise<T> {
 }
 
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
-  const { drizzle } = loadPGliteDriver();
-  const database = drizzle(await openPGliteClient(folder, closing));
+  // This call comes first, because its error names the package to install.
+  const client = await openPGliteClient(folder, closing);
+  const database = loadPGliteDriver().drizzle(client);
   return { database, migrate: () => applyMigrations(database) };
 }

@@ -1,0 +1,171 @@
+import { KeyrootError } from "../errors.ts";
+import { ANY_KEY } from "../identity/compareKey.ts";
+import type { UserID } from "../identity/userID.ts";
+import { invalidArgument } from "../input/options.ts";
+import { decodeMerkleTreeRoot } from "../registry/answers.ts";
+import type { Store } from "../store/store.ts";
+import { storeAccountFile } from "../verifier/cache.ts";
+import { type AccountContact, type ContactSlot, findContactSlots } from "../verifier/contactAccounts.ts";
+import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
+import { readRoot } from "../verifier/readRoot.ts";
+import type { RootReading } from "../verifier/readRootAtBlock.ts";
+import type { VerifierServers } from "../verifier/servers.ts";
+import { verifyAnswers } from "../verifier/verdict.ts";
+import type { VerifierConfig } from "../verifier/verifierConfig.ts";
+import { accountFileBytes, findSlot } from "../verifier/verifyAccountKey.ts";
+import type { Condition } from "./alarm.ts";
+import { isoTime } from "./alarmConditions.ts";
+import type { UserToCheck } from "./checkUsers.ts";
+import { applyAnswer, publishedOf, type WatchedUserState } from "./watchedUser.ts";
+
+interface AccountOptions {
+  servers: VerifierServers;
+  /** The store for the newest account files with which the watch has read a user's slots. */
+  store: Store;
+  /** The account files of the app, by user. */
+  files: ReadonlyMap<UserID, KeyOptions["account"]>;
+  /** The current time in ms since 1970. */
+  time: number;
+  /** The list to which the errors of requests are added. */
+  errors: unknown[];
+}
+
+/** A user with the slots of the account, and their roots. */
+interface SlotReading {
+  user: UserToCheck;
+  slot: ContactSlot;
+  reading: RootReading;
+  /** The root of the slot after the last statement, which should have none. */
+  nextRoot: string | undefined;
+}
+
+/**
+ * Reads the roots of the users' newest known slots, and of the slots after them, at a finalized block. If a next slot is
+ * filled, reads the file host's account file, which may have a newer statement. Then updates the users' states.
+ * @returns the users with roots that could be read
+ */
+export async function readAccounts(
+  config: VerifierConfig,
+  users: readonly UserToCheck[],
+  { servers, store, files, time, errors }: AccountOptions,
+): Promise<UserToCheck[]> {
+  const read = async (some: readonly UserToCheck[], hostedOnly: boolean): Promise<SlotReading[]> => {
+    const contacts = some.map(([userID]): AccountContact => {
+      const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
+      return { query, account: files.get(userID) };
+    });
+    const slots = await findContactSlots(config, contacts, { servers, cache: store, hostedOnly });
+    const readings = some.map(async (user, i): Promise<SlotReading[]> => {
+      const slot = slots[i];
+      if (slot === undefined || slot instanceof KeyrootError) {
+        errors.push(slot);
+        return [];
+      }
+      try {
+        const source = { ...config.source, tag: "finalized" } as const;
+        const reading = await readRoot(slot.query, source, servers, config.now);
+        verifyAnswers(slot.query, reading.answers);
+        return [{ user, slot, reading, nextRoot: decodeMerkleTreeRoot(reading.answers.nextRoot) }];
+      } catch (error) {
+        if (!(error instanceof KeyrootError)) throw error;
+        errors.push(error);
+        return [];
+      }
+    });
+    return (await Promise.all(readings)).flat();
+  };
+  const known = await read(users, false);
+  const filled = known.filter(({ nextRoot }) => nextRoot !== undefined);
+  const hosted = await read(
+    filled.map(({ user }) => user),
+    true,
+  );
+  const answered: UserToCheck[] = [];
+  for (const first of known) {
+    const [newer] = hosted.filter(({ user, nextRoot }) => user === first.user && nextRoot === undefined);
+    const { user, slot, reading, nextRoot } = newer ?? first;
+    const { answers, evidence } = reading;
+    const { key, account, file } = slot;
+    const state = user[1];
+    useSlot(state, slot);
+    const root = verifyAnswers(slot.query, answers);
+    applyAnswer(state, root, evidence, time);
+    const watched = { ...state.slot, id: key.slotID, number: key.number, authorized: key.publicKey };
+    state.slot = watched;
+    if (nextRoot === undefined) delete watched.next;
+    else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
+    if (root === undefined) watched.unpublishedSince ??= time;
+    else delete watched.unpublishedSince;
+    if (root !== undefined && nextRoot === undefined) await storeAccountFile(store, account, file);
+    answered.push(user);
+  }
+  return answered;
+}
+
+/** Forgets what is known about another slot, because the user has changed the key. */
+function useSlot(user: WatchedUserState, { key }: ContactSlot): void {
+  if (user.slot === undefined || user.slot.id === key.slotID) return;
+  delete user.root;
+  delete user.publicKey;
+  delete user.evidence;
+  delete user.fileReadAt;
+  delete user.outage;
+  delete user.earlier;
+  delete user.gone;
+  delete user.slot;
+}
+
+/**
+ * Checks that the app's own account file authorizes the app's own key, so that a later change is no mistake of the app.
+ * @throws ArgumentError ARGUMENT_INVALID; VerificationError as `VerifyAccountFile`
+ */
+export function checkOwnAccount(
+  config: VerifierConfig,
+  userID: UserID,
+  { expected, account }: { expected: string | undefined; account: KeyOptions["account"] },
+): void {
+  if (account === undefined) return;
+  const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
+  const { key } = findSlot(config, query, accountFileBytes(account));
+  if (key.publicKey !== expected)
+    throw invalidArgument("The account option", `an account file that authorizes ${expected ?? "the key"}`, account);
+}
+
+/**
+ * Returns the conditions that only accounts have.
+ * @param limitMs maximum time from an authorized change to its publication in ms
+ */
+export function accountConditions(
+  userID: UserID,
+  user: WatchedUserState,
+  { isOwn, limitMs, time }: { isOwn: boolean; limitMs: number; time: number },
+): Condition[] {
+  const { slot, publicKey = "" } = user;
+  if (slot === undefined) return [];
+  const conditions: Condition[] = [];
+  const { number, authorized, next, unpublishedSince } = slot;
+  const published = publishedOf(user);
+  if (next !== undefined) {
+    const { root, evidence } = next;
+    const message = `The contract has the root ${root} for slot ${next.number} of the account ${userID}, but no known statement of the account authorizes a key for it.`;
+    conditions.push({
+      ...{ code: "SLOT_UNAUTHORIZED", id: `SLOT_UNAUTHORIZED:${next.id}`, message, slotID: next.id },
+      facts: { ...(published && { published }), slot: next.number, now: { root, evidence } },
+    });
+  }
+  if (published !== undefined && publicKey !== "" && publicKey !== authorized) {
+    const message = `The published key ${publicKey} of slot ${number} is not the key ${authorized} that the account ${userID} authorized.`;
+    conditions.push({
+      ...{ code: "SLOT_UNAUTHORIZED", id: `SLOT_UNAUTHORIZED:${slot.id}`, message, slotID: slot.id },
+      facts: { expectedPublicKey: authorized, published, slot: number },
+    });
+  }
+  if (isOwn && unpublishedSince !== undefined && time - unpublishedSince >= limitMs) {
+    const message = `The account ${userID} authorized key ${number}, but it is not published since ${isoTime(unpublishedSince)}.`;
+    conditions.push({
+      ...{ code: "CHANGE_UNPUBLISHED", id: `CHANGE_UNPUBLISHED:${slot.id}`, message, slotID: slot.id },
+      facts: { expectedPublicKey: authorized, slot: number },
+    });
+  }
+  return conditions;
+}

@@ -1,0 +1,70 @@
+import { sha256Hex } from "../bytes/sha256.ts";
+import { hasOwn } from "../engine/language.ts";
+import type { UserID } from "../identity/userID.ts";
+import type { UserToCheck } from "./checkUsers.ts";
+import type { WatchedUserState } from "./watchedUser.ts";
+
+/** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
+const CONTACTS_PER_ROUND = 20;
+/** Maximum number of users in the state. */
+export const MAX_USERS = 5000;
+
+/** The state of a watch, which is stored as JSON. */
+export interface WatchState {
+  users: Record<UserID, WatchedUserState>;
+  round: number;
+  /** The time of the next round, in ms since 1970. */
+  nextAt: number;
+  /** The number of failed rounds since the last successful round. */
+  failures: number;
+}
+
+/**
+ * Returns the states of the listed users. Other known users remain in the state while there is room. If such a user is
+ * listed again, the user keeps the earlier place in the queue.
+ */
+export function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
+  const known = ids.filter((id) => hasOwn(users, id));
+  const listed = [...known, ...ids.filter((id) => !hasOwn(users, id))].slice(0, MAX_USERS - 1);
+  const use = (id: UserID): UserToCheck => {
+    const user = (users[id] ??= { turn: round });
+    user.listed = round;
+    return [id, user];
+  };
+  const [own, contacts] = [use(userID), listed.map(use)];
+  const unlisted = Object.entries(users).filter(([, user]) => user.listed !== round);
+  unlisted.sort(([, a], [, b]) => (b.listed ?? 0) - (a.listed ?? 0));
+  for (const [id] of unlisted.slice(MAX_USERS - 1 - listed.length)) Reflect.deleteProperty(users, id);
+  return { own, contacts, leftOut: ids.length - listed.length };
+}
+
+/**
+ * Chooses the next contacts in the queue: the contacts that were read, or first listed, in the earliest rounds. New
+ * contacts never delay earlier contacts.
+ */
+export function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
+  const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
+  const chosen = [...due].sort((a, b) => turnOf(a) - turnOf(b)).slice(0, CONTACTS_PER_ROUND);
+  for (const [, user] of chosen) user.turn = round;
+  return chosen;
+}
+
+/** Writes a state as text, with a hash that detects damage. */
+export function serializeState(state: WatchState): string {
+  const text = JSON.stringify(state);
+  return sha256Hex(text) + text;
+}
+
+/** Reads a stored state. If the state is missing, damaged or unreadable, the watch checks all keys again. */
+export function parseState(stored: unknown): WatchState {
+  try {
+    const text = String(stored);
+    const json = text.slice(64);
+    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
+    const state = JSON.parse(json) as WatchState;
+    Object.keys(state.users);
+    return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
+  } catch {
+    return { users: {}, round: 1, nextAt: 0, failures: 0 };
+  }
+}

@@ -1,0 +1,46 @@
+import { command, flag, integer, json, text } from "./defineCommand.ts";
+import { chain, keyType } from "./options.ts";
+
+/**
+ * `keyroot account new|rotate|void|show`: for people who hold recovery keys. It makes accounts, signs changes of keys,
+ * and shows how an account stands on the chain.
+ */
+export const account = command(
+  {
+    summary: "Make an account, sign a change of its key, or show it",
+    argument: {
+      name: "action",
+      description:
+        "new: make an account and authorize its first key. rotate: authorize another key. void: keep the key although somebody filled the next slot. show: print the account and its slots",
+      kind: "required",
+    },
+    needs: ({ action, offline }) => [
+      ...(action === "show" ? [] : ["keys"]),
+      ...(action === "new" || action === "rotate" ? ["publicKey"] : []),
+      ...(action === "new" ? ["chainId", "contract"] : offline === true ? [] : ["rpc"]),
+    ],
+    options: {
+      account: text("file", "Account file. new writes it, and rotate and void replace it", { required: true }),
+      keys: text(
+        "files",
+        "Files of recovery keys, separated by commas, encrypted with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies. new creates missing files",
+      ),
+      moreKeys: text(
+        "keys",
+        "For new: recovery keys of other holders, separated by commas, such as p256:BASE64 of a phone's hardware",
+      ),
+      threshold: integer("n", "For new: number of recovery keys that must sign each key", {
+        min: 1,
+        max: 16,
+        default: 1,
+      }),
+      publicKey: text("base64", "For new and rotate: the user's public key"),
+      signatures: text("file", "For rotate and void: file with the lines that other holders' commands printed"),
+      offline: flag("Sign or show without reading the chain. First run show on another machine"),
+      keyType,
+      ...chain,
+      json,
+    },
+  },
+  async (args, host) => (await import("./accountActions.ts")).runAccountAction(args, host),
+);

@@ -1,0 +1,273 @@
+/** The actions of `keyroot account`. */
+import { existsSync } from "node:fs";
+import {
+  type AccountFile,
+  keyStatementText,
+  type KeyStatementOptions,
+  makeAccount,
+  makeKeyStatement,
+  parseAccountFile,
+  serializeAccountFile,
+  slotIDOf,
+  type StatementSignature,
+} from "keyroot/account";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { VerificationError } from "keyroot/internal/errors";
+import { checkPublicKey, type KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
+import { readMerkleTreeRoots } from "keyroot/internal/registry";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { ArgumentError } from "../errors.ts";
+import {
+  makeRecoveryKeyFile,
+  type NamedRecoveryKey,
+  openRecoveryKeyFile,
+  parseRecoveryKey,
+  type RecoverySigner,
+} from "../publisher/signers/recoveryKeyFile.ts";
+import { ChainAndFiles, type ChainAndFilesArgs } from "./chainAndFiles.ts";
+import type { Host, Outcome } from "./host.ts";
+import { readInput, readLines } from "./inputFiles.ts";
+import { writeKeyFile } from "./newKeyFile.ts";
+
+interface AccountArgs extends ChainAndFilesArgs {
+  action: string;
+  account: string;
+  keys?: string | undefined;
+  moreKeys?: string | undefined;
+  threshold: number;
+  publicKey?: string | undefined;
+  signatures?: string | undefined;
+  offline: boolean;
+  keyType: KeyTypeName;
+}
+
+/** The number of slots after the last statement that are read, to find the first empty one. */
+const SLOTS_READ = 16;
+const SIGNATURE_LINE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
+
+const ACTIONS: Readonly<Record<string, (args: AccountArgs, host: Host) => Promise<Outcome>>> = {
+  new: makeNew,
+  rotate,
+  void: closeSlot,
+  show,
+};
+
+/** Runs the action in the command's argument. @throws ArgumentError ARGUMENT_INVALID, and the errors of the action */
+export async function runAccountAction(args: AccountArgs, host: Host): Promise<Outcome> {
+  const run = Object.hasOwn(ACTIONS, args.action) ? ACTIONS[args.action] : undefined;
+  if (run !== undefined) return run(args, host);
+  throw new ArgumentError("ARGUMENT_INVALID", `The action must be new, rotate, void or show, not ${args.action}.`);
+}
+
+async function makeNew(args: AccountArgs, host: Host): Promise<Outcome> {
+  const { account: path, moreKeys, threshold, chainId = NaN, contract = "" } = args;
+  if (existsSync(path)) throw new ArgumentError("ARGUMENT_INVALID", `${path} already exists. Choose another file.`);
+  const publicKey = await readPublicKey(args);
+  const paths = listOf(args.keys);
+  if (paths.length < threshold) {
+    const message = `The first key needs ${threshold} signatures, but --keys names ${paths.length} files. Name at least as many as --threshold.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const others = listOf(moreKeys).map(parseRecoveryKey);
+  const environment = host.environment;
+  for (const file of paths) if (!existsSync(file)) await writeKeyFile(file, environment, makeRecoveryKeyFile);
+  const signers = await openKeys(args, host);
+  const keys = [...signers.map(({ key }) => key), ...others];
+  const account = makeAccount({ chainId, contract, threshold, keys: keys.map(withoutText) });
+  const options = { number: 0, publicKey };
+  const statement = makeKeyStatement(account, { ...options, signatures: sign(account, options, signers) });
+  await writeFileAtomic(path, serializeAccountFile(account, [statement]));
+  return {
+    json: { userID: account.userID, number: 0, account: path, keys: keys.map(({ text }) => text), threshold },
+    text: [
+      `${path} is the account file of the new user id ${account.userID}.`,
+      "Register the key for this user id. Keep the account file with each recovery key: without it, the key cannot be changed.",
+    ].join("\n"),
+  };
+}
+
+async function rotate(args: AccountArgs, host: Host): Promise<Outcome> {
+  const publicKey = await readPublicKey(args);
+  const file = await readAccountFile(args.account);
+  const { nextNumber } = slotsOf(file);
+  const slots = args.offline ? undefined : await readSlots(file, args, host);
+  // The first empty slot, after those that somebody else filled.
+  const skipped = slots === undefined ? 0 : slots.latest.slice(1).indexOf(false);
+  if (skipped === -1)
+    throw new ArgumentError("ARGUMENT_INVALID", `The next ${SLOTS_READ} slots are filled. Rotate with the library.`);
+  const number = nextNumber + skipped;
+  if (slots !== undefined && slots.finalized[skipped] !== true) throw unpublished(number - 1);
+  return signNext(args, host, file, { number, publicKey });
+}
+
+async function closeSlot(args: AccountArgs, host: Host): Promise<Outcome> {
+  const file = await readAccountFile(args.account);
+  const { nextNumber } = slotsOf(file);
+  const slots = args.offline ? undefined : await readSlots(file, args, host);
+  if (slots !== undefined && slots.finalized[1] !== true) {
+    const message = `Slot ${nextNumber} is empty in the newest finalized block, so there is nothing to declare void. Only sign void for a slot that holds a key that you did not authorize.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  return signNext(args, host, file, { number: nextNumber, publicKey: "void" });
+}
+
+async function show(args: AccountArgs, host: Host): Promise<Outcome> {
+  const file = await readAccountFile(args.account);
+  const { account, statements } = file;
+  const { userID, chainId, contract, threshold } = account;
+  const keys = account.keys.map(({ type, publicKey }) => `${type} ${bytesToBase64(publicKey)}`);
+  const [{ number, publicKey }] = statements;
+  const { slotID, nextNumber } = slotsOf(file);
+  const slots = args.offline ? undefined : await readSlots(file, args, host);
+  const [isPublished, isNextFilled] = slots?.latest ?? [];
+  const standing =
+    slots === undefined
+      ? "not read from the chain"
+      : isNextFilled === true
+        ? `slot ${nextNumber} has a key without a statement. Sign it with void if you did not authorize it, or get the newer account file`
+        : isPublished === true
+          ? "the newest key is published, and the next slot is empty"
+          : "the newest key is not published yet";
+  return {
+    json: {
+      ...{ userID, chainId, contract, keys, threshold, number, publicKey, slotID },
+      ...{ voided: statements.length - 1, nextNumber, isPublished, isNextFilled },
+    },
+    text: [
+      `account     ${userID}`,
+      `registry    ${contract} on chain ${chainId}`,
+      ...keys.map((key, i) => `key ${i + 1}       ${key}`),
+      `threshold   ${threshold}`,
+      `newest key  number ${number}, ${publicKey ?? ""}`,
+      `slot        ${slotID}`,
+      `standing    ${standing}`,
+    ].join("\n"),
+  };
+}
+
+/** Signs a statement. Writes the account file if there are enough signatures, and prints them for others if not. */
+async function signNext(
+  args: AccountArgs,
+  host: Host,
+  { account, statements, text }: ReadAccountFile,
+  options: KeyStatementOptions,
+): Promise<Outcome> {
+  const { account: path } = args;
+  const { number } = options;
+  const signers = await openKeys(args, host);
+  const others = args.signatures === undefined ? [] : await readSignatures(args.signatures);
+  const own = sign(account, options, signers);
+  const signatures = [...own, ...others.filter(({ keyNumber }) => !own.some((one) => one.keyNumber === keyNumber))];
+  const { threshold, userID } = account;
+  if (signatures.length < threshold) {
+    const lines = signatures.map(({ keyNumber, signature }) => `— ${keyNumber} ${bytesToBase64(signature)}`);
+    return {
+      json: { userID, number, signatures: lines, missing: threshold - signatures.length },
+      text: [
+        ...lines,
+        `Number ${number} needs ${threshold} signatures. Give these lines to another holder, who passes them with --signatures.`,
+      ].join("\n"),
+    };
+  }
+  const statement = makeKeyStatement(account, { ...options, signatures });
+  const isVoid = options.publicKey === "void";
+  // A key statement replaces the statements before it, and a void statement follows them.
+  const file = isVoid ? `${text}\n${statement}` : serializeAccountFile(account, [statement]);
+  parseAccountFile(Buffer.from(file));
+  await writeFileAtomic(path, file);
+  const slotID = slotIDOf(account, number);
+  return {
+    json: { userID, number, slotID, isVoid, account: path, statements: isVoid ? statements.length + 1 : 1 },
+    text: isVoid
+      ? `${path} declares slot ${number} void. Store it at the file host, and contacts accept your key again.`
+      : `${path} authorizes key ${number} of the account ${userID}. Store it at the file host. Then publish the key for the user id ${slotID}.`,
+  };
+}
+
+interface ReadAccountFile extends AccountFile {
+  text: string;
+}
+
+/** @throws ArgumentError FILE_UNREADABLE; VerificationError as `parseAccountFile` */
+async function readAccountFile(path: string): Promise<ReadAccountFile> {
+  const bytes = await readInput(path);
+  return { ...parseAccountFile(bytes), text: Buffer.from(bytes).toString() };
+}
+
+function slotsOf({ account, statements }: AccountFile) {
+  const [{ number }] = statements;
+  return { slotID: slotIDOf(account, number), nextNumber: number + statements.length };
+}
+
+/**
+ * Reads which slots have a root: the last one with a statement, and those after it. A signature must rest on a finalized
+ * block, because the chain may replace a newer one.
+ */
+async function readSlots(
+  file: AccountFile,
+  args: AccountArgs,
+  host: Host,
+): Promise<{ finalized: boolean[]; latest: boolean[] }> {
+  const { account } = file;
+  const { chainId, contract } = account;
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, chainId, contract }, host);
+  await chainAndFiles.verifyChainId();
+  const { nextNumber } = slotsOf(file);
+  const ids = Array.from({ length: SLOTS_READ + 1 }, (_, i) => slotIDOf(account, nextNumber - 1 + i));
+  const read = async (block: "finalized" | "latest") => {
+    const roots = await readMerkleTreeRoots(chainAndFiles.call, contract, ids, { block });
+    return roots.map((root) => root !== undefined);
+  };
+  const [finalized, latest] = await Promise.all([read("finalized"), read("latest")]);
+  return { finalized, latest };
+}
+
+function unpublished(number: number): VerificationError {
+  const message = `Slot ${number} has no root in a finalized block, so key ${number + 1} must not be signed yet. Otherwise, the operator could publish the keys in another order. Try again when the last change is published.`;
+  return new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero" });
+}
+
+async function readPublicKey({ publicKey = "", keyType }: AccountArgs): Promise<Uint8Array> {
+  const bytes = base64ToBytes(publicKey);
+  checkPublicKey(bytes, await loadKeyType(keyType));
+  return bytes;
+}
+
+function openKeys({ keys }: AccountArgs, { environment }: Host): Promise<RecoverySigner[]> {
+  return Promise.all(listOf(keys).map((path) => openRecoveryKeyFile(path, environment)));
+}
+
+/** Signs with those of the keys that belong to the account. @throws ArgumentError ARGUMENT_INVALID for another key */
+function sign(
+  account: AccountFile["account"],
+  options: KeyStatementOptions,
+  signers: readonly RecoverySigner[],
+): StatementSignature[] {
+  const message = Buffer.from(keyStatementText(account, options));
+  return signers.map(({ key, sign }) => {
+    const index = account.keys.findIndex(
+      ({ type, publicKey }) => type === key.type && Buffer.from(publicKey).equals(key.publicKey),
+    );
+    if (index !== -1) return { keyNumber: index + 1, signature: sign(message) };
+    throw new ArgumentError("ARGUMENT_INVALID", `The recovery key ${key.text} does not belong to the account.`);
+  });
+}
+
+/** Reads signature lines, as statements contain them. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+async function readSignatures(path: string): Promise<StatementSignature[]> {
+  return (await readLines(path)).map((line, i) => {
+    const [, keyNumber, encoded] = SIGNATURE_LINE.exec(line) ?? [];
+    if (keyNumber !== undefined && encoded !== undefined)
+      return { keyNumber: Number(keyNumber), signature: base64ToBytes(encoded) };
+    throw new ArgumentError("ARGUMENT_INVALID", `Line ${i + 1} of ${path} is no signature of a statement.`);
+  });
+}
+
+function withoutText({ type, publicKey }: NamedRecoveryKey) {
+  return { type, publicKey };
+}
+
+function listOf(list = ""): string[] {
+  return list.split(",").filter((item) => item !== "");
+}

@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ANY_KEY, oneEndpoint } from "keyroot";
+import { accounts, parseAccountFile, slotIDOf, verifyKeyStatement } from "keyroot/account";
+import { userIDToHex } from "keyroot";
+import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
+import { describeWithProgram } from "../../support/processes/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { verifierAt } from "../../support/verifier/verifyOnce.ts";
+
+const env = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
+
+describeWithProgram("keyroot account", (keyroot) => {
+  const folder = temporaryFolder();
+  let registry: AccountRegistry;
+  let count = 0;
+
+  before(async () => {
+    registry = await AccountRegistry.start();
+  });
+
+  after(() => registry.close());
+
+  /** Paths of new files: an account, and the keys on paper and in a safe. */
+  const newPaths = () => {
+    const dir = join(folder.path, String(count++));
+    return { account: join(dir, "account.txt"), paper: join(dir, "paper.json"), safe: join(dir, "safe.json") };
+  };
+  const run = (action: string, args: readonly string[], rest: readonly string[] = ["--rpc", registry.chain.rpcUrl]) =>
+    keyroot.json(["account", action, ...args, ...rest], { env });
+  const make = async (paths: { account: string }, keys: string, more: readonly string[] = []) => {
+    const place = ["--chain-id", String(registry.chain.chainId), "--contract", registry.contract];
+    const made = await run(
+      "new",
+      ["--account", paths.account, "--keys", keys, "--public-key", textAt(0), ...more],
+      place,
+    );
+    expect(made, JSON.stringify(made.json)).to.include({ code: 0 });
+    return String(made.json["userID"]);
+  };
+  /** Publishes the key that an account file authorizes, as an operator does. */
+  const publish = async (path: string, number: number) => {
+    const text = await readFile(path, "utf8");
+    const { account } = parseAccountFile(Buffer.from(text));
+    registry.files.set(`/accounts/${userIDToHex(account.userID)}.txt`, text);
+    await registry.publish(slotIDOf(account, number), keyAt(number));
+  };
+  const verified = async (userID: string) => {
+    const verifier = verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts() });
+    const { account, record } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
+    return [account?.number, record.pubKey];
+  };
+
+  it("makes an account, changes its key twice, and shows it", async () => {
+    const paths = newPaths();
+    const [files, keys] = [
+      ["--account", paths.account],
+      ["--keys", paths.paper],
+    ];
+    const userID = await make(paths, paths.paper);
+    await publish(paths.account, 0);
+    expect(await verified(userID)).to.deep.equal([0, textAt(0)]);
+    for (const number of [1, 2]) {
+      const rotated = await run("rotate", [...files, ...keys, "--public-key", textAt(number)]);
+      expect(rotated.json).to.include({ userID, number, isVoid: false });
+      await publish(paths.account, number);
+      expect(await verified(userID)).to.deep.equal([number, textAt(number)]);
+    }
+    const { json } = await run("show", files);
+    expect(json).to.include({ userID, threshold: 1, number: 2, publicKey: textAt(2), isPublished: true });
+    expect(json).to.include({ isNextFilled: false, nextNumber: 3, contract: registry.contract.toLowerCase() });
+  });
+
+  it("signs no change before the last one is published, but does with --offline", async () => {
+    const paths = newPaths();
+    await make(paths, paths.paper);
+    const args = ["--account", paths.account, "--keys", paths.paper, "--public-key", textAt(1)];
+    expect(await run("rotate", args)).to.include({ code: 1, error: "NOT_PUBLISHED" });
+    const { account } = parseAccountFile(await readFile(paths.account));
+    const signed = await run("rotate", args, ["--offline"]);
+    expect(signed.json).to.include({ number: 1 });
+    const statement = (await readFile(paths.account, "utf8")).slice(account.text.length + 1);
+    expect(verifyKeyStatement(account, statement)).to.deep.include({ number: 1, publicKey: textAt(1) });
+  });
+
+  it("declares a slot void only if it is filled, and the key is then the newest one again", async () => {
+    const paths = newPaths();
+    const userID = await make(paths, paths.paper);
+    await publish(paths.account, 0);
+    const args = ["--account", paths.account, "--keys", paths.paper];
+    expect(await run("void", args)).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    const { account } = parseAccountFile(await readFile(paths.account));
+    await registry.publish(slotIDOf(account, 1), keyAt(3));
+    expect((await run("show", ["--account", paths.account])).json).to.include({ isNextFilled: true });
+    expect((await run("void", args)).json).to.include({ number: 1, isVoid: true });
+    registry.files.set(`/accounts/${userIDToHex(userID)}.txt`, await readFile(paths.account, "utf8"));
+    expect(await verified(userID)).to.deep.equal([0, textAt(0)]);
+    // The slot that somebody filled is skipped.
+    expect((await run("rotate", [...args, "--public-key", textAt(2)])).json).to.include({ number: 2 });
+  });
+
+  it("collects the signatures of several holders", async () => {
+    const paths = newPaths();
+    const userID = await make(paths, `${paths.paper},${paths.safe}`, ["--threshold", "2"]);
+    await publish(paths.account, 0);
+    const args = ["--account", paths.account, "--public-key", textAt(1)];
+    const before = await readFile(paths.account, "utf8");
+    const first = await run("rotate", [...args, "--keys", paths.paper]);
+    expect(first.json).to.include({ number: 1, missing: 1 });
+    expect(await readFile(paths.account, "utf8")).to.equal(before);
+    const lines = join(folder.path, "lines.txt");
+    await writeFile(lines, `${(first.json["signatures"] as string[]).join("\n")}\n`);
+    const second = await run("rotate", [...args, "--keys", paths.safe, "--signatures", lines]);
+    expect(second.json).to.include({ userID, number: 1 });
+    await publish(paths.account, 1);
+    expect(await verified(userID)).to.deep.equal([1, textAt(1)]);
+    const other = await run("rotate", [
+      "--account",
+      paths.account,
+      "--public-key",
+      textAt(2),
+      "--keys",
+      paths.safe,
+      "--signatures",
+      lines,
+    ]);
+    expect(other).to.include({ code: 1, error: "KEY_STATEMENT_INVALID" });
+  });
+
+  it("refuses a foreign recovery key, a wrong passphrase, an invalid key and an unknown action", async () => {
+    const [paths, other] = [newPaths(), newPaths()];
+    await make(paths, paths.paper);
+    await make(other, other.paper);
+    await publish(paths.account, 0);
+    const args = ["--account", paths.account, "--public-key", textAt(1)];
+    expect(await run("rotate", [...args, "--keys", other.paper])).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    const wrong = ["account", "rotate", ...args, "--keys", paths.paper, "--offline"];
+    const refused = await keyroot.json(wrong, { env: { KEYROOT_PASSPHRASE: "another passphrase" } });
+    expect(refused).to.include({ code: 2, error: "KEY_FILE_INVALID" });
+    const invalid = ["--account", paths.account, "--keys", paths.paper, "--public-key", "AAAA"];
+    expect(await run("rotate", invalid)).to.include({ code: 2, error: "PUBLIC_KEY_LENGTH" });
+    expect(await run("renew", args)).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    const place = ["--chain-id", "1", "--contract", registry.contract];
+    const again = await run("new", [...args, "--keys", paths.paper], place);
+    expect(again).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+  });
+
+  it("writes keys only in encrypted form", async () => {
+    const paths = newPaths();
+    await make(paths, paths.paper);
+    const file = JSON.parse(await readFile(paths.paper, "utf8")) as Record<string, string>;
+    expect(Object.keys(file)).to.deep.equal(["format", "key", "salt", "nonce", "encrypted"]);
+    expect(file).to.include({ format: "keyroot-recovery-key-v1" });
+    expect(file["encrypted"]).to.have.lengthOf(2 * (32 + 16));
+  });
+});
