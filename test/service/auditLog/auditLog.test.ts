@@ -211,6 +211,32 @@ describeOnEachDatabase("audit log lists", (service) => {
   });
 });
 
+describe("IP addresses in the audit log", () => {
+  const service = serviceOnPostgres();
+  const silent = serviceOnPostgres({ recordAddresses: false });
+
+  it("are deleted after their own retention, and the entries remain", async () => {
+    const partner = await service.createPartner();
+    const before = await listAll(service, PARTNER_PATH, partner.jwt);
+    const [whole] = await ofOperator(service, { biz_id: partner.bizID });
+    expect(whole?.address).to.equal("127.0.0.1");
+    await service.context.auditLog.dropAddresses((whole?.at ?? 0) + 1);
+    const later = await service.createUser(partner);
+    const entries = await ofOperator(service, { biz_id: partner.bizID });
+    expect(entries.slice(-before.length).map(({ id, address }) => [id, address])).to.deep.equal(
+      before.map(({ id }) => [id, null]),
+    );
+    expect(entries[0]).to.include({ user_id: later.userID, address: "127.0.0.1" });
+  });
+
+  it("are not recorded if they are switched off", async () => {
+    await silent.createUser(await silent.createPartner());
+    const entries = await ofOperator(silent, {});
+    expect(entries).to.have.length(4);
+    expect(entries.map(({ address }) => address)).to.deep.equal([null, null, null, null]);
+  });
+});
+
 describe("a long audit log list", () => {
   const service = serviceOnPostgres();
   const TOTAL = 25_000;

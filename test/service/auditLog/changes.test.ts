@@ -317,6 +317,13 @@ function testRecords(service: TestService): void {
         await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
         await transaction.execute(sql`delete from audit_entries where at < 0`);
       });
+      for (const change of ["action = 'x'", "address = '192.0.2.9'", "address = null, at = 1"]) {
+        const changed = database().transaction(async (transaction) => {
+          await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
+          await transaction.execute(sql.raw(`update audit_entries set ${change}`));
+        });
+        expect(await changed.catch(() => "refused"), change).to.equal("refused");
+      }
       expect(
         await database()
           .execute(statements[1] ?? sql``)

@@ -52,6 +52,7 @@ export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databa
   /** Answers requests to publish. By default, nothing is published. */
   publish?: TestPublish;
   trustedProxies?: string[];
+  recordAddresses?: boolean;
   /** Gets the lines of the log. */
   log?: string[];
 }
@@ -99,7 +100,14 @@ export class TestService extends Caller {
 
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { rateLimits, trustedProxies = [], log, publish = publishNothing, ...changes } = options;
+    const {
+      rateLimits,
+      trustedProxies = [],
+      recordAddresses = true,
+      log,
+      publish = publishNothing,
+      ...changes
+    } = options;
     const context = makeContext({
       ...{ ...DEFAULTS, adminToken: ADMIN_TOKEN, webhookKeys: WEBHOOK_KEYS },
       webhooks: { resolve: resolveLocally },
@@ -111,7 +119,7 @@ export class TestService extends Caller {
     if (options.publish !== undefined || options.registry !== undefined) answerPublishRequests(context, publish);
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
     const logger = log && makeLogger("info", { write: (line: string) => void log.push(line) });
-    const app = await makeApp(context, { trustedProxies, observe, ...(logger && { logger }) });
+    const app = await makeApp(context, { trustedProxies, recordAddresses, observe, ...(logger && { logger }) });
     this.#running = { app, monitoring, context };
     this.url = await app.listen({ host: "127.0.0.1", port: 0 });
     this.monitoringUrl = await monitoring.listen({ host: "127.0.0.1", port: 0 });

@@ -14,6 +14,8 @@ export interface BaseAppOptions {
   logger?: FastifyBaseLogger | undefined;
   /** IP addresses and networks of proxies. The app ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
+  /** Whether the audit log records callers' IP addresses. Default: true. */
+  recordAddresses?: boolean;
   /**
    * Counts a request for the client's address, before any other work for the request.
    * @throws ServiceError RATE_LIMITED
@@ -38,6 +40,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
   const {
     logger,
     trustedProxies = [],
+    recordAddresses = true,
     countAddress,
     countRefused,
     countMalformed = () => false,
@@ -108,7 +111,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     countMalformed(addressOf({ ip: "", socket }));
     socket.destroy();
   });
-  decorateForLog(app);
+  decorateForLog(app, recordAddresses);
   app.addHook("onRequest", (request, reply, done) => {
     admit(request, reply);
     if (request.raw.httpVersion === "1.1" && request.headers.host === undefined)

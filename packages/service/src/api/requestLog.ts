@@ -5,6 +5,10 @@ import { ipOf } from "./limits/addressOf.ts";
 import type { App } from "./defineOperation.ts";
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** Whether the audit log records callers' IP addresses. */
+    recordAddresses: boolean;
+  }
   interface FastifyRequest {
     /** The request's caller. Null while the caller is unknown. */
     actor: Actor | null;
@@ -17,7 +21,8 @@ declare module "fastify" {
 }
 
 /** Adds the properties that the log line of a request contains. */
-export function decorateForLog(app: App): void {
+export function decorateForLog(app: App, recordAddresses: boolean): void {
+  app.decorate("recordAddresses", recordAddresses);
   app.decorateRequest("actor", null);
   app.decorateRequest("change", null);
   app.decorateRequest("changes", 0);
@@ -28,7 +33,7 @@ export function decorateForLog(app: App): void {
 export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
   return {
     requestID: request.id,
-    address: ipOf(request),
+    address: request.server.recordAddresses ? ipOf(request) : null,
     onChange: (change) => {
       request.change ??= change;
       request.changes++;

@@ -55,9 +55,9 @@ export type AuditCursor = z.output<typeof auditCursorSchema>;
 
 /** Maximum number of entries that a request reads per database. */
 const MAX_READ = 10_000;
-/** Maximum number of rows per DELETE statement. */
+/** Maximum number of rows per statement that deletes. */
 const DELETED_AT_ONCE = 5_000;
-/** Maximum number of DELETE statements per database and call. */
+/** Maximum number of such statements per database and call. */
 const MAX_STATEMENTS = 100;
 
 /** Reads the audit log of all databases and deletes expired entries. */
@@ -96,17 +96,27 @@ export class AuditLog {
    * Deletes entries older than `before` (milliseconds since 1970), oldest first, until `signal` aborts. Two replicas
    * can delete entries at the same time.
    */
-  async drop(before: number, signal?: AbortSignal): Promise<void> {
+  drop(before: number, signal?: AbortSignal): Promise<void> {
+    return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);
+  }
+
+  /** Deletes the IP addresses in entries older than `before`, as `drop` deletes entries. */
+  dropAddresses(before: number, signal?: AbortSignal): Promise<void> {
+    const isOld = sql`at < ${before}::bigint and address is not null`;
+    return this.#change(sql`update audit_entries set address = null`, isOld, signal);
+  }
+
+  async #change(change: SQL, isOld: SQL, signal?: AbortSignal): Promise<void> {
     for (const database of this.#databases.values())
       for (let i = 0; i < MAX_STATEMENTS && signal?.aborted !== true; i++) {
-        const deleted = await database.transaction(async (transaction) => {
-          // Without the `keyroot.audit_retention` setting, a trigger rejects the deletion.
+        const changed = await database.transaction(async (transaction) => {
+          // Without the `keyroot.audit_retention` setting, a trigger rejects the change.
           await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
-          return transaction.execute(sql`delete from audit_entries where position in (
-            select position from audit_entries where at < ${before}::bigint
+          return transaction.execute(sql`${change} where position in (
+            select position from audit_entries where ${isOld}
             order by at, position limit ${DELETED_AT_ONCE} for update skip locked) returning 1`);
         });
-        if (rowsOf(deleted).length < DELETED_AT_ONCE) break;
+        if (rowsOf(changed).length < DELETED_AT_ONCE) break;
       }
   }
 }

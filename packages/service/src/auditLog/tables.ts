@@ -1,4 +1,4 @@
-import { bigserial, index, jsonb, pgTable, text, uuid } from "../api/database/drizzle.ts";
+import { bigserial, index, isNotNull, jsonb, pgTable, text, uuid } from "../api/database/drizzle.ts";
 import type { Action, ChangeData } from "./recordChange.ts";
 import type { ActorKind } from "../api/base/author.ts";
 import { timestampMs } from "../api/database/columns.ts";
@@ -20,7 +20,7 @@ export const changeColumns = () => ({
 /**
  * The audit log, in every database. A trigger makes the table append-only. `actor_id` is the id of a person, a user or
  * a server's refresh token. `actor_token` is the refresh token behind a server's or user's access token. `address` is
- * the caller's IP address.
+ * the caller's IP address, or null after its own retention.
  */
 export const auditEntries = pgTable(
   "audit_entries",
@@ -37,6 +37,7 @@ export const auditEntries = pgTable(
   (table) => [
     index("audit_entries_by_time").on(table.at, table.position),
     index("audit_entries_of_partner").on(table.bizID, table.at, table.position),
+    index("audit_entries_with_address").on(table.at, table.position).where(isNotNull(table.address)),
     index("audit_entries_of_user").on(table.userID, table.at, table.position),
   ],
 );

@@ -10,10 +10,10 @@ export const createServerToken = command(
   async ({ bizID, name, serviceUrl }, host) => {
     const { adminClientOf, requireBizID } = await import("./adminCommands.ts");
     const admin = await adminClientOf(serviceUrl, host);
-    const { token: serverToken } = await admin.createServerToken(requireBizID(bizID), { name });
+    const { token: serverToken, token_id: tokenID } = await admin.createServerToken(requireBizID(bizID), { name });
     return {
-      json: { bizID, serverToken },
-      text: `${serverToken}\nStore the token as a secret of the partner's server. It never expires, and is not shown again.`,
+      json: { bizID, serverToken, tokenID },
+      text: `${serverToken}\nStore the token as a secret of the partner's server. It never expires, and is not shown again. Its id in lists is ${tokenID}.`,
     };
   },
 );

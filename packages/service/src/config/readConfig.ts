@@ -7,6 +7,7 @@ import { DATABASE_VARIABLES, PUBLISHER_VARIABLES, SERVICE_VARIABLES, SIGNER_VARI
 /** The configuration fields with numbers as environment variables. */
 const NUMBERS = new Set([
   ...["port", "monitoringPort", "connections", "shutdownDelay", "holdPeriod", "rateLimit", "auditDays"],
+  "addressDays",
   ...["registry.chainId", "chain.chainId", "chain.confirmations"],
 ]);
 /** The configuration fields with `true` or `false` as environment variables. */

@@ -82,6 +82,11 @@ export interface ServiceConfig {
   registry?: { contract: string; chainId: number } | undefined;
   /** Number of days for which audit log entries are kept. 0 keeps all entries. Default: 365. */
   auditDays?: number | undefined;
+  /**
+   * Number of days for which the audit log keeps callers' IP addresses, at most `auditDays`. 0 records no address. Default:
+   * 30.
+   */
+  addressDays?: number | undefined;
 }
 
 /** A complete, valid configuration. */
@@ -128,6 +133,7 @@ const schema = z.strictObject({
   webhookKeys: text().optional(),
   webhooksPrivate: flag(),
   auditDays: wholeNumber(0, 36_500).default(365),
+  addressDays: wholeNumber(0, 36_500).default(30),
   registry: z.strictObject(registryFields).optional(),
 }) satisfies z.ZodType<unknown, ServiceConfig>;
 

@@ -34,6 +34,7 @@ export const SERVICE_VARIABLES = {
   webhookKeys: "KEYROOT_WEBHOOK_KEYS",
   webhooksPrivate: "KEYROOT_WEBHOOK_PRIVATE",
   auditDays: "KEYROOT_AUDIT_DAYS",
+  addressDays: "KEYROOT_ADDRESS_DAYS",
   "registry.contract": "KEYROOT_CONTRACT",
   "registry.chainId": "KEYROOT_CHAIN_ID",
 } as const;

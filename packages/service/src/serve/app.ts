@@ -18,6 +18,8 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** IP addresses and networks of proxies. The service ignores the `X-Forwarded-For` header of other senders. */
   trustedProxies?: string[];
+  /** Whether the audit log records callers' IP addresses. Default: true. */
+  recordAddresses?: boolean;
   /** Adds hooks that observe every request. */
   observe?: (app: App) => void;
 }

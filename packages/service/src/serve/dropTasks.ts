@@ -6,7 +6,11 @@ const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Returns the tasks that delete old data. @param auditDays days for which the audit log is kept. 0 keeps all of it */
+/**
+ * Returns the tasks that delete old data.
+ * @param auditDays days for which the audit log is kept. 0 keeps all of it
+ * @param addressDays days for which the audit log keeps callers' IP addresses
+ */
 export function dropTasks(
   {
     refreshTokens,
@@ -18,7 +22,7 @@ export function dropTasks(
     webhookDeliveries,
     now,
   }: ServiceContext,
-  auditDays: number,
+  { auditDays, addressDays }: { auditDays: number; addressDays: number },
 ): RepeatedTask[] {
   const tasks: [name: string, intervalMs: number, run: RepeatedTask["run"]][] = [
     ["deleting sealed tokens", HOUR_MS, () => refreshTokens.dropSealed(now())],
@@ -28,6 +32,8 @@ export function dropTasks(
     ["deleting old events", HOUR_MS, () => webhookDeliveries.dropEvents(now() - EVENT_DAYS * DAY_MS)],
     ["deleting ended webhook secrets", HOUR_MS, () => webhookEndpoints.dropEnded(now())],
   ];
+  const dropAddresses = (signal: AbortSignal) => auditLog.dropAddresses(now() - addressDays * DAY_MS, signal);
+  tasks.push(["deleting old IP addresses in the audit log", 10 * MINUTE_MS, dropAddresses]);
   if (auditDays > 0) {
     const drop = (signal: AbortSignal) => auditLog.drop(now() - auditDays * DAY_MS, signal);
     tasks.push(["deleting old entries of the audit log", 10 * MINUTE_MS, drop]);

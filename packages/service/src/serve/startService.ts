@@ -107,7 +107,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   });
   const { webhookEndpoints, webhookDeliveries, publisher } = context;
   await webhookEndpoints.checkKeys();
-  for (const task of dropTasks(context, config.auditDays)) starting.defer(every(task, logger));
+  for (const task of dropTasks(context, config)) starting.defer(every(task, logger));
 
   // Monitoring closes after the API, so that /readyz can report that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
@@ -120,7 +120,10 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   });
   starting.defer(() => monitoring.app.close());
   if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
-  const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
+  const app = await makeApp(context, {
+    ...{ logger, trustedProxies, observe: monitoring.observe },
+    recordAddresses: config.addressDays > 0,
+  });
   starting.defer(() => app.close());
 
   const { monitoringPort } = config;

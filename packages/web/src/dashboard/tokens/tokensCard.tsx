@@ -171,6 +171,7 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
   );
 }
 
-export function serverTokenName({ name }: ServerToken): string {
-  return name ?? "Without a name";
+/** The token's name. Tokens without one differ by the beginning of the id, which is also shown when a token is created. */
+export function serverTokenName({ name, token_id }: ServerToken): string {
+  return name ?? `Without a name (${token_id.slice(0, 8)})`;
 }
