@@ -80,7 +80,7 @@ async function compare(): Promise<void> {
     ratios: [
       {
         what: `requests of the audit of ${SMALL_FILES.users.toLocaleString("en")} users in files of ${SMALL_FILES.usersPerFile}`,
-        value: smallFiles["requests"],
+        value: smallFiles.requests,
         atMost: 60,
       },
       ...files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {

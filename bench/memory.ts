@@ -9,15 +9,17 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { ANY_KEY } from "keyroot";
+import { ANY_KEY, oneEndpoint } from "keyroot";
+import { DEFAULT_LIMITS, RPC_LIMITS } from "keyroot/internal/transport";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { sampleRecords } from "../test/support/samples.ts";
 import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 import { verifyOnce } from "../test/support/verifier/verifyOnce.ts";
 
-/** The size limit for responses of endpoints and of file hosts, in bytes. This limit is the default for files. */
-const LIMIT = 2 ** 24;
+/** The size limits for responses of endpoints and of file hosts, in bytes. */
+const LIMITS = { rpc: RPC_LIMITS.maxBytes, file: DEFAULT_LIMITS.fileBytes } as const;
+type Kind = keyof typeof LIMITS;
 /** The number of measurements per response. The highest peak counts. */
 const RUNS = SMALL ? 1 : 3;
 /** The number of users in a valid file of just under 16 MiB. */
@@ -50,8 +52,8 @@ const SHAPES: Record<string, (i: number) => string> = {
   "one long string, outside Latin-1": () => "€".repeat(100),
 };
 
-/** Returns the body of a response. The body has at most LIMIT bytes, except for a compression bomb. */
-function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
+/** Returns the body of a response. The body has at most the kind's limit of bytes, except for a compression bomb. */
+function bodyOf(kind: Kind, shape: string, valid: MerkleFile): Buffer {
   if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
   if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));
   const isObject = shape.startsWith("one object");
@@ -60,22 +62,22 @@ function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
   const head =
     kind === "file" ? `{"merkle":{},"lookup":{},"values":${open}` : `{"jsonrpc":"2.0","id":1,"result":${open}`;
   if (shape === "short") return Buffer.from(`${head}${close}}`);
-  const body = Buffer.alloc(LIMIT, 0x20);
+  const body = Buffer.alloc(LIMITS[kind], 0x20);
   const item = SHAPES[shape] ?? (() => "");
   let end = body.write(isObject ? head.slice(0, -1) : head);
-  for (let i = 0; end < LIMIT - 4000; i++) end += body.write(item(i), end);
+  for (let i = 0; end < body.length - 4000; i++) end += body.write(item(i), end);
   end += body.write(isObject ? '"":0}}' : `${close}}`, end);
   return body.subarray(0, end);
 }
 
 /** Verifies a key with a server. Prints the error's code, and the peak of this process's memory in bytes. */
-async function verify(kind: string, url: string, userID: string): Promise<void> {
+async function verify(kind: Kind, url: string, userID: string): Promise<void> {
   const options = { rpc: url, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: url };
-  const limits = { rpcBytes: LIMIT, fileBytes: LIMIT, timeoutMs: 120_000 };
-  const block = kind === "file" ? {} : { block: "finalized" as const };
+  const limits = { timeoutMs: 120_000 };
+  const trust = oneEndpoint(kind === "file" ? {} : { block: "finalized" });
   let code = "verified";
   try {
-    await verifyOnce(userID, { ...options, ...block, limits, expectedPublicKey: ANY_KEY });
+    await verifyOnce(userID, { ...options, trust, limits, expectedPublicKey: ANY_KEY });
   } catch (error) {
     ({ code } = error as { code: string });
   }
@@ -89,7 +91,7 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
  * Serves one hostile response, and verifies with this response in other processes.
  * @returns the highest peak in bytes
  */
-async function measure(kind: string, shape: string, valid: MerkleFile): Promise<{ code: string; peak: number }> {
+async function measure(kind: Kind, shape: string, valid: MerkleFile): Promise<{ code: string; peak: number }> {
   const { root } = valid.tree;
   const body = gzipSync(bodyOf(kind, shape, valid), { level: 1 });
   const answer = (result: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result });
@@ -118,21 +120,21 @@ async function measure(kind: string, shape: string, valid: MerkleFile): Promise<
 
 const [kind, url, userID = ""] = process.argv.slice(2).filter((word) => word !== "--small");
 if (kind !== undefined && url !== undefined) {
-  await verify(kind, url, userID);
+  await verify(kind as Kind, url, userID);
 } else {
   const valid = makeMerkleFile(sampleRecords(USERS));
   const shapes = SMALL ? ["nested arrays"] : [...Object.keys(SHAPES), "gzip bomb: 1 GiB of white space"];
   const rows: { kind: string; shape: string; code: string; times: number }[] = [];
-  for (const kind of ["rpc", "file"]) {
+  for (const kind of ["rpc", "file"] as const) {
     progress(kind);
     const { peak: baseline } = await measure(kind, "short", valid);
     for (const shape of [...shapes, ...(kind === "file" ? ["a valid file"] : [])]) {
       const { code, peak } = await measure(kind, shape, valid);
-      rows.push({ kind, shape, code, times: Math.max(0, Math.round(((peak - baseline) / LIMIT) * 10) / 10) });
+      rows.push({ kind, shape, code, times: Math.max(0, Math.round(((peak - baseline) / LIMITS.file) * 10) / 10) });
     }
   }
   const highest = Math.max(...rows.map(({ times }) => times));
-  const what = `the peak of resident memory above that with a short answer, in multiples of the limit of ${LIMIT / 2 ** 20} MiB`;
+  const what = `the peak of resident memory above that with a short answer, in multiples of the limit for files of ${LIMITS.file / 2 ** 20} MiB`;
   report({
     figures: { answers: { what: `${what}; gzipped over HTTP`, rows } },
     ratios: [{ what: `hostile answers: ${what}`, value: highest, atMost: HIGHEST }],

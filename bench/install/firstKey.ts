@@ -60,8 +60,8 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), '{ "type": "module", "private": true }');
   const program = `
-    import { ANY_KEY, createVerifier } from "keyroot";
-    const verifier = createVerifier(${JSON.stringify({ rpc, chainId, contract, merkleUrl })});
+    import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+    const verifier = createVerifier({ ...${JSON.stringify({ rpc, chainId, contract, merkleUrl })}, trust: oneEndpoint() });
     await verifier.verify(${JSON.stringify(records[0]?.userID)}, { expectedPublicKey: ANY_KEY });`;
   writeFileSync(join(app, "verify.js"), program);
   const run = promisify(execFile);

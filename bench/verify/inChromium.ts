@@ -11,12 +11,13 @@ const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
 /** The code that verifies in the page. The benchmark bundles the code's modules as an app does. */
-const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
+const SCRIPTS: Record<BrowserWay, (module: string, index: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
   proof: (module) => `import { verifyMerkleProof } from ${module};
     export default ({ userID, root }, bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") });`,
-  bundle: (module) => `import { verifyBundle } from ${module};
+  bundle: (module, index) => `import { verifyBundle } from ${module};
+    import { pinnedBlock } from ${index};
     export default ({ userID, contract, codeHash, pinned }, bytes) =>
       verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: Symbol.for("keyroot.ANY_KEY"), trust: pinnedBlock(pinned) });`,
 };
@@ -68,9 +69,11 @@ export async function measureInChromium({ library, folders, coldRuns, totalMs }:
 }
 
 async function bundle(way: BrowserWay, library: string): Promise<string> {
-  const module = JSON.stringify(`${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`);
+  const [module = "", index = ""] = [MODULES[way], "index"].map((name) =>
+    JSON.stringify(`${library}/${name}${library.endsWith("src") ? ".ts" : ".js"}`),
+  );
   const built = await build({
-    stdin: { contents: SCRIPTS[way](module), resolveDir: library },
+    stdin: { contents: SCRIPTS[way](module, index), resolveDir: library },
     ...{ bundle: true, format: "esm", minify: true, target: "es2022", platform: "browser", write: false },
   });
   return built.outputFiles[0]?.text ?? "";

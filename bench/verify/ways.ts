@@ -1,4 +1,3 @@
-import { pinnedBlock } from "keyroot";
 import { ANY_KEY, type KeyRecord } from "keyroot/internal/identity";
 
 /** A user in a file, and the values that a verifier needs in addition to the file, proof or bundle. */
@@ -25,9 +24,9 @@ export type Way = keyof typeof WAYS;
 
 /** The library's module for each method, relative to the library's folder. */
 export const MODULES = {
-  file: "verifier/index",
-  path: "merkle/index",
-  proof: "merkle/index",
+  file: "internal/verifier",
+  path: "merkle",
+  proof: "merkle",
   bundle: "bundle",
 } as const;
 
@@ -41,13 +40,16 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
   if (way === "treeHashes") return loadTreeHashes(root);
   if (way === "firstClients") return loadFirstClients(sample);
-  const path = `${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`;
+  const pathOf = (module: string) => `${library}/${module}${library.endsWith("src") ? ".ts" : ".js"}`;
+  const path = pathOf(MODULES[way]);
   if (way === "file") {
     const { verifyFile } = (await import(path)) as typeof import("keyroot/internal/verifier");
     return (bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: ANY_KEY }, root, bytes);
   }
   if (way === "bundle") {
     const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
+    // The choice of trust must come from the same copy of the library.
+    const { pinnedBlock } = (await import(pathOf("index"))) as typeof import("keyroot");
     return (bytes) =>
       verifyBundle(bytes, {
         userID,
@@ -58,7 +60,7 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
         trust: pinnedBlock(pinned),
       });
   }
-  const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/internal/merkle");
+  const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/merkle");
   if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY });
   let parsed: unknown;
   return (bytes) => {

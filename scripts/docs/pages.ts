@@ -39,6 +39,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...[
       "publishing",
       "signers",
+      "file-hosts",
       "costs",
       "choosing-a-chain",
       "nodes",

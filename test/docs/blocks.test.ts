@@ -326,14 +326,14 @@ describe("code blocks of the pages", () => {
     expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
   });
 
-  it("write compressed copies, as publishing.md shows", async () => {
-    const page = await blocks("docs/publishing.md", ["/var/www/merkle", stack.filesDir]);
+  it("write compressed copies, as file-hosts.md shows", async () => {
+    const page = await blocks("docs/file-hosts.md", ["/var/www/merkle", stack.filesDir]);
     await shell("keyroot sample-users --count 2 > users.jsonl");
     await follow(page.filter(({ text }) => text.includes("--brotli")));
     const files = await readdir(stack.filesDir);
     expect(files.some((name) => name.endsWith(".json.br"))).to.equal(true);
     // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
-    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/publishing.md")), "caddyfile");
+    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/file-hosts.md")), "caddyfile");
     const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);

@@ -15,11 +15,13 @@ const run = (code: string) =>
 
 describe("docs/key-types.md", () => {
   it("has programs that print what the page says", () => {
-    const printed = blocks.filter((code) => !code.includes("@hpke/core")).map(run);
+    const printed = blocks.filter((code) => !/@hpke\/core|@keyroot\/client/.test(code)).map(run);
     expect(printed).to.deep.equal(["", "true\n", "32\n"]);
   });
 
-  it("has one program that needs another package", () => {
+  it("has one program that needs another package, and one that needs a service", () => {
     expect(blocks.filter((code) => code.includes("@hpke/core"))).to.have.length(1);
+    // test/service/stack/keyTypes.test.ts registers such a key at a running service.
+    expect(blocks.filter((code) => code.includes("@keyroot/client"))).to.have.length(1);
   });
 });

@@ -280,7 +280,8 @@ const OPERATOR_STEPS: Steps = {
   },
   "the operators people": async (page) => {
     await follow(page, "People");
-    await sees(page, "not used since");
+    // The person confirmed the publication with the passkey.
+    await sees(page, "last used");
   },
 };
 

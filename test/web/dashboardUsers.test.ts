@@ -64,7 +64,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await dialog.getByLabel("User id", { exact: true }).fill(users[0]?.hex ?? "");
     await dialog.getByLabel("Ireland (eu-west-1)").check();
     await click(page, "Create");
-    await sees(page, "This user id is already in use");
+    await sees(page, "You have already created this user in the region us-west-2");
     expect(await dialog.getByLabel("User id", { exact: true }).inputValue()).to.equal(users[0]?.hex);
     await dialog.getByLabel("User id", { exact: true }).fill("7".repeat(40));
     await click(page, "Create");

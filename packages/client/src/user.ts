@@ -3,8 +3,7 @@ export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./err
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type { ConflictingKey, KeyProgress, ShadowUser, UserPublicKey, UserRecord } from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
-export type { KeyPair } from "keyroot/internal/identity";
-export type { PossessionStatement } from "keyroot/internal/identity";
+export type { KeyPair, OwnKey, PossessionStatement, PrivateKey, WebCryptoKey } from "keyroot/internal/identity";
 export type { Region } from "keyroot/internal/formats";
 export type { ExternalKey, PossessionOptions } from "./user/possessionOptions.ts";
 export { UserClient, type UserClientOptions } from "./user/userClient.ts";

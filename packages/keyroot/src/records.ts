@@ -3,7 +3,7 @@ export { deriveUserID } from "./identity/deriveUserID.ts";
 export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
 export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./identity/newPublicKey.ts";
-export { responseOf } from "./identity/possession.ts";
+export { possessionTranscript, responseOf } from "./identity/possession/statement.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
 export type { KeyRecord } from "./identity/serializedRecord.ts";
 export { serializeKeyRecord } from "./identity/serializeKeyRecord.ts";

@@ -83,7 +83,7 @@ describe("UserClient.register", () => {
     };
     await user.register({ publicKey: keys.publicKey, prove });
     expect(responses()).to.deep.equal([bytesToBase64(made.response)]);
-    expect(seen).to.deep.equal({ ...statement, ephemeralKey: made.ephemeralKey });
+    expect(seen).to.deep.equal({ ...statement, keyType: "curve41417", ephemeralKey: made.ephemeralKey });
   });
 
   it("rejects a challenge for another service, chain or contract", async () => {

@@ -13,14 +13,14 @@ import { type OpenPage, openPage, type Tab } from "../../support/browser/openPag
 
 /** An app that uses the packed library. `serverKeys` contains the keys that its server returns for the contacts. */
 const APP = `
-import { createVerifier } from "keyroot";
+import { createVerifier, oneEndpoint } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
 import { indexedDbStore } from "keyroot/store/indexeddb";
 
 Object.assign(globalThis, { violations: [], alarms: [], calls: 0, serverKeys: [], indexedDbStore });
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violations.push(effectiveDirective));
 globalThis.start = async (verifier, { database, ...options }) => {
-  globalThis.watch = await createVerifier(verifier).watch({
+  globalThis.watch = await createVerifier({ ...verifier, trust: oneEndpoint() }).watch({
     ...options,
     contacts: () => {
       calls++;

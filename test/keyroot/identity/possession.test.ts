@@ -8,12 +8,14 @@ import { generateKeyPair } from "keyroot/internal/identity";
 import {
   checkKeyPair,
   makeChallenge,
+  provePossession,
+} from "../../../packages/keyroot/src/identity/possession/curve41417.ts";
+import {
   type PossessionStatement,
   possessionTranscript,
-  provePossession,
   responseOf,
   serviceNameOf,
-} from "../../../packages/keyroot/src/identity/possession.ts";
+} from "../../../packages/keyroot/src/identity/possession/statement.ts";
 import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { codeOf } from "../../support/refusalOf.ts";

@@ -80,7 +80,7 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_HOLD_PERIOD: "60", KEYROOT_SHUTDOWN_DELAY: "5", KEYROOT_HOLD_ON_CONFLICT: "true" },
         ...{ KEYROOT_EXPLORER_URL: "https://explorer.test/", KEYROOT_BLOCK_EXPLORER_URL: "https://chain.test/" },
         ...{ KEYROOT_AUDIT_DAYS: "400", KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOK_PRIVATE: "true" },
-        ...{ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: "11155111" },
+        ...{ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: "11155111", KEYROOT_KEY_TYPE: "p256" },
       };
       expect(readConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
@@ -90,7 +90,7 @@ describe("the service's configuration", () => {
         ...{ databaseFolder: ".keyroot/database", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
         ...{ rateLimit: 3, monitoringPort: 9, trustedProxies: ["10.0.0.1"], logLevel: "warn", auditDays: 400 },
         ...{ holdPeriod: 60, shutdownDelay: 5, holdOnConflict: true },
-        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true },
+        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, keyType: "p256" },
         registry: { contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111 },
       });
     });
@@ -221,12 +221,18 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_LOG_LEVEL: "warn", KEYROOT_HOLD_ON_CONFLICT: "true", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_MAX_COST_PER_DAY: "1", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_SECOND_RPC_URL: "https://b.test", KEYROOT_FILES: "s3://keys-{region}/files" },
-        KEYROOT_MAX_PRIORITY_FEE: "30",
+        ...{ KEYROOT_MAX_PRIORITY_FEE: "30", KEYROOT_KEY_TYPE: "x25519" },
       };
       expect(readPublisherConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
         regionUrls: { "us-west-2": "postgres://west/db", "eu-west-1": "postgres://east/db" },
-        ...{ databaseFolder: ".keyroot/database", connections: 2, logLevel: "warn", holdOnConflict: true },
+        ...{
+          databaseFolder: ".keyroot/database",
+          connections: 2,
+          logLevel: "warn",
+          holdOnConflict: true,
+          keyType: "x25519",
+        },
         chain: {
           ...{ rpcUrl: "https://rpc.test", secondRpcUrl: "https://b.test", contract: CHAIN.KEYROOT_CONTRACT },
           ...{ chainId: 11155111, allowHttp: true, confirmations: 4 },

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { provePossession } from "../../../packages/keyroot/src/identity/possession.ts";
+import { provePossession } from "../../../packages/keyroot/src/identity/possession/curve41417.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf, statementOf } from "../../support/service/answerChallenge.ts";
 import { AppSession, FALSE_REGISTRATIONS } from "../../support/service/falseRegistrations.ts";

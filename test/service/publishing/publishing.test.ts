@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { curve41417 } from "../../../packages/keyroot/src/identity/keyTypes/curve41417.ts";
 import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
@@ -441,7 +442,9 @@ describeOnBoth("the service's publisher", (startChain) => {
       };
       const { timestamp } = (await fresh.call("eth_getBlockByNumber", ["latest", false])) as { timestamp: string };
       const checkAt = (now: number) =>
-        new RootCheck({ registries: [registry], stores, chainId: 1, confirmations: 1, now: () => now }).finalBlock();
+        new RootCheck({
+          ...{ registries: [registry], stores, chainId: 1, confirmations: 1, keyType: curve41417, now: () => now },
+        }).finalBlock();
       expect(await failure(checkAt(Number(timestamp) * 1000 - 121_000))).to.include({ code: "FUTURE_BLOCK" });
       expect(await checkAt(Number(timestamp) * 1000 - 119_000)).to.be.a("number");
     });

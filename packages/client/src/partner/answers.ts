@@ -37,7 +37,7 @@ import type {
 } from "../shared/operations.ts";
 import { isObject } from "keyroot/internal/input";
 import type { ServiceError } from "../errors.ts";
-import type { Region } from "keyroot/internal/formats";
+import type { KeyType, Region } from "keyroot/internal/formats";
 import type { UserID } from "keyroot/internal/formats";
 import { toServiceError } from "../shared/problem.ts";
 
@@ -83,13 +83,15 @@ const keyEvent = object<KeyEvent>({
   at: count,
   after_withdrawal: boolean,
 });
-export const keyOfUser = withValidKey(
-  object<KeyOfUser>({
-    ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
-    // The service currently stores 100 events. A newer service may store more events.
-    events: list(keyEvent, 1000),
-  }),
-);
+export const keyOfUser = (keyType: KeyType) =>
+  withValidKey(
+    object<KeyOfUser>({
+      ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
+      // The service currently stores 100 events. A newer service may store more events.
+      events: list(keyEvent, 1000),
+    }),
+    keyType,
+  );
 
 const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
 export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });

@@ -11,6 +11,7 @@ import type {
   PartnerUser,
   RefreshToken,
   ServerToken,
+  UserPublicKey,
 } from "../shared/operations.ts";
 import {
   type CallOptions,
@@ -23,10 +24,10 @@ import {
   toUserID,
 } from "../shared/options.ts";
 import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
+import { bytesToBase64 } from "keyroot/internal/bytes";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
-import type { Region } from "keyroot/internal/formats";
-import { userIDToHex } from "keyroot/internal/formats";
+import { checkPublicKey, keyIDOf, type KeyType, type Region, userIDToHex } from "keyroot/internal/formats";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";
 import {
   createdToken,
@@ -122,6 +123,7 @@ export class PartnerClient {
   /** The operations for the partner's webhook endpoints. */
   readonly webhooks: PartnerWebhooks;
   readonly #operations: OperationClient;
+  readonly #keyType: KeyType;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
@@ -130,6 +132,7 @@ export class PartnerClient {
     );
     const checked = checkClientOptions(options, "serverToken");
     const serverToken = checkRefreshToken("serverToken", options.serverToken, "krs_");
+    this.#keyType = checked.keyType;
     this.#operations = new OperationClient(sessionOf(checked, serverToken));
     this.webhooks = new PartnerWebhooks(this.#operations);
   }
@@ -239,7 +242,23 @@ export class PartnerClient {
   /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const { id, body } = userOf(userID);
-    return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, about({ user_id: id }, keyOfUser), options);
+    const check = about({ user_id: id }, keyOfUser(this.#keyType));
+    return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, check, options);
+  }
+
+  /**
+   * Registers the hash of a user's document, in a registry with the key type `document`. The partner authorizes it, because
+   * a hash cannot prove possession. A user has only one key. Repeating the call with the same hash has no effect. The
+   * service rejects a different hash with PUBLIC_KEY_REGISTERED.
+   * @param hash the SHA-256 of the document, 32 bytes
+   * @throws ArgumentError as `checkPublicKey`
+   */
+  async registerDocument(userID: string, hash: Uint8Array, options: CallOptions = {}): Promise<UserPublicKey> {
+    checkPublicKey(hash, this.#keyType);
+    const { id, body } = userOf(userID);
+    const key = { public_key: bytesToBase64(hash), key_id: bytesToBase64(keyIDOf(hash, this.#keyType)) };
+    const check = about({ user_id: id, ...key }, userPublicKey(this.#keyType));
+    return this.#operations.call("/v1/authdBizSrv/publicKeys/register", { ...body, ...key }, check, options);
   }
 
   /**
@@ -262,7 +281,7 @@ export class PartnerClient {
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const check = about({ user_id: id, key_id: keyID }, userPublicKey);
+    const check = about({ user_id: id, key_id: keyID }, userPublicKey(this.#keyType));
     await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, check, options);
   }
 

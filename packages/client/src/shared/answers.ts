@@ -1,6 +1,6 @@
 import { TransportError } from "../errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/formats";
-import { checkKeyRecord } from "keyroot/internal/formats";
+import { checkKeyRecord, type KeyType } from "keyroot/internal/formats";
 import { REGIONS } from "keyroot/internal/formats";
 import { USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
@@ -147,16 +147,17 @@ interface KeyOrNone {
 /**
  * Checks the public key and the key's id in a response. A response with the state `unregistered` must not contain a
  * key.
+ * @param keyType the type of the registry's keys
  */
 // @__NO_SIDE_EFFECTS__
-export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
+export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyType): Check<T> {
   return (where, value) => {
     const answer = check(where, value);
     const { user_id: userID, state, public_key: pubKey = "", key_id: keyID = "" } = answer;
     if (state === "unregistered" && pubKey + keyID === "") return answer;
     try {
       if (state === "unregistered") throw new Error("the user is unregistered.");
-      checkKeyRecord({ userID, pubKey, keyID });
+      checkKeyRecord({ userID, pubKey, keyID }, keyType);
     } catch (cause) {
       const message = `The service's response has an invalid public key: ${(cause as Error).message}`;
       throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
@@ -166,7 +167,8 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
 }
 
 /** Checks a user's key in a response. */
-export const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
+export const userPublicKey = (keyType: KeyType) =>
+  withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }), keyType);
 
 /**
  * The response fields that identify a user, region, key, token or endpoint. The values are the names for error

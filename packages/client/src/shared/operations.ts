@@ -58,7 +58,7 @@ export interface ErasedUser {
 
 /** A conflicting key. */
 export interface ConflictingKey {
-  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
   public_key: string;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
@@ -70,11 +70,11 @@ export interface ConflictingKey {
 
 /** A user's own record. It has a key unless its state is `unregistered`. */
 export interface UserRecord extends ShadowUser, KeyProgress {
-  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
   public_key?: string | undefined;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
   /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
@@ -85,11 +85,11 @@ export interface UserRecord extends ShadowUser, KeyProgress {
 export interface UserPublicKey extends KeyProgress {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
   public_key: string;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
-  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
   possession: "proven" | "unproven";
   state: "pending" | "submitted" | "published";
 }
@@ -109,11 +109,11 @@ export interface KeyEvent {
 export interface KeyOfUser extends KeyProgress {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
   public_key?: string | undefined;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
   /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
@@ -393,6 +393,7 @@ interface Operations {
       user_id: UserID;
       state: "unregistered" | "pending" | "submitted" | "published";
       challenge?: string | undefined;
+      key_type?: string | undefined;
       ephemeral_key?: string | undefined;
       expires?: number | undefined;
       service?: string | undefined;
@@ -410,6 +411,10 @@ interface Operations {
   };
   "/v1/authdUser/record/get": { body: Record<string, never>; answer: UserRecord };
   "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserPublicKey };
+  "/v1/authdBizSrv/publicKeys/register": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; public_key: string; key_id: string };
+    answer: UserPublicKey;
+  };
   "/v1/authdBizSrv/publicKeys/get": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
     answer: KeyOfUser;

@@ -1,7 +1,15 @@
 import { bytesToHex } from "keyroot/internal/bytes";
 import { randomBytes } from "keyroot/internal/bytes";
 import { ArgumentError } from "../errors.ts";
-import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "keyroot/internal/formats";
+import {
+  checkKeyType,
+  curve41417,
+  type KeyType,
+  parseUserID,
+  type UserID,
+  userIDFromHex,
+  userIDToHex,
+} from "keyroot/internal/formats";
 import { describeValue } from "keyroot/internal/input";
 import {
   checkNames,
@@ -32,6 +40,8 @@ export interface ConnectionOptions {
 export interface ClientOptions extends ConnectionOptions {
   /** The partner's business identifier (docs/specification.md, "Business identifier"). */
   bizID: string;
+  /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
@@ -49,6 +59,7 @@ export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" 
 }
 
 export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizID"> {
+  keyType: KeyType;
   now: () => number;
 }
 
@@ -65,15 +76,15 @@ export function checkClientOptions<T extends ClientOptions>(
   ...names: (keyof T & string)[]
 ): CheckedOptions {
   checkObject("The client's options", options, "an object with serviceUrl, bizID and a refresh token");
-  const { bizID, now = Date.now } = checkNames("The client's options", options, [
-    ...CONNECTION,
-    "bizID",
-    "now",
-    ...names,
-  ]);
+  const {
+    bizID,
+    keyType = curve41417,
+    now = Date.now,
+  } = checkNames("The client's options", options, [...CONNECTION, ...["bizID", "keyType", "now"], ...names]);
   return {
     ...checkConnection(options),
     bizID: checkBizID("The bizID option", bizID),
+    keyType: checkKeyType(keyType),
     now: checkFunction("The now option", now),
   };
 }

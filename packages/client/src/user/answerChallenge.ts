@@ -1,21 +1,51 @@
-import { checkSubject, count, text } from "../shared/answers.ts";
+import {
+  checkSubject,
+  count,
+  KEY_OR_NONE_FIELDS,
+  nullable,
+  object,
+  optional,
+  text,
+  userID,
+} from "../shared/answers.ts";
 import type { AnswerOf } from "../shared/operations.ts";
 import { checkChecksum } from "keyroot/internal/ethereum";
-import { TransportError } from "../errors.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
 import { base64 } from "keyroot/internal/bytes";
-import { checkNewPublicKey, type KeyPair } from "keyroot/internal/identity";
 import {
   checkKeyPair,
+  checkNewPublicKey,
+  checkPublicKey,
+  curve41417,
+  type KeyPair,
+  type KeyType,
   NONCE_BYTES,
+  type OwnKey,
   type PossessionStatement,
   provePossession,
-  RESPONSE_BYTES,
+  proveWithWebCrypto,
   serviceNameOf,
 } from "keyroot/internal/identity";
-import { invalidArgument } from "keyroot/internal/input";
+import { checkFunction, checkObject, invalidArgument } from "keyroot/internal/input";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possessionOptions.ts";
 
 // This file is loaded on demand. The curve arithmetic has 8 kB, and other operations do not use this arithmetic.
+
+/** Checks the service's challenge. */
+export const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
+  ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
+  ...{
+    challenge: optional(text()),
+    key_type: optional(text()),
+    ephemeral_key: optional(text()),
+    expires: optional(count),
+  },
+  ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
+});
+
+/** The sizes of responses in bytes: of a MAC, and of signatures in the fixed form and in the DER form. */
+const MAC_BYTES = 32;
+const SIGNATURE_BYTES = { least: 8, most: 72 };
 
 /**
  * Computes the response to the service's challenge. The challenge must name the service, chain and contract in the
@@ -26,48 +56,60 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
  */
 export async function answerChallenge(
   challenge: AnswerOf<"/v1/authdUser/publicKey/challenge">,
-  key: KeyPair | ExternalKey,
+  key: OwnKey | ExternalKey,
   expected: CheckedPossession,
 ): Promise<PossessionAnswer | undefined> {
-  const { registry } = expected;
+  const { registry, keyType } = expected;
   if (registry) checkChecksum(registry.contract);
-  const { user_id: userID } = challenge;
-  if (expected.userID !== undefined) checkSubject("user", expected.userID, userID);
+  const { user_id: user } = challenge;
+  if (expected.userID !== undefined) checkSubject("user", expected.userID, user);
   if (challenge.state !== "unregistered") return undefined;
+  // A service without the field has keys of the default type.
+  compare("keyType", keyType.name, challenge.key_type ?? "curve41417");
   const statement: PossessionStatement = {
+    keyType: keyType.name,
     service: serviceNameOf(expected.serviceUrl),
     registry,
-    userID,
+    userID: user,
     publicKey: key.publicKey,
     nonce: readBytes("answer.challenge", challenge.challenge, NONCE_BYTES),
-    ephemeralKey: readBytes("answer.ephemeral_key", challenge.ephemeral_key),
+    ephemeralKey:
+      keyType.possession === "shared secret"
+        ? readBytes("answer.ephemeral_key", challenge.ephemeral_key, keyType.length)
+        : new Uint8Array(),
     expires: count("answer.expires", challenge.expires),
   };
   compare("service", statement.service, challenge.service);
   compare("chainId", statement.registry?.chainId ?? null, challenge.chain_id);
   compare("contract", statement.registry?.contract.toLowerCase() ?? null, challenge.contract?.toLowerCase() ?? null);
   try {
-    checkNewPublicKey(statement.ephemeralKey);
+    if (keyType.name === curve41417.name) checkNewPublicKey(statement.ephemeralKey);
+    else if (keyType.possession === "shared secret") keyType.check(statement.ephemeralKey);
   } catch (cause) {
     const message = `The service's ephemeral key is invalid: ${(cause as Error).message}`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
   }
-  let response: Uint8Array;
-  if ("prove" in key) {
-    response = await key.prove(statement);
-    if (!ArrayBuffer.isView(response) || response.length !== RESPONSE_BYTES)
-      throw invalidArgument("The result of prove", `${RESPONSE_BYTES} bytes`, response);
-  } else {
-    checkKeyPair(key);
-    response = provePossession(statement, key.privateKey);
-  }
+  const response = "prove" in key ? checkResponse(await key.prove(statement), keyType) : await prove(statement, key);
   return { challenge: base64.encode(statement.nonce), response: base64.encode(response) };
 }
 
-function readBytes(where: string, value: string | undefined, length?: number): Uint8Array {
+function prove(statement: PossessionStatement, key: OwnKey): Promise<Uint8Array> | Uint8Array {
+  if (statement.keyType !== curve41417.name) return proveWithWebCrypto(statement, key.privateKey);
+  checkKeyPair(key as KeyPair);
+  return provePossession(statement, key.privateKey as bigint);
+}
+
+function checkResponse(response: Uint8Array, { possession }: KeyType): Uint8Array {
+  const { least, most } = possession === "signature" ? SIGNATURE_BYTES : { least: MAC_BYTES, most: MAC_BYTES };
+  if (ArrayBuffer.isView(response) && response.length >= least && response.length <= most) return response;
+  const what = possession === "signature" ? `a signature of at most ${most} bytes` : `${MAC_BYTES} bytes`;
+  throw invalidArgument("The result of prove", what, response);
+}
+
+function readBytes(where: string, value: string | undefined, length: number): Uint8Array {
   const bytes = base64.decode(text()(where, value));
-  if (bytes && (length === undefined || bytes.length === length)) return bytes;
-  throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length ?? 105} bytes in base64.`);
+  if (bytes?.length === length) return bytes;
+  throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length} bytes in base64.`);
 }
 
 /**
@@ -78,4 +120,18 @@ function compare(field: string, own: string | number | null, stated: string | nu
   if (own === stated) return;
   const message = `The challenge has the ${field} ${String(stated)}, but the app's option is ${String(own)}. If the option is wrong, correct it. Otherwise, do not use this service.`;
   throw new TransportError("CHALLENGE_MISMATCH", message, { expected: own, actual: stated });
+}
+
+/**
+ * Checks the argument of `register`: a public key with the private key or with a function.
+ * @returns the public key
+ * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID. The error does not contain the private key.
+ */
+export function checkKey(key: OwnKey | ExternalKey, keyType: KeyType): Uint8Array {
+  checkObject("The key", key, "an object with publicKey, and privateKey or prove");
+  checkPublicKey(key.publicKey, keyType);
+  if ("prove" in key) checkFunction("The key's prove field", key.prove);
+  else if (keyType.name === "curve41417" && typeof key.privateKey !== "bigint")
+    throw new ArgumentError("ARGUMENT_INVALID", "The key must have a bigint privateKey or a function prove.");
+  return key.publicKey;
 }

@@ -1,11 +1,10 @@
 import { type CheckedOptions, type ClientOptions } from "../shared/options.ts";
 import { ArgumentError } from "../errors.ts";
 import { ADDRESS } from "keyroot/internal/formats";
-import type { KeyPair } from "keyroot/internal/identity";
 import type { PossessionStatement } from "keyroot/internal/identity";
-import { checkPublicKey } from "keyroot/internal/formats";
+import type { KeyType } from "keyroot/internal/formats";
 import { type UserID, parseUserID } from "keyroot/internal/formats";
-import { checkChainId, checkFunction, checkObject, checkText } from "keyroot/internal/input";
+import { checkChainId, checkText } from "keyroot/internal/input";
 import { checkUrl } from "keyroot/internal/transport";
 
 /**
@@ -32,15 +31,17 @@ export const POSSESSION: (keyof PossessionOptions)[] = ["service", "chainId", "c
 export interface CheckedPossession extends Pick<PossessionStatement, "registry"> {
   serviceUrl: string;
   userID: UserID | undefined;
+  keyType: KeyType;
 }
 
 /** A public key with a private key that the app cannot read, such as a private key in secure hardware. */
 export interface ExternalKey {
-  /** The public key, 105 bytes. */
+  /** The public key, of the registry's type. */
   publicKey: Uint8Array;
   /**
-   * Computes the response to a challenge, 32 bytes. The library has already checked the ephemeral key in the statement.
-   * If the hardware computes the shared point, pass this point to `responseOf` of `keyroot/identity`.
+   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. If the
+   * hardware computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`. If it signs,
+   * return its signature of `possessionTranscript(statement)`: for P-256 in the DER form or as r and s, 64 bytes.
    */
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }
@@ -50,11 +51,12 @@ export interface PossessionAnswer {
   response: string;
 }
 
-export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl }: CheckedOptions) {
+export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl, keyType }: CheckedOptions) {
   const { service = serviceUrl, chainId, contract, userID } = options;
   if ((chainId === undefined) !== (contract === undefined))
     throw new ArgumentError("ARGUMENT_INVALID", "Set both of the options chainId and contract, or neither.");
   return {
+    keyType,
     serviceUrl: checkUrl("service", service),
     userID: userID === undefined ? undefined : parseUserID(userID),
     registry:
@@ -65,18 +67,4 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
             contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
           },
   } satisfies CheckedPossession;
-}
-
-/**
- * Checks the argument of `register`: a public key with the private key or with a function.
- * @returns the public key, 105 bytes
- * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID. The error does not contain the private key.
- */
-export function checkKey(key: KeyPair | ExternalKey): Uint8Array {
-  checkObject("The key", key, "an object with publicKey, and privateKey or prove");
-  checkPublicKey(key.publicKey);
-  if ("prove" in key) checkFunction("The key's prove field", key.prove);
-  else if (typeof key.privateKey !== "bigint")
-    throw new ArgumentError("ARGUMENT_INVALID", "The key must have a bigint privateKey or a function prove.");
-  return key.publicKey;
 }

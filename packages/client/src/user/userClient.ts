@@ -1,16 +1,11 @@
 import {
   about,
   conflictingKeys,
-  count,
   discardedKey,
   KEY_FIELDS,
   KEY_OR_NONE_FIELDS,
-  nullable,
   object,
-  optional,
-  text,
   USER_FIELDS,
-  userID,
   userPublicKey,
   withValidKey,
 } from "../shared/answers.ts";
@@ -19,12 +14,11 @@ import type { AnswerOf, UserPublicKey, UserRecord } from "../shared/operations.t
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
-import type { KeyPair } from "keyroot/internal/identity";
-import { keyIDOf } from "keyroot/internal/formats";
+import type { OwnKey } from "keyroot/internal/identity";
+import { keyIDOf, type KeyType } from "keyroot/internal/formats";
 import { parseUserID, type UserID } from "keyroot/internal/formats";
 import { checkFunction, checkObject, checkText } from "keyroot/internal/input";
 import {
-  checkKey,
   type CheckedPossession,
   checkPossession,
   type ExternalKey,
@@ -38,18 +32,9 @@ export interface UserClientOptions extends ClientOptions, PossessionOptions {
   refreshToken: string;
 }
 
-const userRecord = withValidKey(
-  object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys }),
-);
-const registeredKey = withValidKey(
-  object<AnswerOf<"/v1/authdUser/publicKey/register">>({
-    ...{ ...USER_FIELDS, ...KEY_FIELDS, conflicting_keys: conflictingKeys },
-  }),
-);
-const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
-  ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
-  ...{ challenge: optional(text()), ephemeral_key: optional(text()), expires: optional(count) },
-  ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
+const userRecord = object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys });
+const registeredKey = object<AnswerOf<"/v1/authdUser/publicKey/register">>({
+  ...{ ...USER_FIELDS, ...KEY_FIELDS, conflicting_keys: conflictingKeys },
 });
 
 /** A verifier of keys, such as the result of `createVerifier` of `keyroot`. */
@@ -83,10 +68,12 @@ interface KeyVerifier<Verified> {
 export class UserClient {
   readonly #operations: OperationClient;
   readonly #possession: CheckedPossession;
+  readonly #keyType: KeyType;
 
   /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
   constructor(options: UserClientOptions) {
     const checked = checkClientOptions(options, "refreshToken", ...POSSESSION);
+    this.#keyType = checked.keyType;
     this.#possession = checkPossession(options, checked);
     const refreshToken = checkRefreshToken("refreshToken", options.refreshToken, "kru_");
     this.#operations = new OperationClient(sessionOf(checked, refreshToken));
@@ -96,19 +83,24 @@ export class UserClient {
    * Registers the user's public key, and proves that the app has the private key. The client does not send the private
    * key. A user has only one key. Repeating the call with the same key has no effect. The service rejects a different
    * key with PUBLIC_KEY_REGISTERED.
-   * @param key the key pair, or the public key and a function that responds to the service's challenge
+   * @param key the key pair, or the public key and a function that responds to the service's challenge. The private key
+   * may be a `CryptoKey` that cannot be exported
    * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the challenge has a different
    * service, chain or contract than the options
    */
-  async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
-    const publicKey = checkKey(key);
-    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey)) };
+  async register(key: OwnKey | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
+    // The curve arithmetic is loaded on demand.
+    const { answerChallenge, checkKey, keyChallenge } = await import("./answerChallenge.ts");
+    const publicKey = checkKey(key, this.#keyType);
+    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
     const path = "/v1/authdUser/publicKey/challenge";
     const challenge = await this.#operations.call(path, fields, keyChallenge, options);
-    const { answerChallenge } = await import("./answerChallenge.ts");
     const answer = await answerChallenge(challenge, key, this.#possession);
     const body = { ...fields, ...answer };
-    const check = about({ user_id: this.#possession.userID, public_key: fields.public_key }, registeredKey);
+    const check = about(
+      { user_id: this.#possession.userID, public_key: fields.public_key },
+      withValidKey(registeredKey, this.#keyType),
+    );
     return this.#operations.call("/v1/authdUser/publicKey/register", body, check, options);
   }
 
@@ -126,7 +118,7 @@ export class UserClient {
 
   /** Returns the user's own record. */
   async record(options: CallOptions = {}): Promise<UserRecord> {
-    return this.#operations.call("/v1/authdUser/record/get", {}, userRecord, options);
+    return this.#operations.call("/v1/authdUser/record/get", {}, withValidKey(userRecord, this.#keyType), options);
   }
 
   /**
@@ -159,7 +151,7 @@ export class UserClient {
    */
   async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
     const user_id = parseUserID(userID);
-    const check = about({ user_id }, userPublicKey);
+    const check = about({ user_id }, userPublicKey(this.#keyType));
     return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);
   }
 }

@@ -45,21 +45,14 @@ export function decodeUtf8(bytes: Uint8Array): string {
 /** The number of bytes per call of `String.fromCharCode`. Engines limit the number of arguments, some to 65,535. */
 const CHUNK = 8192;
 
-/** Decodes UTF-8 on every platform. */
+/**
+ * Decodes UTF-8 on every platform, with `decodeURIComponent`, which accepts only well-formed UTF-8. Nearly every text is
+ * ASCII and remains as it is. Engines without a compiler search a text 20 times as fast as a loop reads bytes.
+ */
 export function portableDecodeUtf8(bytes: Uint8Array): string {
-  let text = "";
-  for (let start = 0; start < bytes.length; start += CHUNK) {
-    const chunk = bytes.subarray(start, start + CHUNK);
-    for (const byte of chunk) if (byte >= 128) return decodeAnyBytes(bytes);
-    text += String.fromCharCode.apply(undefined, chunk as unknown as number[]);
-  }
-  return text;
-}
-
-/** Decodes UTF-8 with `decodeURIComponent`, which accepts only well-formed UTF-8. */
-function decodeAnyBytes(bytes: Uint8Array): string {
-  let escaped = "";
-  for (const byte of bytes)
-    escaped += byte < 128 && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16)}`;
-  return decodeURIComponent(escaped);
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    binary += String.fromCharCode.apply(undefined, bytes.subarray(start, start + CHUNK) as unknown as number[]);
+  const escaped = binary.replace(/[%\x80-\xff]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  return escaped === binary ? binary : decodeURIComponent(escaped);
 }

@@ -5,6 +5,8 @@
  */
 export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
+export { curve41417 } from "../identity/keyTypes/curve41417.ts";
+export { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 export { checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
 export { REGIONS, type Region } from "../identity/region.ts";
 export { parseUserID, USER_ID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";

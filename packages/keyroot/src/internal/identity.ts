@@ -6,17 +6,19 @@ export type { KeyRecord } from "../identity/serializedRecord.ts";
 export { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 export { toKeyRecord } from "../identity/toKeyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "../identity/newPublicKey.ts";
+export { checkKeyPair, makeChallenge, provePossession } from "../identity/possession/curve41417.ts";
+export type { MadeChallenge } from "../identity/possession/method.ts";
+export type { OwnKey, PrivateKey, WebCryptoKey } from "../identity/possession/ownKey.ts";
+export { proveWithWebCrypto } from "../identity/possession/webCrypto.ts";
 export {
   type ChallengeRequest,
-  makeChallenge,
   NONCE_BYTES,
   type PossessionStatement,
   possessionTranscript,
-  provePossession,
   RESPONSE_BYTES,
   responseOf,
   serviceNameOf,
-} from "../identity/possession.ts";
+} from "../identity/possession/statement.ts";
 export { curve41417 } from "../identity/keyTypes/curve41417.ts";
 export type { KeyType, KeyTypeName } from "../identity/keyTypes/keyType.ts";
 export { KEY_ID_BYTES, checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
@@ -33,4 +35,3 @@ export {
 } from "../identity/userID.ts";
 export { USER_ID } from "../identity/userID.ts";
 export { packUserIDs, userIDToBytes } from "../identity/userIDBytes.ts";
-export { checkKeyPair } from "../identity/possession.ts";

@@ -1,1 +1,2 @@
 export { generateKeyOf, KEY_TYPE_NAMES, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";
+export { loadPossession } from "../identity/possession/loadPossession.ts";

@@ -82,7 +82,7 @@ export async function readAccounts(
   );
   const answered: UserToCheck[] = [];
   for (const first of known) {
-    const newer = hosted.find(({ user, nextRoot }) => user === first.user && nextRoot === undefined);
+    const [newer] = hosted.filter(({ user, nextRoot }) => user === first.user && nextRoot === undefined);
     const { user, slot, reading, nextRoot } = newer ?? first;
     const { answers, evidence } = reading;
     const { key, account, file } = slot;

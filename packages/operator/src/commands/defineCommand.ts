@@ -3,6 +3,7 @@
  * Hardhat plugin make their commands from the definitions. This file imports only types, so that the programs print
  * help quickly.
  */
+import type { KeyTypeName } from "keyroot/internal/identity";
 import type { Host, Outcome } from "./host.ts";
 
 /** The largest signed 32-bit integer. */
@@ -145,6 +146,12 @@ export const flag = (description: string, rest?: { variable?: string; excludes?:
   ({ kind: "flag", description, ...rest }) as const;
 /** The option `--json` of all commands that print a result. */
 export const json = flag("Print one JSON object instead of text");
+/** The type of the registry's keys. It is configuration, and never read from data. */
+export const keyType = text("type", "Type of the registry's public keys", {
+  choices: ["curve41417", "x25519", "ed25519", "p256", "document"] as const satisfies readonly KeyTypeName[],
+  default: "curve41417",
+  variable: "KEYROOT_KEY_TYPE",
+});
 
 /** The options of every command that reads a chain. */
 export const chainOptions = {

@@ -2,8 +2,7 @@
  * The options that several commands share. If neither an option of the chain nor its variable is set, the command uses
  * the running local stack.
  */
-import type { KeyTypeName } from "keyroot/internal/identity";
-import { chainOptions, flag, integer, text } from "./defineCommand.ts";
+import { chainOptions, flag, integer, keyType, text } from "./defineCommand.ts";
 
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
 /** The chain and the registry. */
@@ -84,14 +83,8 @@ export const statementFolder = text("dir", "Folder for your own statements. Your
 export const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 export const userIDForm = "User id: 32 characters of zBase32";
 
+export { keyType };
 /** User records, and their division into files. */
-const KEY_TYPES = ["curve41417", "x25519", "ed25519", "p256", "document"] as const satisfies readonly KeyTypeName[];
-/** The type of the registry's keys. It is configuration, and never read from data. */
-export const keyType = text("type", "Type of the registry's public keys", {
-  choices: KEY_TYPES,
-  default: "curve41417",
-  variable: "KEYROOT_KEY_TYPE",
-});
 export const recordFiles = {
   keyType,
   records: text(

@@ -45,7 +45,6 @@ export function addOperation(app: App, context: ApiContext, operation: Operation
     config: {
       specified,
       browsers: caller === "public" || caller === "user",
-      accessToken: caller === "partner" || caller === "user",
     },
     onRequest: async (request, reply) => {
       principals.set(request, await authenticate(operation, context, request, reply));
@@ -99,7 +98,5 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Whether the specification defines this operation. Undefined for routes that are not operations. */
     specified?: boolean;
-    /** Whether the route requires an access token. Default: false. */
-    accessToken?: boolean;
   }
 }

@@ -26,6 +26,7 @@ export async function authenticate(
   if (isForStaff(policy) && (caller === undefined || isFromPage(request)))
     return authenticateSession(policy, context, request, reply);
   if (caller === "operator") {
+    rateLimits.requireFewRefused(request, reply);
     authenticator.requireAdmin(request);
     request.actor = { kind: "operator" };
     await rateLimits.countCaller("operator", reply);
@@ -53,7 +54,10 @@ async function authenticateSession(
   reply: FastifyReply,
 ): Promise<AnyPrincipal> {
   requireOwnOrigin(context, request);
-  if (policy.callers.includes("visitor")) return undefined;
+  if (policy.callers.includes("visitor")) {
+    context.rateLimits.requireFewRefused(request, reply);
+    return undefined;
+  }
   const cookie = sessionCookieOf(request);
   const session = cookie === undefined ? undefined : await context.sessions.get(cookie, context.now());
   if (session === undefined) throw sessionRequired();

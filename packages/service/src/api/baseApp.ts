@@ -19,7 +19,7 @@ export interface BaseAppOptions {
    * @throws ServiceError RATE_LIMITED
    */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Counts a rejected request of an unknown caller. */
+  /** Counts a rejected request of an unknown caller. @throws ServiceError RATE_LIMITED, which replaces the reason */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
   /**
    * Counts a connection without a valid HTTP request for the client's address.
@@ -44,10 +44,20 @@ export function makeBaseApp(options: BaseAppOptions): App {
     seeAlso = "",
   } = options;
 
-  const sendProblem = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
-    const { status, code, retryAfter } = error;
+  /** Returns the error to send: RATE_LIMITED if too many requests from the address were rejected. */
+  const countedError = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): ServiceError => {
     // Fastify adds no decorators to a request with a malformed URL, so the request's `actor` is undefined.
-    if (!request.actor && status < 500 && status !== 429) countRefused?.(request, reply);
+    if (request.actor || error.status >= 500 || error.status === 429) return error;
+    try {
+      countRefused?.(request, reply);
+      return error;
+    } catch (overLimit) {
+      return toServiceError(overLimit);
+    }
+  };
+  const sendProblem = (reason: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = countedError(reason, request, reply);
+    const { status, code, retryAfter } = error;
     request.errorCode = code;
     if (status >= 500) request.log.error({ err: error, code, actor: request.actor }, "request failed");
     if (status === 401) reply.header("WWW-Authenticate", challengeFor(code));

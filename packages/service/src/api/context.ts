@@ -27,8 +27,6 @@ export interface TokenAuthenticator {
     now: number,
     suspendedToo: boolean,
   ): Promise<PrincipalOf<Kind>>;
-  /** Whether the request's access token was accepted at its last use and has not expired. Sends no query. */
-  isKnown(request: FastifyRequest, now: number): boolean;
   /** Rejects requests without the admin token. */
   requireAdmin(request: FastifyRequest): void;
 }

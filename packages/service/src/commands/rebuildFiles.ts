@@ -17,13 +17,15 @@ export const rebuildFiles = command(
     const { listed } = await import("./listed.ts");
     const { EXIT } = await import("@keyroot/operator/commands");
     const { plural } = await import("@keyroot/operator/shared");
-    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublisherConfig(process.env);
+    const { loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, keyType } = readPublisherConfig(process.env);
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
-    const result = await rebuild(databases, {
+    const stores = {
       "us-west-2": await openStore(chain.files["us-west-2"]),
       "eu-west-1": await openStore(chain.files["eu-west-1"]),
-    });
+    };
+    const result = await rebuild(databases, stores, await loadKeyType(keyType));
     const { files, missing, damaged, lost } = result;
     if (lost.length > 0) process.exitCode = EXIT.false;
     const lines = [

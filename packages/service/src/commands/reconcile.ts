@@ -17,10 +17,13 @@ export const reconcile = command(
       ]);
     const { EXIT } = await import("@keyroot/operator/commands");
     const { plural } = await import("@keyroot/operator/shared");
-    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublisherConfig(process.env);
+    const { loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, keyType } = readPublisherConfig(process.env);
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
-    const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined);
+    const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined, {
+      keyType: await loadKeyType(keyType),
+    });
     const result = await publisher.reconcile();
     const { roots, recorded, replaced, added, lost, unknownUsers, differences } = result;
     // The users of these roots could not be compared.

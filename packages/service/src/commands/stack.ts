@@ -1,5 +1,5 @@
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { command, integer, json } from "@keyroot/operator/definition";
+import { command, integer, json, keyType } from "@keyroot/operator/definition";
 
 /**
  * The `npx hardhat keyroot stack` command starts a chain, a registry, a file host and a simulated beacon endpoint on
@@ -16,10 +16,11 @@ export const stack = command(
         "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the command uses the next free port. 0 means any port",
         { min: 0, max: 65_535, default: 8545 },
       ),
+      keyType,
       json,
     },
   },
-  async ({ port, json }, { hre }: HardhatHost) => {
+  async ({ port, keyType, json }, { hre }: HardhatHost) => {
     const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { TEST_CHECKPOINT } = await import("@keyroot/operator/testing");
     const { stackPorts } = await import("../stack/stackPorts.ts");
@@ -27,7 +28,7 @@ export const stack = command(
     const stopped = untilStopped();
     const { chain, files, beacon, service: servicePort } = stackPorts(port);
     const ports = { chain, files, beacon, ...(hasDatabase() && { service: servicePort }) };
-    const running = await startStack(hre, { ports, announce: true });
+    const running = await startStack(hre, { ports, announce: true, keyType });
     try {
       const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = running;
       const outcome = { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, checkpoint: TEST_CHECKPOINT };

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import { nearestName } from "keyroot/internal/input";
 import { ArgumentError } from "../api/base/errors.ts";
 
@@ -38,6 +39,7 @@ export const databaseFields = {
 /** The fields that the service and its publisher share. */
 export const sharedFields = {
   ...databaseFields,
+  keyType: z.enum(KEY_TYPE_NAMES, `must be one of ${KEY_TYPE_NAMES.join(", ")}`).default("curve41417"),
   holdOnConflict: flag(),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { REGIONS, type Region } from "keyroot/internal/identity";
+import { type KeyTypeName, REGIONS, type Region } from "keyroot/internal/identity";
 import { isLoopback } from "keyroot/internal/transport";
 import { isLocalChain, MAX_TIMER_SECONDS, parseAmount } from "@keyroot/operator/shared";
 import type { CostLimits } from "@keyroot/operator/publisher";
@@ -28,6 +28,8 @@ export interface PublisherConfig {
   databaseFolder?: string | null | undefined;
   /** Maximum number of connections to each PostgreSQL database. Default: 10. */
   connections?: number | undefined;
+  /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
+  keyType?: KeyTypeName | undefined;
   /** Whether the publisher publishes a key with a conflicting key only after the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */

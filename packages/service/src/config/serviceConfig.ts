@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { Region } from "keyroot/internal/identity";
+import type { KeyTypeName, Region } from "keyroot/internal/identity";
 import { isLoopback } from "keyroot/internal/transport";
 import type { RateLimitOptions } from "../api/limits/rateLimits.ts";
 import {
@@ -58,6 +58,8 @@ export interface ServiceConfig {
   shutdownDelay?: number | undefined;
   /** Hold period: seconds between registration and publication. Default: 86,400. */
   holdPeriod?: number | undefined;
+  /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
+  keyType?: KeyTypeName | undefined;
   /** Whether the service publishes a key with a conflicting key only after the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. Default: 6000. */

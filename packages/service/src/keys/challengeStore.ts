@@ -11,13 +11,16 @@ export interface StoredChallenge {
   nonce: string;
   /** The public key for which the challenge was made, in base64. */
   pubKey: string;
-  /** SHA-256 of the only valid response, as 64 hex digits. */
-  responseHash: string;
+  /** SHA-256 of the only valid response, as 64 hex digits. Null if the response is a signature. */
+  responseHash: string | null;
   expires: number;
 }
 
-/** A challenge with the only valid response: 32 bytes. The database stores only a hash of the response. */
-export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array };
+/**
+ * A challenge with the only valid response: 32 bytes, or undefined if the response is a signature. The database stores only
+ * a hash of the response.
+ */
+export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 
 /** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
 const MAX_PER_USER = 3;
@@ -34,7 +37,7 @@ export class ChallengeStore {
   async add(region: Region, { response, ...unhashed }: NewChallenge): Promise<void> {
     const { userID, nonce } = possessionChallenges;
     const ofUser = eq(userID, unhashed.userID);
-    const challenge = { ...unhashed, responseHash: sha256Hex(response) };
+    const challenge = { ...unhashed, responseHash: response === undefined ? null : sha256Hex(response) };
     await this.#databases.regions[region].transaction(async (transaction) => {
       await transaction.insert(possessionChallenges).values(challenge);
       const surplus = transaction
@@ -47,17 +50,23 @@ export class ChallengeStore {
     });
   }
 
+  /** @returns undefined if the user has no such challenge */
+  async find(region: Region, userID: UserID, nonce: string): Promise<StoredChallenge | undefined> {
+    const [found] = await this.#databases.regions[region]
+      .select()
+      .from(possessionChallenges)
+      .where(ofUser(userID, nonce));
+    return found;
+  }
+
   /**
-   * Removes a challenge and returns the challenge. Each challenge can be answered only once.
+   * Removes a challenge. Each challenge can be answered only once.
    * @param transaction a transaction in the user's region
-   * @returns undefined if the user has no such challenge
+   * @returns whether the user had this challenge
    */
-  async take(transaction: Database, userID: UserID, nonce: string): Promise<StoredChallenge | undefined> {
-    const [taken] = await transaction
-      .delete(possessionChallenges)
-      .where(and(eq(possessionChallenges.nonce, nonce), eq(possessionChallenges.userID, userID)))
-      .returning();
-    return taken;
+  async take(transaction: Database, userID: UserID, nonce: string): Promise<boolean> {
+    const taken = await transaction.delete(possessionChallenges).where(ofUser(userID, nonce)).returning();
+    return taken.length > 0;
   }
 
   async dropExpired(now: number): Promise<void> {
@@ -66,7 +75,11 @@ export class ChallengeStore {
   }
 }
 
-/** Compares the hash of a response with the challenge's hash in constant time. @param response 32 bytes in base64 */
-export function hasResponse({ responseHash }: StoredChallenge, response: string): boolean {
+function ofUser(userID: UserID, nonce: string) {
+  return and(eq(possessionChallenges.nonce, nonce), eq(possessionChallenges.userID, userID));
+}
+
+/** Compares the hash of a response with a challenge's hash in constant time. @param response base64 */
+export function hasResponse(responseHash: string, response: string): boolean {
   return timingSafeEqual(Buffer.from(sha256Hex(base64ToBytes(response))), Buffer.from(responseHash));
 }

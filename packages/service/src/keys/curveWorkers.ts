@@ -3,8 +3,8 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ServiceError } from "@keyroot/client/internal";
 import { ArgumentError } from "keyroot/internal/errors";
-import type { ChallengeRequest } from "keyroot/internal/identity";
-import type { CurveAnswer, MadeChallenge } from "./curveWorker.ts";
+import type { ChallengeRequest, KeyTypeName, MadeChallenge, PossessionStatement } from "keyroot/internal/identity";
+import type { CurveAnswer, CurveJob, CurveResult } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 
 /** Maximum number of threads. On a machine with several cores, one core remains for other requests. */
@@ -15,7 +15,7 @@ const MAX_WAITING = 64;
 const SCRIPT = new URL(`curveWorker${extname(import.meta.url)}`, import.meta.url);
 
 interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
-  request: ChallengeRequest;
+  job: CurveJob;
 }
 
 /**
@@ -25,23 +25,42 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);
   readonly #workers = new Map<Worker, WaitingJob | undefined>();
+  readonly #keyType: KeyTypeName;
   #isClosed = false;
+
+  /** @param keyType the type of the registry's keys. Default: `curve41417` */
+  constructor(keyType: KeyTypeName = "curve41417") {
+    this.#keyType = keyType;
+  }
 
   /**
    * Checks a public key and makes a challenge for it.
    * @param owner the partner that the job belongs to
    * @throws ArgumentError with the codes of `makeChallenge`; ServiceError RATE_LIMITED, UNAVAILABLE
    */
-  async run(owner: string, request: ChallengeRequest): Promise<MadeChallenge> {
+  run(owner: string, request: ChallengeRequest): Promise<MadeChallenge> {
+    return this.#run(owner, { keyType: this.#keyType, request }) as Promise<MadeChallenge>;
+  }
+
+  /**
+   * Whether a signature proves possession.
+   * @param owner the partner that the job belongs to
+   * @throws ServiceError RATE_LIMITED, UNAVAILABLE
+   */
+  verify(owner: string, statement: PossessionStatement, signature: Uint8Array): Promise<boolean> {
+    return this.#run(owner, { keyType: this.#keyType, statement, signature }) as Promise<boolean>;
+  }
+
+  async #run(owner: string, job: CurveJob): Promise<CurveResult> {
     if (this.#isClosed) throw closed();
-    const waiting = { request, ...Promise.withResolvers<CurveAnswer>() };
+    const waiting = { job, ...Promise.withResolvers<CurveAnswer>() };
     if (!this.#waiting.add(owner, waiting)) {
       const message = "Too many keys of this partner are being registered at the same time. Wait 1 s.";
       throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter: 1 });
     }
     this.#start();
     const answer = await waiting.promise;
-    if ("made" in answer) return answer.made;
+    if ("result" in answer) return answer.result;
     throw new ArgumentError<string>(answer.refused.code, answer.refused.message);
   }
 
@@ -62,7 +81,7 @@ export class CurveWorkers implements AsyncDisposable {
     if (worker === undefined) return;
     const next = this.#waiting.next();
     this.#workers.set(worker, next);
-    worker.postMessage(next?.request);
+    worker.postMessage(next?.job);
   }
 
   #idleWorker(): Worker | undefined {

@@ -3,10 +3,10 @@ import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
 
-export const publicKey = z
-  .string()
-  .max(140)
-  .meta({ description: "The public key, an uncompressed point of Curve41417: 105 bytes in base64." });
+export const publicKey = z.string().max(140).meta({
+  description:
+    "The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes.",
+});
 export const keyID = z
   .string()
   .max(24)
@@ -17,14 +17,23 @@ export const root = z
   .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
 export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
-export const bytes32 = (description: string) =>
+const bytes32 = (description: string) =>
   z
     .string()
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
     .meta({ description });
+export const response = z
+  .string()
+  .max(96)
+  .regex(/^(?:[A-Za-z0-9+/]{4}){2,23}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/)
+  .meta({
+    description:
+      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/proof-formats.md specifies how to compute it.",
+  });
 export const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z.enum(["proven", "unproven"]).meta({
-  description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
+  description:
+    "`proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user.",
 });
 export const anyState = z.enum(["unregistered", ...keyState.options]);
 

@@ -1,15 +1,16 @@
-import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/internal/identity";
+import { checkKeyRecord, type KeyRecord, type KeyType, type UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
-import { type Databases, readClock } from "../api/database/database.ts";
+import { type Database, type Databases, readClock } from "../api/database/database.ts";
 import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
 import { MinuteLimit, refuseExceeded } from "../api/limits/minuteLimit.ts";
-import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
+import type { PublicKeyStore, RegisteredKey, Registration } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
 import {
   type Challenge,
   type ChallengeResponse,
+  partnerMustRegister,
   PossessionCheck,
   possessionRefused,
   possessionRequired,
@@ -27,6 +28,8 @@ export interface KeyRegistrationOptions {
   conflictingKeys: ConflictingKeys;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
+  /** The type of the registry's keys. */
+  keyType: KeyType;
   holdPeriodMs: number;
   now: () => number;
 }
@@ -38,12 +41,13 @@ export interface KeyRegistrationOptions {
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
-  readonly #workers = new CurveWorkers();
+  readonly #workers: CurveWorkers;
   readonly #possession: PossessionCheck;
   readonly #attempts = new MinuteLimit(ATTEMPTS_PER_MINUTE);
 
   constructor(options: KeyRegistrationOptions) {
     this.#options = options;
+    this.#workers = new CurveWorkers(options.keyType.name);
     this.#possession = new PossessionCheck({ ...options, workers: this.#workers });
   }
 
@@ -63,7 +67,9 @@ export class KeyRegistration implements AsyncDisposable {
    * `checkNewPublicKey`
    */
   async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
-    checkKeyRecord(record);
+    const { keyType } = this.#options;
+    checkKeyRecord(record, keyType);
+    if (keyType.possession === "partner") throw partnerMustRegister();
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     this.#countAttempt(user);
@@ -73,23 +79,49 @@ export class KeyRegistration implements AsyncDisposable {
   /**
    * Registers a user's only key. Repeating the call has no effect.
    * @param answer the response to a challenge for this key. Undefined if the client sent no response
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError
-   * KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
+   * @param service the service's URL in the app
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, PARTNER_REQUIRED, RATE_LIMITED;
+   * ArgumentError KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
    */
   async register(
     user: User,
     record: KeyRecord,
     answer: ChallengeResponse | undefined,
+    service: string,
     author: Author,
   ): Promise<RegisteredKey> {
-    checkKeyRecord(record);
+    const { keyType } = this.#options;
+    checkKeyRecord(record, keyType);
+    if (keyType.possession === "partner") throw partnerMustRegister();
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     if (answer === undefined) throw possessionRequired();
-    await this.#store(user, record, answer, author);
+    const isProven = await this.#possession.isProven(user, record, answer, service);
+    await this.#store(user, record, author, async (transaction) => {
+      const isUsed = await this.#possession.use(transaction, user, answer);
+      return isUsed && isProven ? "proven" : undefined;
+    });
     // Read the key even after a rejected response, because a concurrent request may have registered the key.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
+    return stored;
+  }
+
+  /**
+   * Registers the key of a partner's user, which the partner authorizes. Only keys that cannot prove possession are
+   * registered in this way. Repeating the call has no effect.
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH and the
+   * codes of `checkPublicKey`
+   */
+  async registerForUser(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey> {
+    const { keyType } = this.#options;
+    checkKeyRecord(record, keyType);
+    if (keyType.possession !== "partner") throw possessionRequired();
+    const registered = await this.#find(user, record, author);
+    if (registered !== undefined) return registered;
+    await this.#store(user, record, author, () => Promise.resolve("unproven"));
+    const stored = await this.#find(user, record, author);
+    if (stored === undefined) throw new Error("The key was withdrawn while it was being registered.");
     return stored;
   }
 
@@ -116,12 +148,20 @@ export class KeyRegistration implements AsyncDisposable {
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
-  /** Deletes the challenge and adds the key in one transaction. */
-  #store(user: User, record: KeyRecord, answer: ChallengeResponse, author: Author): Promise<void> {
+  /**
+   * Adds the key in one transaction with the end of its challenge.
+   * @param authorize returns how the key is authorized. Undefined if it is not
+   */
+  #store(
+    user: User,
+    record: KeyRecord,
+    author: Author,
+    authorize: (transaction: Database) => Promise<Registration["possession"] | undefined>,
+  ): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
-      if (!(await this.#possession.isProven(transaction, record, answer))) return;
-      const possession = "proven";
+      const possession = await authorize(transaction);
+      if (possession === undefined) return;
       // Read the database's clock, because the publisher uses the same clock.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;

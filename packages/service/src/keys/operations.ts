@@ -1,8 +1,10 @@
 import { answerFrom } from "../api/answerFrom.ts";
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../api/base/errors.ts";
-import { serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
+import { type KeyType, serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
@@ -13,7 +15,6 @@ import type { User } from "../users/newUser.ts";
 import {
   publicKey,
   keyID,
-  bytes32,
   challenge,
   anyState,
   conflictingKeys,
@@ -23,6 +24,7 @@ import {
   ofKey,
   noKey,
   keyOrNone,
+  response,
 } from "./fields.ts";
 import type { KeyRegistration } from "./keyRegistration.ts";
 import type { UserStore } from "../users/users.ts";
@@ -39,6 +41,8 @@ export interface KeyContext extends ApiContext {
   publicKeys: PublicKeyStore;
   conflictingKeys: ConflictingKeys;
   registration: KeyRegistration;
+  /** The type of the registry's keys. */
+  keyType: KeyType;
 }
 
 const defineOperation = operationsWith<KeyContext>();
@@ -57,10 +61,16 @@ export const keyOperations = [
         description: "If the user has no key yet, the other fields are present. A registered key needs no challenge.",
       }),
       challenge: challenge.optional(),
-      ephemeral_key: z
+      key_type: z
         .string()
         .optional()
-        .meta({ description: "The service's public key for this challenge: 105 bytes in base64." }),
+        .meta({
+          description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}. Compare it with your configuration. Never configure an app by it.`,
+        }),
+      ephemeral_key: z.string().optional().meta({
+        description:
+          "The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature.",
+      }),
       expires: timestamp.optional(),
       service: z.string().optional().meta({
         description:
@@ -80,10 +90,9 @@ export const keyOperations = [
       const { userID } = principal;
       context.registration.requireAttempt(userID);
       const user = await callingUser(context, principal);
-      const service = serviceNameOf(context.serviceUrl ?? request.server.listeningOrigin);
-      const record = toKeyRecord({ userID, pubKey, keyID });
-      const made = await context.registration.challenge(user, record, service, author);
-      return toChallenge(user, made);
+      const record = toKeyRecord({ userID, pubKey, keyID }, context.keyType);
+      const made = await context.registration.challenge(user, record, serviceOf(context, request), author);
+      return toChallenge(user, made, context);
     },
   }),
 
@@ -97,17 +106,16 @@ export const keyOperations = [
       public_key: publicKey,
       key_id: keyID,
       challenge: challenge.optional(),
-      response: bytes32(
-        "The response to the challenge: 32 bytes in base64. docs/proof-formats.md specifies how to compute it.",
-      ).optional(),
+      response: response.optional(),
     }),
     answer: strict({ ...userFields, ...key, conflicting_keys: conflictingKeys }),
     errors: [404, 409],
-    async handle({ public_key: pubKey, key_id: keyID, challenge, response }, { context, principal, author }) {
+    async handle({ public_key: pubKey, key_id: keyID, challenge, response }, { context, principal, author, request }) {
       const user = await callingUser(context, principal);
-      const record = toKeyRecord({ userID: user.userID, pubKey, keyID });
+      const record = toKeyRecord({ userID: user.userID, pubKey, keyID }, context.keyType);
       const answer = toChallengeResponse(challenge, response);
-      const registered = await context.registration.register(user, record, answer, author);
+      const service = serviceOf(context, request);
+      const registered = await context.registration.register(user, record, answer, service, author);
       const conflicts = await context.conflictingKeys.listUndecided(user);
       return { ...toUser(user, context), ...toKey(registered), conflicting_keys: conflicts.map(toConflictingKey) };
     },
@@ -155,6 +163,22 @@ export const keyOperations = [
       const user = await requireUser(context, bizID, user_id);
       const found = await context.publicKeys.get(user.region, user_id);
       return { user_id, ...toKey(found ?? keyUnknown("The user has not registered a public key.")) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/publicKeys/register",
+    callers: ["partner"],
+    summary: "Register the hash of a user's document permanently",
+    description:
+      "Only for registries with the key type `document`. Users register keys of other types themselves. The hold period applies. Repeating the request has no effect.",
+    body: strict({ ...eitherUserID, public_key: publicKey, key_id: keyID }),
+    answer: strict({ user_id: userID, ...key }),
+    errors: [404, 409],
+    async handle({ public_key: pubKey, key_id: keyID, ...id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
+      const record = toKeyRecord({ userID: user.userID, pubKey, keyID }, context.keyType);
+      return { user_id: user.userID, ...toKey(await context.registration.registerForUser(user, record, author)) };
     },
   }),
 
@@ -233,6 +257,11 @@ async function discard(
   return { user_id: user.userID, key_id, state: "unregistered" as const };
 }
 
+/** Returns the service's URL in the app, which the proof of possession contains. */
+function serviceOf({ serviceUrl }: KeyContext, { server }: FastifyRequest): string {
+  return serviceNameOf(serviceUrl ?? server.listeningOrigin);
+}
+
 /** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
 async function callingUser({ users }: KeyContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
   const user = await users.getIn(region, userID);
@@ -278,14 +307,15 @@ function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey)
 }
 
 /** Converts a challenge to a response body. For a registered key, the response contains only the key's state. */
-function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
+function toChallenge({ userID }: User, made: Challenge | RegisteredKey, { keyType }: Pick<KeyContext, "keyType">) {
   if ("state" in made) return { user_id: userID, state: made.state };
   const { nonce, ephemeralKey, expires, service, registry } = made;
   return {
     user_id: userID,
     state: "unregistered" as const,
     challenge: bytesToBase64(nonce),
-    ephemeral_key: bytesToBase64(ephemeralKey),
+    key_type: keyType.name,
+    ...(ephemeralKey.length > 0 && { ephemeral_key: bytesToBase64(ephemeralKey) }),
     ...{ expires, service, chain_id: registry?.chainId ?? null, contract: registry?.contract ?? null },
   };
 }

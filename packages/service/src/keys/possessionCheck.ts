@@ -4,7 +4,7 @@ import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/i
 import { ServiceError } from "../api/base/errors.ts";
 import type { Database } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";
-import { type ChallengeStore, hasResponse } from "./challengeStore.ts";
+import { type ChallengeStore, hasResponse, type StoredChallenge } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
@@ -61,14 +61,36 @@ export class PossessionCheck {
   }
 
   /**
-   * Checks the response to a challenge, and deletes the challenge.
-   * @param transaction a transaction in the user's region. Commit the transaction even if the result is false, because
-   * a challenge works only once
+   * Checks the response to a challenge. A thread verifies a signature, so this is not part of a transaction: `use` then
+   * deletes the challenge in the transaction that adds the key.
+   * @param service the service's URL in the app
    */
-  async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
+  async isProven(user: User, { pubKey }: KeyRecord, answer: ChallengeResponse, service: string): Promise<boolean> {
     const { challenges, now } = this.#options;
-    const challenge = await challenges.take(transaction, userID, answer.nonce);
-    return challenge?.pubKey === pubKey && challenge.expires > now() && hasResponse(challenge, answer.response);
+    const challenge = await challenges.find(user.region, user.userID, answer.nonce);
+    if (challenge?.pubKey !== pubKey || challenge.expires <= now()) return false;
+    const { responseHash } = challenge;
+    return responseHash === null
+      ? this.#isSigned(user, challenge, answer, service)
+      : hasResponse(responseHash, answer.response);
+  }
+
+  /**
+   * Deletes a challenge, which works only once.
+   * @param transaction a transaction in the user's region. Commit it even if the response was wrong
+   * @returns whether the challenge existed
+   */
+  use(transaction: Database, { userID }: User, { nonce }: ChallengeResponse): Promise<boolean> {
+    return this.#options.challenges.take(transaction, userID, nonce);
+  }
+
+  #isSigned({ bizID, userID }: User, challenge: StoredChallenge, { response }: ChallengeResponse, service: string) {
+    const { registry, workers } = this.#options;
+    const statement = {
+      ...{ service, registry, userID, publicKey: base64ToBytes(challenge.pubKey) },
+      ...{ nonce: base64ToBytes(challenge.nonce), ephemeralKey: new Uint8Array(), expires: challenge.expires },
+    };
+    return workers.verify(bizID, statement, base64ToBytes(response));
   }
 }
 
@@ -82,4 +104,10 @@ export function possessionRefused(): ServiceError {
   const message =
     "The response does not prove that you hold the private key, or the challenge is unknown, expired or used. Request a new challenge.";
   return new ServiceError(400, "POSSESSION_REFUSED", message);
+}
+
+export function partnerMustRegister(): ServiceError {
+  const message =
+    "This registry publishes hashes of documents, which cannot prove possession. The partner's server registers them with /v1/authdBizSrv/publicKeys/register.";
+  return new ServiceError(403, "PARTNER_REQUIRED", message);
 }

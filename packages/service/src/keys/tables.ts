@@ -132,8 +132,8 @@ export const keyEvents = pgTable(
 );
 
 /**
- * Unanswered challenges, in the user's region. `response_hash` is the SHA-256 of the only valid response. The table
- * contains no responses and no private keys.
+ * Unanswered challenges, in the user's region. `response_hash` is the SHA-256 of the only valid response, or null if the
+ * response is a signature. The table contains no responses and no private keys.
  */
 export const possessionChallenges = pgTable(
   "possession_challenges",
@@ -143,7 +143,7 @@ export const possessionChallenges = pgTable(
       .notNull()
       .references(() => users.userID),
     pubKey: text("pub_key").notNull(),
-    responseHash: text("response_hash").notNull(),
+    responseHash: text("response_hash"),
     expires: timestampMs("expires").notNull(),
   },
   (table) => [index("possession_challenges_of_user").on(table.userID, table.expires)],

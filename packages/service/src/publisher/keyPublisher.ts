@@ -1,5 +1,5 @@
 import { KeyrootError } from "keyroot/internal/errors";
-import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
+import { curve41417, type KeyType, REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import {
   endpointSender,
@@ -32,6 +32,8 @@ import { RootCheck } from "./rootCheck.ts";
 import { usersByRoot } from "./usersByRoot.ts";
 
 export interface KeyPublisherOptions {
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
   holdOnConflict?: boolean;
   /** Seconds between two scheduled publications, for the report. Default: null, for no schedule. */
@@ -75,6 +77,7 @@ export class KeyPublisher {
   readonly #requests: PublishRequests;
   readonly #chain: ChainConfig;
   readonly #signer: Signer | undefined;
+  readonly #keyType: KeyType;
   readonly #holdOnConflict: boolean;
   readonly #every: number | null;
   readonly #now: () => number;
@@ -86,11 +89,18 @@ export class KeyPublisher {
     databases: Databases,
     chain: ChainConfig,
     signer: Signer | undefined,
-    { holdOnConflict = false, every = null, now = Date.now, ...receivers }: KeyPublisherOptions = {},
+    {
+      keyType = curve41417,
+      holdOnConflict = false,
+      every = null,
+      now = Date.now,
+      ...receivers
+    }: KeyPublisherOptions = {},
   ) {
     this.#databases = databases;
     this.#publications = new PublicationStore(databases);
     this.#requests = new PublishRequests(databases.home);
+    this.#keyType = keyType;
     this.#holdOnConflict = holdOnConflict;
     this.#chain = chain;
     this.#signer = signer;
@@ -188,7 +198,7 @@ export class KeyPublisher {
     const { chainId, limits, confirmations, files } = this.#chain;
     const events: PublishEvent[] = [];
     const { published, differing } = await publish(records, {
-      ...{ registry, chainId, limits, send, journal },
+      ...{ registry, chainId, limits, send, journal, keyType: this.#keyType },
       store: await openStore(files[region]),
       finality: { confirmations },
       onEvent: (event) => events.push(event),
@@ -330,7 +340,8 @@ export class KeyPublisher {
     const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
     const stores = {} as Record<Region, MerkleFileStore>;
     for (const region of REGIONS) stores[region] = await openStore(files[region]);
-    return new RootCheck({ registries: [registry, ...second], stores, chainId, confirmations, now: this.#now });
+    const registries = [registry, ...second] as const;
+    return new RootCheck({ registries, stores, chainId, confirmations, keyType: this.#keyType, now: this.#now });
   }
 
   async #senderFor(registry: Registry): Promise<SendTransaction> {

@@ -1,5 +1,5 @@
 import { VerificationError } from "keyroot/internal/errors";
-import { type KeyRecord, REGIONS, type Region } from "keyroot/internal/identity";
+import { curve41417, type KeyRecord, type KeyType, REGIONS, type Region } from "keyroot/internal/identity";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
 import { and, asc, eq, gt, isNotNull } from "../api/database/drizzle.ts";
@@ -28,11 +28,13 @@ const CONCURRENT_FILES = 4;
 /**
  * Verifies the files of all published roots. Each file is read from the store of the users' region. Rebuilds missing
  * and damaged files from the databases' keys. A rebuilt file has the same root and the same bytes as the original file.
+ * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildFiles(
   databases: Databases,
   stores: Record<Region, MerkleFileStore>,
+  keyType: KeyType = curve41417,
 ): Promise<RebuiltFiles> {
   const result: RebuiltFiles = { files: 0, missing: [], damaged: [], lost: [] };
   for (const region of REGIONS) {
@@ -41,7 +43,7 @@ export async function rebuildFiles(
       await pMap(
         roots,
         async (root) => {
-          const state = await rebuildFile(root, stores[region], databases);
+          const state = await rebuildFile(root, stores[region], databases, keyType);
           if (state !== "valid") result[state].push(root);
         },
         { concurrency: CONCURRENT_FILES },
@@ -59,18 +61,19 @@ async function rebuildFile(
   root: string,
   store: MerkleFileStore,
   databases: Databases,
+  keyType: KeyType,
 ): Promise<"valid" | "missing" | "damaged" | "lost"> {
   const stored = await findStored(root, store);
-  if (stored !== undefined && isFileOf(stored, root)) return "valid";
-  const file = makeMerkleFile(await recordsOf(root, databases));
+  if (stored !== undefined && isFileOf(stored, root, keyType)) return "valid";
+  const file = makeMerkleFile(await recordsOf(root, databases), keyType);
   if (file.tree.root !== root) return "lost";
   await store.put(file, { replace: true });
   return stored === undefined ? "missing" : "damaged";
 }
 
-function isFileOf(bytes: Uint8Array, root: string): boolean {
+function isFileOf(bytes: Uint8Array, root: string, keyType: KeyType): boolean {
   try {
-    parseMerkleFile(bytes, root);
+    parseMerkleFile(bytes, root, keyType);
     return true;
   } catch (error) {
     if (error instanceof VerificationError) return false;

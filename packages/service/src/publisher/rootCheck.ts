@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { VerificationError } from "keyroot/internal/errors";
 import { parseSafeQuantity, toHash, toQuantity } from "keyroot/internal/ethereum";
-import { REGIONS, type KeyRecord, type Region, type UserID } from "keyroot/internal/identity";
+import { REGIONS, type KeyRecord, type KeyType, type Region, type UserID } from "keyroot/internal/identity";
 import { isObject } from "keyroot/internal/input";
 import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/internal/registry";
@@ -42,6 +42,8 @@ export interface RootCheckOptions {
   chainId: number;
   /** Number of blocks, including the root's block, after which a root counts as published. */
   confirmations: number;
+  /** The type of the registry's keys. */
+  keyType: KeyType;
   /** Returns the current time in milliseconds since 1970. */
   now: () => number;
 }
@@ -140,7 +142,7 @@ export class RootCheck {
   async #readFile(root: string): Promise<MerkleFile> {
     for (const region of REGIONS) {
       const bytes = await findStored(root, this.#options.stores[region]);
-      if (bytes !== undefined) return parseMerkleFile(bytes, root);
+      if (bytes !== undefined) return parseMerkleFile(bytes, root, this.#options.keyType);
     }
     const message = `No store has the file ${root}.json, so its keys cannot be verified. Restore it from a copy.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { actual: root });

@@ -1,5 +1,6 @@
 import { openSigner, type Signer } from "@keyroot/operator/publisher";
 import { checkAllBuiltins } from "keyroot/internal/input";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { ArgumentError } from "../api/base/errors.ts";
 import { every } from "../api/base/repeatedTasks.ts";
@@ -39,7 +40,7 @@ export async function startPublisher(
 ): Promise<RunningPublisher> {
   checkAllBuiltins();
   const { signer, databases: opened, ...fields } = options;
-  const { databaseUrl, regionUrls, connections, logLevel, chain, schedule, holdOnConflict } =
+  const { databaseUrl, regionUrls, connections, logLevel, chain, schedule, holdOnConflict, keyType } =
     resolvePublisherConfig(fields);
   if (opened === undefined && databaseUrl === undefined) {
     const message =
@@ -53,6 +54,7 @@ export async function startPublisher(
 
   const logger = makeLogger(logLevel);
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, owner, {
+    keyType: await loadKeyType(keyType),
     holdOnConflict,
     every: schedule?.every ?? null,
     onDifference: (difference, err) => {

@@ -1,5 +1,5 @@
 import cookie from "@fastify/cookie";
-import type { FastifyBaseLogger, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { dashboardPages } from "./dashboardPages.ts";
@@ -25,15 +25,11 @@ export interface AppOptions {
 /** Creates the HTTP API as a fastify app that does not listen yet. */
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
-  const { rateLimits, authenticator, refreshTokens, now } = context;
-  // Callers are known only on routes that check the token. On other routes, a caller with a valid token could guess
-  // secrets without a limit.
-  const isKnown = (request: FastifyRequest) =>
-    request.routeOptions.config.accessToken === true && authenticator.isKnown(request, now());
+  const { rateLimits, refreshTokens } = context;
   const app = makeBaseApp({
     ...baseOptions,
     countAddress: (request, reply) => {
-      rateLimits.countAddress(request, reply, () => isKnown(request));
+      rateLimits.countAddress(request, reply);
     },
     countRefused: (request, reply) => {
       rateLimits.countRefused(request, reply);

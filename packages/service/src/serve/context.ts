@@ -19,6 +19,7 @@ import { PartnerKeyStore } from "../publishing/partnerKeys.ts";
 import { BatchStore } from "../publishing/batches.ts";
 import { BulkCreation } from "../tokens/bulkCreation.ts";
 import { ChallengeStore } from "../keys/challengeStore.ts";
+import { curve41417, type KeyType } from "keyroot/internal/identity";
 import type { Databases } from "../api/database/database.ts";
 import { EventStore } from "../webhooks/events.ts";
 import { PasskeyStore } from "../staff/passkeys.ts";
@@ -54,6 +55,8 @@ export interface ContextOptions {
   blockExplorerUrl?: string | undefined;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry?: RegistryID | undefined;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyType | undefined;
   holdPeriodMs: number;
   /** Whether a key waits for the partner's decision after another key was offered for the same user. Default: false. */
   holdOnConflict?: boolean | undefined;
@@ -90,7 +93,7 @@ export type ServiceContext = ReturnType<typeof makeContext>;
 export function makeContext(options: ContextOptions) {
   const { databases, signingKeys, issuer, stage, rateLimits, adminToken } = options;
   const { serviceUrl, explorerUrl, blockExplorerUrl, registry } = options;
-  const { holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
+  const { keyType = curve41417, holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
   const { now = Date.now } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
@@ -118,6 +121,7 @@ export function makeContext(options: ContextOptions) {
     userCreation: new UserCreation(databases, stage),
     bulkCreation: new BulkCreation(databases, stage),
     refreshTokens,
+    keyType,
     publicKeys,
     usersWithKeys: new UsersWithKeys(databases, holdOnConflict),
     batches: new BatchStore(databases, holdOnConflict),
@@ -126,7 +130,7 @@ export function makeContext(options: ContextOptions) {
     events: new EventStore(databases),
     auditLog: new AuditLog(databases),
     registration: new KeyRegistration({
-      ...{ databases, publicKeys, challenges, conflictingKeys, registry, holdPeriodMs, now },
+      ...{ databases, publicKeys, challenges, conflictingKeys, registry, keyType, holdPeriodMs, now },
     }),
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),

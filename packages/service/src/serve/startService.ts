@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { checkAllBuiltins } from "keyroot/internal/input";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { onFreePort } from "@keyroot/operator/shared";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { TransportError } from "../api/base/errors.ts";
@@ -95,6 +96,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     explorerUrl: config.explorerUrl,
     blockExplorerUrl: config.blockExplorerUrl,
     registry,
+    keyType: await loadKeyType(config.keyType),
     holdPeriodMs: config.holdPeriod * 1000,
     holdOnConflict,
     stage,

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { openDatabases } from "../api/database/database.ts";
 import { startPublisher } from "../publisher/startPublisher.ts";
@@ -22,10 +23,17 @@ export interface LocalServiceOptions {
   chain: { rpcUrl: string; chainId: number; contract: string; filesDir: string; secondFilesDir: string };
   /** The URL of an explorer to which the dashboard links. */
   explorerUrl?: string | undefined;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyTypeName | undefined;
 }
 
 /** Starts a partner service and its publisher on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
-export async function startLocalService({ port, chain, explorerUrl }: LocalServiceOptions): Promise<LocalService> {
+export async function startLocalService({
+  port,
+  chain,
+  explorerUrl,
+  keyType,
+}: LocalServiceOptions): Promise<LocalService> {
   await using starting = new Cleanup();
   const adminToken = randomBytes(32).toString("hex");
   const { rpcUrl, chainId, contract, filesDir, secondFilesDir } = chain;
@@ -34,6 +42,7 @@ export async function startLocalService({ port, chain, explorerUrl }: LocalServi
   const publisher = await startPublisher({
     databases,
     logLevel: "error",
+    keyType,
     chain: { rpcUrl, chainId, contract, files: { "us-west-2": filesDir, "eu-west-1": secondFilesDir } },
   });
   starting.defer(() => publisher.close());
@@ -47,6 +56,7 @@ export async function startLocalService({ port, chain, explorerUrl }: LocalServi
     rateLimit: 0,
     holdPeriod: 0,
     logLevel: "error",
+    keyType,
     webhooksPrivate: true,
     databaseFolder: null,
     registry: { contract, chainId },

@@ -10,6 +10,7 @@ import {
   type StackFile,
   writeStackFile,
 } from "@keyroot/operator/shared";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { deployRegistry } from "./deployRegistry.ts";
@@ -39,6 +40,8 @@ export interface StackOptions {
   announce?: boolean;
   /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string;
+  /** The type of the registry's keys, for the partner service. Default: `curve41417`. */
+  keyType?: KeyTypeName;
 }
 
 /**
@@ -49,8 +52,8 @@ export interface StackOptions {
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
 export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
-  checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true });
-  const { announce = false, explorerUrl } = options;
+  checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true, keyType: true });
+  const { announce = false, explorerUrl, keyType } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
@@ -83,6 +86,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
           port: ports.service,
           chain: { rpcUrl, chainId: chain.chainId, contract, filesDir, secondFilesDir },
           explorerUrl,
+          keyType,
         });
   if (service !== undefined) starting.defer(() => service.close());
 

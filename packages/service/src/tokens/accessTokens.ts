@@ -22,8 +22,6 @@ interface VerifiedToken {
   principal: Principal;
   /** Time of expiry in milliseconds since 1970. */
   expires: number;
-  /** Whether the token was accepted at its last use. An accepted token was not revoked and had the required kind. */
-  isAccepted: boolean;
 }
 
 /**
@@ -81,20 +79,6 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
-  /**
-   * Whether an access token was accepted at its last use and has not expired. The token may have been revoked after its
-   * last use.
-   */
-  isAccepted(token: string, now: number): boolean {
-    const known = this.#verified.get(token);
-    return known?.isAccepted === true && known.expires > now;
-  }
-
-  setAccepted(token: string, isAccepted: boolean): void {
-    const known = this.#verified.get(token);
-    if (known !== undefined) known.isAccepted = isAccepted;
-  }
-
   async #verifySignature(token: string, now: number): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(
       token,
@@ -114,7 +98,7 @@ export class AccessTokens {
     ).catch((error: unknown) => {
       throw error instanceof errors.JWTExpired ? expired() : invalid();
     });
-    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000, isAccepted: false };
+    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000 };
     this.#verified.set(token, verified);
     return verified;
   }

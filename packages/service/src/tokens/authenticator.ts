@@ -36,24 +36,10 @@ export class Authenticator implements TokenAuthenticator {
     now: number,
     suspendedToo: boolean,
   ): Promise<PrincipalOf<Kind>> {
-    const token = bearerTokenOf(request);
-    try {
-      const principal = await this.#accessTokens.verify(token, kind, now);
-      const refusal = await this.#refreshTokens.refusalOf(principal, now);
-      if (refusal !== undefined && !(suspendedToo && refusal === "suspended")) throw tokenRefused(refusal);
-      this.#accessTokens.setAccepted(token, true);
-      return principal;
-    } catch (error) {
-      // A database error does not show whether the token is accepted.
-      if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
-      throw error;
-    }
-  }
-
-  /** Whether the request's access token was accepted at the token's last use and has not expired. Sends no query. */
-  isKnown(request: FastifyRequest, now: number): boolean {
-    const token = findBearerToken(request);
-    return token !== undefined && this.#accessTokens.isAccepted(token, now);
+    const principal = await this.#accessTokens.verify(bearerTokenOf(request), kind, now);
+    const refusal = await this.#refreshTokens.refusalOf(principal, now);
+    if (refusal !== undefined && !(suspendedToo && refusal === "suspended")) throw tokenRefused(refusal);
+    return principal;
   }
 
   /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
@@ -82,14 +68,12 @@ export function tokenRefused(refusal: Refusal): ServiceError {
   }
 }
 
-/** Returns the token of an `Authorization: Bearer <token>` header (RFC 6750, section 2.1). */
-function findBearerToken({ headers }: FastifyRequest): string | undefined {
-  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
-}
-
-/** @throws ServiceError ACCESS_TOKEN_MISSING */
-function bearerTokenOf(request: FastifyRequest): string {
-  const token = findBearerToken(request);
+/**
+ * Returns the token of an `Authorization: Bearer <token>` header (RFC 6750, section 2.1).
+ * @throws ServiceError ACCESS_TOKEN_MISSING
+ */
+function bearerTokenOf({ headers }: FastifyRequest): string {
+  const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
   if (token !== undefined) return token;
   const message = "The request has no bearer token. Send it in the header Authorization: Bearer <token>.";
   throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);

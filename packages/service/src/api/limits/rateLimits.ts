@@ -19,8 +19,8 @@ export interface RateLimitOptions {
   /** Limit for each IP address. All callers at the address share this limit. */
   address: number;
   /**
-   * Limit for rejected requests of unknown callers at each IP address. Above the limit, requests of unknown callers are
-   * rejected without a check.
+   * Limit for rejected requests of unknown callers at each IP address. Above the limit, they get RATE_LIMITED instead of
+   * the reason. Requests with a valid token and public documents are not affected, because others may share the address.
    */
   refused: number;
 }
@@ -66,23 +66,28 @@ export class RateLimits {
 
   /**
    * Counts a request for the client's address. Sends no query.
-   * @param isKnown whether the caller is known without a check. Requests of known callers are accepted even if too many
-   * requests from the same address were rejected
    * @throws ServiceError RATE_LIMITED
    */
-  countAddress(request: FastifyRequest, reply: FastifyReply, isKnown: () => boolean): void {
+  countAddress(request: FastifyRequest, reply: FastifyReply): void {
     if (this.#policies === undefined) return;
     reply.header("RateLimit-Policy", this.#policies);
-    const address = addressOf(request);
-    if (this.#address !== undefined) enforce("address", this.#address.count(address), reply);
-    const refused = this.#refused?.exceeded(address);
-    if (refused !== undefined && !isKnown()) enforce("refused", refused, reply);
+    if (this.#address !== undefined) enforce("address", this.#address.count(addressOf(request)), reply);
   }
 
-  /** Counts a rejected request of an unknown caller. */
+  /** Counts a rejected request of an unknown caller. @throws ServiceError RATE_LIMITED */
   countRefused(request: FastifyRequest, reply: FastifyReply): void {
     const quota = this.#refused?.count(addressOf(request));
-    if (quota !== undefined) addQuota("refused", quota, reply);
+    if (quota !== undefined) enforce("refused", quota, reply);
+  }
+
+  /**
+   * Rejects a request without a check if too many requests from its address were rejected. For operations where a caller
+   * could guess a secret that people chose.
+   * @throws ServiceError RATE_LIMITED
+   */
+  requireFewRefused(request: FastifyRequest, reply: FastifyReply): void {
+    const quota = this.#refused?.exceeded(addressOf(request));
+    if (quota !== undefined) enforce("refused", quota, reply);
   }
 
   /**

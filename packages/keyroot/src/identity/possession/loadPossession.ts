@@ -1,0 +1,16 @@
+import type { KeyTypeName } from "../keyTypes/keyType.ts";
+import type { PossessionMethod } from "./method.ts";
+
+/** One row per key type. Undefined if the key itself cannot prove possession. */
+const METHODS: Readonly<Record<KeyTypeName, (() => Promise<PossessionMethod>) | undefined>> = {
+  curve41417: async () => (await import("./curve41417.ts")).possession,
+  x25519: async () => (await import("./x25519.ts")).possession,
+  ed25519: async () => (await import("./ed25519.ts")).possession,
+  p256: async () => (await import("./p256.ts")).possession,
+  document: undefined,
+};
+
+/** Loads the proof of possession of a type. @returns undefined if the key itself cannot prove possession */
+export async function loadPossession(name: KeyTypeName): Promise<PossessionMethod | undefined> {
+  return METHODS[name]?.();
+}

@@ -1,0 +1,30 @@
+import { ArgumentError } from "../../errors.ts";
+import type { ChallengeRequest, PossessionStatement } from "./statement.ts";
+
+/** The service's part of a challenge. */
+export interface MadeChallenge {
+  /** Empty for keys that sign. */
+  ephemeralKey: Uint8Array;
+  /** The only valid response, or undefined if the response is a signature. */
+  response: Uint8Array | undefined;
+}
+
+/**
+ * How a service checks that users of one key type possess the private key. docs/proof-formats.md specifies the proof. Apps
+ * do not use it, because it needs the arithmetic of the curve.
+ */
+export interface PossessionMethod {
+  /**
+   * Checks a new key and makes a challenge.
+   * @throws ArgumentError as the type's `check`, and PUBLIC_KEY_NOT_PRIME_ORDER
+   */
+  makeChallenge(request: ChallengeRequest): MadeChallenge;
+  /** Whether a signature proves the statement. Only types that sign have this function. */
+  isSignature?: (statement: PossessionStatement, signature: Uint8Array) => boolean;
+}
+
+/** The error for two keys of different pairs. */
+export function foreignPrivateKey(): ArgumentError {
+  const message = "The private key does not belong to the public key. Pass both keys of one pair.";
+  return new ArgumentError("ARGUMENT_INVALID", message);
+}

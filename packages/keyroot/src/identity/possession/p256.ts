@@ -1,0 +1,15 @@
+import { p256 as curve } from "@noble/curves/nist.js";
+import { p256 } from "../keyTypes/p256.ts";
+import { signing } from "./signing.ts";
+
+const SIGNATURE_BYTES = 64;
+
+/**
+ * The proof of possession of P-256 keys: an ECDSA signature of the transcript's SHA-256. WebCrypto makes 64 bytes, r and s.
+ * The Secure Enclave and the Android Keystore make the DER form, which has 70 to 72 bytes except for one in millions. None of
+ * them limits s to half the order.
+ */
+export const possession = signing(p256, (signature, message, publicKey) => {
+  const format = signature.length === SIGNATURE_BYTES ? "compact" : "der";
+  return curve.verify(signature, message, publicKey, { format, lowS: false });
+});

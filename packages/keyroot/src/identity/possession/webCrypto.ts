@@ -1,0 +1,89 @@
+import { bytesToHex } from "../../bytes/hex.ts";
+import { requireFeature } from "../../engine/requireFeature.ts";
+import { ArgumentError, EnvironmentError } from "../../errors.ts";
+import { isBytes } from "../../input/isBytes.ts";
+import { isObject } from "../../input/isObject.ts";
+import { bytesToBase64 } from "../../bytes/base64.ts";
+import type { KeyTypeName } from "../keyTypes/keyType.ts";
+import { foreignPrivateKey } from "./method.ts";
+import type { PrivateKey } from "./ownKey.ts";
+import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
+
+/** What WebCrypto needs to know of a type: its algorithm, the usage of the private key, and the form of a JSON Web Key. */
+interface Scheme {
+  algorithm: EcKeyImportParams | { name: string };
+  usage: "deriveBits" | "sign";
+  jwk: JsonWebKey;
+}
+
+const SCHEMES: Readonly<Partial<Record<KeyTypeName, Scheme>>> = {
+  x25519: { algorithm: { name: "X25519" }, usage: "deriveBits", jwk: { kty: "OKP", crv: "X25519" } },
+  ed25519: { algorithm: { name: "Ed25519" }, usage: "sign", jwk: { kty: "OKP", crv: "Ed25519" } },
+  p256: { algorithm: { name: "ECDSA", namedCurve: "P-256" }, usage: "sign", jwk: { kty: "EC", crv: "P-256" } },
+};
+const SECRET_BYTES = 32;
+/** The u-coordinate of X25519's base point (RFC 7748, section 4.1). Its product with a private key is the public key. */
+const BASE_POINT = Uint8Array.of(9, ...new Uint8Array(31));
+
+/**
+ * Computes the response to a challenge with WebCrypto, for X25519, Ed25519 and P-256. The private key may be a `CryptoKey`
+ * that cannot be exported. Checks that it belongs to the public key. The caller has checked the ephemeral key.
+ * @returns a MAC of 32 bytes for X25519, and a signature of 64 bytes for the other types
+ * @throws ArgumentError ARGUMENT_INVALID, which never contains the key; EnvironmentError ENVIRONMENT_UNSUPPORTED
+ */
+export async function proveWithWebCrypto(statement: PossessionStatement, privateKey: PrivateKey): Promise<Uint8Array> {
+  const { keyType = "curve41417", publicKey, ephemeralKey } = statement;
+  const scheme = SCHEMES[keyType];
+  if (scheme === undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", `WebCrypto has no keys of the type ${keyType}.`);
+  const { crypto } = globalThis as { crypto?: Partial<Crypto> };
+  requireFeature("crypto.subtle", crypto?.subtle, "WebCrypto, or pass a function prove instead of the private key");
+  const key = await toCryptoKey(scheme, publicKey, privateKey);
+  if (scheme.usage === "sign") return sign(scheme, key, possessionTranscript(statement), publicKey);
+  if (bytesToHex(await multiply(key, BASE_POINT)) !== bytesToHex(publicKey)) throw foreignPrivateKey();
+  return responseOf(statement, await multiply(key, ephemeralKey));
+}
+
+async function toCryptoKey(scheme: Scheme, publicKey: Uint8Array, privateKey: PrivateKey): Promise<CryptoKey> {
+  const { algorithm, usage, jwk } = scheme;
+  const { name } = algorithm;
+  if (isBytes(privateKey) && privateKey.length === SECRET_BYTES) {
+    const points =
+      jwk.kty === "EC"
+        ? { x: toBase64Url(publicKey.subarray(1, 33)), y: toBase64Url(publicKey.subarray(33)) }
+        : { x: toBase64Url(publicKey) };
+    try {
+      return await crypto.subtle.importKey("jwk", { ...jwk, ...points, d: toBase64Url(privateKey) }, algorithm, false, [
+        usage,
+      ]);
+    } catch (cause) {
+      // The platform may compare the two keys itself. Its error is not passed on, because it may show the key.
+      if ((cause as Error).name !== "NotSupportedError") throw foreignPrivateKey();
+      const message = `This platform's WebCrypto has no ${name}. Pass a function prove instead of the private key.`;
+      throw new EnvironmentError("ENVIRONMENT_UNSUPPORTED", message, { expected: name });
+    }
+  }
+  const key = privateKey as CryptoKey;
+  if (isObject(key) && key.type === "private" && isObject(key.algorithm) && key.algorithm.name === name) return key;
+  const message = `The private key must be ${SECRET_BYTES} bytes, or a CryptoKey for "${name}" with the usage "${usage}".`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** Returns the shared secret of a private key and a public key, in 32 bytes. */
+async function multiply(key: CryptoKey, publicKey: Uint8Array): Promise<Uint8Array> {
+  const other = await crypto.subtle.importKey("raw", Uint8Array.from(publicKey), "X25519", false, []);
+  return new Uint8Array(await crypto.subtle.deriveBits({ name: "X25519", public: other }, key, 256));
+}
+
+async function sign({ algorithm }: Scheme, key: CryptoKey, message: Uint8Array, publicKey: Uint8Array) {
+  const parameters = { name: algorithm.name, hash: "SHA-256" };
+  const data = Uint8Array.from(message);
+  const signature = await crypto.subtle.sign(parameters, key, data);
+  const own = await crypto.subtle.importKey("raw", Uint8Array.from(publicKey), algorithm, false, ["verify"]);
+  if (!(await crypto.subtle.verify(parameters, own, signature, data))) throw foreignPrivateKey();
+  return new Uint8Array(signature);
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  return bytesToBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}

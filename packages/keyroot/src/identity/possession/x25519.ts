@@ -1,0 +1,19 @@
+import { x25519 as curve } from "@noble/curves/ed25519.js";
+import { randomBytes } from "../../bytes/randomBytes.ts";
+import { x25519 } from "../keyTypes/x25519.ts";
+import type { PossessionMethod } from "./method.ts";
+import { responseOf } from "./statement.ts";
+
+/**
+ * The proof of possession of X25519 keys: Diffie-Hellman and a MAC, as for Curve41417. The shared secret is the result of
+ * X25519 (RFC 7748, section 6.1). It is never zero, because the key has no low order.
+ */
+export const possession: PossessionMethod = {
+  makeChallenge(request) {
+    x25519.check(request.publicKey);
+    const ephemeralPrivateKey = randomBytes(32);
+    const ephemeralKey = curve.getPublicKey(ephemeralPrivateKey);
+    const secret = curve.getSharedSecret(ephemeralPrivateKey, request.publicKey);
+    return { ephemeralKey, response: responseOf({ ...request, ephemeralKey }, secret) };
+  },
+};

@@ -1,0 +1,1 @@
+ALTER TABLE "possession_challenges" ALTER COLUMN "response_hash" DROP NOT NULL;
