@@ -49,7 +49,6 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
         stores: /src\/(?:store\/(?:access|store)|trust\/sharedSearch)\b/,
         accountKey: /src\/verifier\/verifyAccountKey\b/,
-        accountWatch: /src\/watch\/watchAccounts\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,
