@@ -19,7 +19,7 @@ import {
 } from "./plainAccount.ts";
 
 /** The recovery keys of the accounts: in the phone's hardware, and on paper. */
-const PHONE = plainKey("p256", "phone");
+export const PHONE = plainKey("p256", "phone");
 export const PAPER = plainKey("ed25519", "paper");
 
 export const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] ?? new Uint8Array();
