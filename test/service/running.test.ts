@@ -142,7 +142,7 @@ describe("a running service", () => {
         expect(metrics).not.to.include(secret);
       for (const path of ["/healthz", "/readyz", "/metrics"])
         expectProblem(await service.get(path), [404, "OPERATION_UNKNOWN"]);
-      expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(415);
+      expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(404);
     });
 
     it("include a start page with links", async () => {
