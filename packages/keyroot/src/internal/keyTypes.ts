@@ -1,2 +1,1 @@
 export { generateKeyOf, KEY_TYPE_NAMES, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";
-export { loadPossession } from "../identity/possession/loadPossession.ts";

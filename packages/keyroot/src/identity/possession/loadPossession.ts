@@ -1,9 +1,10 @@
+import { possession as curve41417 } from "./curve41417.ts";
 import type { KeyTypeName } from "../keyTypes/keyType.ts";
 import type { PossessionMethod } from "./method.ts";
 
 /** One row per key type. Undefined if the key itself cannot prove possession. */
-const METHODS: Readonly<Record<KeyTypeName, (() => Promise<PossessionMethod>) | undefined>> = {
-  curve41417: async () => (await import("./curve41417.ts")).possession,
+const METHODS: Readonly<Record<KeyTypeName, (() => PossessionMethod | Promise<PossessionMethod>) | undefined>> = {
+  curve41417: () => curve41417,
   x25519: async () => (await import("./x25519.ts")).possession,
   ed25519: async () => (await import("./ed25519.ts")).possession,
   p256: async () => (await import("./p256.ts")).possession,

@@ -85,5 +85,5 @@ async function sign({ algorithm }: Scheme, key: CryptoKey, message: Uint8Array, 
 }
 
 function toBase64Url(bytes: Uint8Array): string {
-  return bytesToBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return bytesToBase64(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 }
