@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { narrowPolicy } from "./shared/narrowPolicy.ts";
-import { startWorker } from "./worker/callWorker.ts";
+import { startWorker } from "./shared/callWorker.ts";
 
 narrowPolicy();
 // The worker loads while the page is rendered. If loading fails, the first call to the worker reports the failure.

@@ -7,7 +7,7 @@ import { config, hostOf } from "../shared/config.ts";
 import { Term } from "../../shared/term.tsx";
 import { Explanation } from "../shared/explanation.tsx";
 import { RetryButton, Verdict } from "../shared/verdict.tsx";
-import { callWorker } from "../worker/callWorker.ts";
+import { callWorker } from "../shared/callWorker.ts";
 import type { Batch, Failure, Progress } from "../worker/messages.ts";
 import { useWorkerCall } from "../worker/useWorkerCall.ts";
 import { BatchTree, type NodeRef } from "./batchTree.ts";

@@ -6,7 +6,7 @@ import { Term } from "../../shared/term.tsx";
 import { goToVerdict } from "../shared/verdict.tsx";
 import { defaultChoice, optionsFor } from "../verify/evidenceChoice.ts";
 import { VerificationView } from "../verify/verificationView.tsx";
-import { callWorker, startWorker } from "../worker/callWorker.ts";
+import { callWorker, startWorker } from "../shared/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
 
 /** Maximum size of a bundle in bytes. Larger files are not read. */

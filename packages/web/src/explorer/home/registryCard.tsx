@@ -6,7 +6,7 @@ import { Time } from "../../shared/time.tsx";
 import { config, endpoints, hostOf } from "../shared/config.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { RetryButton } from "../shared/verdict.tsx";
-import { callWorker } from "../worker/callWorker.ts";
+import { callWorker } from "../shared/callWorker.ts";
 import type { RegistryFacts, RootAdded } from "../worker/messages.ts";
 import { useWorkerCall } from "../worker/useWorkerCall.ts";
 

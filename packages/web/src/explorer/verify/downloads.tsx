@@ -3,7 +3,7 @@ import { Term } from "../../shared/term.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { saveFile } from "../../shared/saveFile.ts";
 import { Explanation } from "../shared/explanation.tsx";
-import { callWorker } from "../worker/callWorker.ts";
+import { callWorker } from "../shared/callWorker.ts";
 import type { VerifiedResult } from "../worker/messages.ts";
 import type { Verification } from "./useVerification.ts";
 

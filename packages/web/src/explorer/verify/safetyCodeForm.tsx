@@ -4,7 +4,7 @@ import { TextField } from "../../shared/form.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { readUserID } from "../../shared/readUserID.ts";
 import { Explanation } from "../shared/explanation.tsx";
-import { callWorker } from "../worker/callWorker.ts";
+import { callWorker } from "../shared/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
 import { config } from "../shared/config.ts";
 import { hexLength, toBase64Key } from "./pastedKey.ts";

@@ -1,6 +1,6 @@
 import type { VerificationStep } from "keyroot/internal/errors";
 import { useEffect, useState } from "preact/hooks";
-import { callWorker } from "../worker/callWorker.ts";
+import { callWorker } from "../shared/callWorker.ts";
 import type { Failure, Options, Progress, VerificationOutcome } from "../worker/messages.ts";
 import { workerFor } from "./evidenceChoice.ts";
 

@@ -1,5 +1,5 @@
-import { config } from "../shared/config.ts";
-import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
+import { config } from "./config.ts";
+import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "../worker/messages.ts";
 
 type WorkerName = keyof typeof WORKERS;
 
