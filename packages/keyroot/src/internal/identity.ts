@@ -7,7 +7,6 @@ export { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 export { toKeyRecord } from "../identity/toKeyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "../identity/newPublicKey.ts";
 export { checkKeyPair, makeChallenge, provePossession } from "../identity/possession/curve41417.ts";
-export { loadPossession } from "../identity/possession/loadPossession.ts";
 export type { MadeChallenge } from "../identity/possession/method.ts";
 export type { OwnKey, PrivateKey, WebCryptoKey } from "../identity/possession/ownKey.ts";
 export { proveWithWebCrypto } from "../identity/possession/webCrypto.ts";

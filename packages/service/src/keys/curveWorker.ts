@@ -4,7 +4,7 @@ import { platform } from "node:process";
 import { parentPort } from "node:worker_threads";
 import { KeyrootError } from "keyroot/internal/errors";
 import type { ChallengeRequest, KeyTypeName, MadeChallenge, PossessionStatement } from "keyroot/internal/identity";
-import { loadPossession } from "keyroot/internal/identity";
+import { loadPossession } from "keyroot/internal/possession";
 
 /** A challenge to make for a key, or a signature to verify. `keyType` is the registry's. */
 export type CurveJob =

@@ -1,0 +1,1 @@
+export { loadPossession } from "../identity/possession/loadPossession.ts";
