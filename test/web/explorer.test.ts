@@ -257,6 +257,10 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await page.getByLabel("Source of the block").selectOption("One endpoint");
       await click(page, "Verify with this evidence");
       await sees(page, "one endpoint’s unproven answer");
+      // The page claims a storage proof only for the sources that require one.
+      expect(await page.innerText(".evidence-card")).to.contain(
+        "With auditors, the light client or a trusted block, a",
+      );
     });
 
     it("uses the configured auditors' block by default", async () => {

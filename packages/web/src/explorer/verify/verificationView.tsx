@@ -121,8 +121,8 @@ function EvidenceCard({ verification, children }: { verification: Verification; 
         {verification.source === "network" ? (
           <>
             Your browser asks <Term of="endpoint">endpoints</Term> for the <Term of="contract" />
-            ’s <Term of="root" /> at a <Term of="block" />. A <Term of="storage proof" /> shows that the block has this
-            root. Weaker evidence than you choose is rejected.
+            ’s <Term of="root" /> at a <Term of="block" />. With auditors, the light client or a trusted block, a{" "}
+            <Term of="storage proof" /> shows that the block has this root.
           </>
         ) : (
           <>
