@@ -365,8 +365,10 @@ describeOnBoth("ordinary nodes: reads", (startChain) => {
         });
         const chain = new Chain(callerOf(proxy.url), FAST_RETRY);
         const wait = { timeoutMs: ENDLESS_MS, pollMs: 1, report: () => undefined };
-        expect(await waitForFinality(chain, 0, "finalized", wait)).to.be.at.least(0);
+        const final = await waitForFinality(chain, 0, "finalized", wait);
         expect(proxy.count(BLOCK)).to.equal(3);
+        proxy.rule = undefined;
+        expect(final).to.equal((await chain.finalizedBlock())?.number).and.to.be.a("number");
       });
     }
 
