@@ -368,7 +368,9 @@ describeOnBoth("ordinary nodes: reads", (startChain) => {
         const final = await waitForFinality(chain, 0, "finalized", wait);
         expect(proxy.count(BLOCK)).to.equal(3);
         proxy.rule = undefined;
-        expect(final).to.equal((await chain.finalizedBlock())?.number).and.to.be.a("number");
+        expect(final)
+          .to.equal((await chain.finalizedBlock())?.number)
+          .and.to.be.a("number");
       });
     }
 
