@@ -18,10 +18,13 @@ export interface StageResult {
   output: string;
 }
 
-/** Runs a program to its end. */
+/** Limit of a stage in ms. It ends a stage that hangs, so that a failed run prints its other results. */
+const STAGE_MS = 40 * 60_000;
+
+/** Runs a program to its end, or to the limit of a stage. */
 export function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
   const [program = "", ...args] = command;
-  const child = spawn(program, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], timeout: STAGE_MS });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
