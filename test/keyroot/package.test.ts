@@ -168,14 +168,14 @@ export { verifyMerkleProof } from "keyroot/merkle";
       expect(size).to.be.within(stated - 2000, stated);
     });
 
-    it("adds at most 4 kB for a watch", async () => {
+    it("adds at most 4.5 kB for a watch", async () => {
       const { chunks, chunksWith, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const watch = chunksWith("dist/watch");
       const size = sizeOf(watch.map((name) => chunks.get(name)));
       const [, stated = NaN] = await statedSizes();
       expect(watch).to.have.lengthOf(1);
       expect(initial).to.not.include.members(watch);
-      expect(stated).to.be.at.most(4000);
+      expect(stated).to.be.at.most(4500);
       expect(size).to.be.within(stated - 1000, stated);
     });
 
@@ -236,10 +236,10 @@ export { verifyMerkleProof } from "keyroot/merkle";
       ]);
     });
 
-    it("contains at most 28 modules besides its entries", () => {
+    it("contains at most 31 modules besides its entries", () => {
       const entries = Object.values(manifest.exports).filter((target) => typeof target === "object");
       const modules = files.filter((path) => path.endsWith(".js") && !path.startsWith("dist/internal/"));
-      expect(modules.length - entries.length).to.be.within(1, 28);
+      expect(modules.length - entries.length).to.be.within(1, 31);
     });
 
     it("contains the full text of every source file in its source maps", async () => {
