@@ -79,7 +79,12 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_ADMIN_TOKEN: TOKEN, KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
         ...{ KEYROOT_HOLD_PERIOD: "60", KEYROOT_SHUTDOWN_DELAY: "5", KEYROOT_HOLD_ON_CONFLICT: "true" },
         ...{ KEYROOT_EXPLORER_URL: "https://explorer.test/", KEYROOT_BLOCK_EXPLORER_URL: "https://chain.test/" },
-        ...{ KEYROOT_AUDIT_DAYS: "400", KEYROOT_ADDRESS_DAYS: "7", KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOK_PRIVATE: "true" },
+        ...{
+          KEYROOT_AUDIT_DAYS: "400",
+          KEYROOT_ADDRESS_DAYS: "7",
+          KEYROOT_WEBHOOK_KEYS: "webhook-keys",
+          KEYROOT_WEBHOOK_PRIVATE: "true",
+        },
         ...{ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: "11155111", KEYROOT_KEY_TYPE: "p256" },
       };
       expect(readConfig(variables)).to.deep.equal({
@@ -88,7 +93,14 @@ describe("the service's configuration", () => {
         ...{ host: "::1", port: 1, serviceUrl: "https://k.test", stage: "prod" },
         ...{ explorerUrl: "https://explorer.test/", blockExplorerUrl: "https://chain.test" },
         ...{ databaseFolder: ".keyroot/database", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
-        ...{ rateLimit: 3, monitoringPort: 9, trustedProxies: ["10.0.0.1"], logLevel: "warn", auditDays: 400, addressDays: 7 },
+        ...{
+          rateLimit: 3,
+          monitoringPort: 9,
+          trustedProxies: ["10.0.0.1"],
+          logLevel: "warn",
+          auditDays: 400,
+          addressDays: 7,
+        },
         ...{ holdPeriod: 60, shutdownDelay: 5, holdOnConflict: true },
         ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, keyType: "p256" },
         registry: { contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111 },
