@@ -37,7 +37,7 @@ import { closedAfterEach, never } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 
 /** Maximum size of an install on disk in MB, without optional packages: the operator alone, and with the service. */
-const MAX_MB = { operator: 55, service: 112 };
+const MAX_MB = { operator: 55, service: 113 };
 const BLOCK = 4096;
 /** The commands of both packages. */
 const NAMES = Object.keys({ ...COMMANDS, ...SERVICE_COMMANDS });
@@ -200,6 +200,15 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(json["users"]).to.equal(5);
       ranWell.add("sample-users");
     });
+
+    it("make records from a CSV file", async () => {
+      await writeFile(inApp("ids.secret"), randomBytes(32).toString("hex"), { mode: 0o600 });
+      await writeFile(inApp("customers.csv"), `email,pubKey\nann@example.com,${records[0]?.pubKey}`);
+      const source = ["--csv", inApp("customers.csv"), "--id-column", "email", "--secret-file", inApp("ids.secret")];
+      const { code, stdout } = await keyroot.run(["make-records", ...source]);
+      expect([code, parseKeyRecord(stdout.trim()).pubKey]).to.deep.equal([0, records[0]?.pubKey]);
+      ranWell.add("make-records");
+    });
   });
 
   describe("the commands for a chain", () => {
@@ -306,6 +315,14 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { url } = closing(await beacon.listen());
       const args = ["light-client", "--checkpoint", beacon.checkpoint, "--beacon-network", "test", "--beacon"];
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
+    });
+
+    it("make an account", async () => {
+      const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
+      const files = ["--account", inApp("account.txt"), "--keys", inApp("recovery.json")];
+      const made = ["account", "new", ...files, "--public-key", records[0]?.pubKey ?? never(), ...chain];
+      await succeed(made, { env });
+      expect(await readFile(inApp("account.txt"), "utf8")).to.match(/^keyroot\/account-v1\n/);
     });
 
     it("sign and compare statements with an auditor's key", async () => {
