@@ -19,7 +19,7 @@ export interface StageResult {
 }
 
 /** Limit of a stage in ms. It ends a stage that hangs, so that a failed run prints its other results. */
-const STAGE_MS = 40 * 60_000;
+const STAGE_MS = 75 * 60_000;
 
 /** Runs a program to its end, or to the limit of a stage. */
 export function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
