@@ -5,7 +5,7 @@
  * | commands                                                              | where                          |
  * | --------------------------------------------------------------------- | ------------------------------ |
  * | demo                                                                  | tasks                          |
- * | sample-users, build-file, check-file, estimate, publish               | packages/operator/src/commands |
+ * | sample-users, make-records, build-file, check-file, estimate, publish | packages/operator/src/commands |
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership  | the same                       |
  * | verify, account, light-client, bundle, explorer, audit, watch         | the same                       |
  * | make-auditor-key, sign-statement, compare-statements                  | the same                       |

@@ -44,7 +44,7 @@ describe("--allow-http", () => {
 
   it("is an option of every command with an endpoint", () => {
     const withEndpoint = Object.entries(COMMANDS).filter(([, { options }]) => "rpc" in options);
-    expect(withEndpoint.map(([name]) => name)).to.have.members(["deploy", ...Object.keys(commands())]);
+    expect(withEndpoint.map(([name]) => name)).to.have.members(["deploy", "account", ...Object.keys(commands())]);
     for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
   });
 
