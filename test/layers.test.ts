@@ -36,8 +36,6 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "hardhat",
     "commands",
     "explorer",
-    // This entry of the package is for auditors. It also exports `watch`.
-    "audit/index.ts",
     "watch",
     "audit",
     "publisher",

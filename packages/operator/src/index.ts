@@ -27,4 +27,4 @@ export {
   type WatchEvent,
   type WatchOptions,
   WatchState,
-} from "./audit/index.ts";
+} from "./audit.ts";

@@ -128,7 +128,7 @@ export class PartnerClient {
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
     refuseBrowsers(
-      "@keyroot/client/partner has a token that never expires, so it must not run in browsers. Run it in Node on a server. Use keyroot/user in apps.",
+      "@keyroot/client/partner has a token that never expires, so it must not run in browsers. Run it in Node on a server. Use @keyroot/client/user in apps.",
     );
     const checked = checkClientOptions(options, "serverToken");
     const serverToken = checkRefreshToken("serverToken", options.serverToken, "krs_");
