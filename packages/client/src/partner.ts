@@ -29,14 +29,7 @@ export type {
 export type { CallOptions } from "./shared/options.ts";
 export type { Region } from "keyroot/internal/formats";
 export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
-export {
-  type CreateTokenOptions,
-  type ListEventsOptions,
-  type ListOptions,
-  type ListTokensOptions,
-  PartnerClient,
-  type PartnerClientOptions,
-} from "./partner/partnerClient.ts";
+export { PartnerClient } from "./partner/partnerClient.ts";
 export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./partner/provision.ts";
 export type {
   ListDeliveriesOptions,
@@ -45,3 +38,10 @@ export type {
   PartnerWebhooks,
   UpdateEndpointOptions,
 } from "./partner/webhooks.ts";
+export type {
+  CreateTokenOptions,
+  ListEventsOptions,
+  ListOptions,
+  ListTokensOptions,
+  PartnerClientOptions,
+} from "./partner/options.ts";

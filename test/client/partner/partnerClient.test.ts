@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
-import { PartnerClient, type PartnerClientOptions } from "../../../packages/client/src/partner/partnerClient.ts";
+import type { PartnerClientOptions } from "../../../packages/client/src/partner/options.ts";
+import { PartnerClient } from "../../../packages/client/src/partner/partnerClient.ts";
 import { userIDToHex } from "keyroot";
 import { randomUserID } from "keyroot/records";
 import { type FaultyProxy, faultyProxy } from "../../support/servers/faultyProxy.ts";

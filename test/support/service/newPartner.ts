@@ -1,4 +1,4 @@
-import type { PartnerClientOptions } from "../../../packages/client/src/partner/partnerClient.ts";
+import type { PartnerClientOptions } from "../../../packages/client/src/partner/options.ts";
 import type { TestService } from "./support.ts";
 
 /** The credentials of a partner's client. */

@@ -19,11 +19,10 @@ import {
   checkIdempotencyKey,
   checkClientOptions,
   checkRefreshToken,
-  type ClientOptions,
   keyOf,
   toUserID,
 } from "../shared/options.ts";
-import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
+import { iteratePages, page } from "../shared/pages.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
@@ -50,48 +49,14 @@ import {
   type ProvisionOutcome,
   type UserToProvision,
 } from "./provision.ts";
+import type {
+  CreateTokenOptions,
+  ListEventsOptions,
+  ListOptions,
+  ListTokensOptions,
+  PartnerClientOptions,
+} from "./options.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
-
-/** The options of `PartnerClient`. */
-export interface PartnerClientOptions extends ClientOptions {
-  /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). This token never expires, so keep
-   * the token only on servers.
-   */
-  serverToken: string;
-}
-
-/** The options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
-export interface ListTokensOptions extends PageOptions {
-  /** The `token_id` of a token. The list begins after this token. Default: the list begins with the first token. */
-  after?: string | undefined;
-}
-
-/** The options of `PartnerClient.listUsers`. */
-export interface ListOptions extends PageOptions {
-  /**
-   * The id of a user: 32 characters of zBase32, or 40 hex digits. The list begins after this user. Default: the list
-   * begins with the first user.
-   */
-  after?: string | undefined;
-}
-
-/** The options of `PartnerClient.listEvents`. */
-export interface ListEventsOptions extends CallOptions {
-  /** The `cursor` of an earlier page. Default: the list begins with the oldest stored event. */
-  after?: string | undefined;
-  /** Maximum number of events, from 1 to 1,000. Default: 100. */
-  limit?: number | undefined;
-}
-
-/** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
-export interface CreateTokenOptions extends CallOptions {
-  /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same tokens. Default: a random key for each call. All retries of the call share this key.
-   */
-  idempotencyKey?: string | undefined;
-}
 
 const userTokenPage = page("tokens", refreshToken);
 const serverTokenPage = page("tokens", serverToken);
