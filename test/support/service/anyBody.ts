@@ -145,9 +145,13 @@ function ofSchema({
     return fc.record(Object.fromEntries(members), { requiredKeys: required });
   }
   if (type !== "string") throw new Error(`Add values of type ${type ?? "undefined"} here.`);
-  const form = pattern === undefined ? undefined : new RegExp(pattern, "u");
-  if (form !== undefined && maxLength === undefined) return fc.stringMatching(form);
   const lengths = { minLength, ...(maxLength !== undefined && { maxLength }) };
   const text = fc.string({ unit: "grapheme", ...lengths });
-  return form === undefined ? text : text.filter((value) => form.test(value));
+  if (pattern === undefined) return text;
+  const form = new RegExp(pattern, "u");
+  // `stringMatching` knows no Unicode classes. Most texts match these, but few match any other pattern.
+  if (pattern.includes("\\p{")) return text.filter((value) => form.test(value));
+  return fc
+    .stringMatching(form, maxLength === undefined ? {} : { maxLength })
+    .filter((value) => value.length >= minLength);
 }
