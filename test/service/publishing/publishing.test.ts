@@ -560,7 +560,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     expect((await requests.add(author, 6)).id).to.equal(id);
     // Only one of two publishers takes the request.
     await Promise.allSettled([1, 2].map(() => publisherOver(databases).publishRequested()));
-    const ended = await requests.waitFor(id, AbortSignal.timeout(ENDLESS_MS));
+    const ended = await requests.waitFor(id, () => Promise.resolve(false), AbortSignal.timeout(ENDLESS_MS));
     expect(ended).to.deep.include({ id, author, requested: 5, error: null });
     expect(ended.batches?.map(({ users }) => users)).to.deep.equal([1, 1]);
     expect((await Promise.all(records.map(stateOf))).map((key) => key?.state)).to.deep.equal([

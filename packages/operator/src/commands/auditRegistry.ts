@@ -70,7 +70,9 @@ export async function auditRegistry(
   const signedAt = await findBlock?.(chain);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
-  const path = args.state ?? join(host.root, ".keyroot", `${stateName}-${registryKeyOf(place)}.sqlite`);
+  // Each key type has its own state, so an audit with the wrong type does not stop the next one.
+  const name = [stateName, registryKeyOf(place), args.keyType].join("-");
+  const path = args.state ?? join(host.root, ".keyroot", `${name}.sqlite`);
   using state = await AuditState.open(path, { ...place, keyType: args.keyType }, { onRebuild: printRebuild });
   using progress = new Progress({
     onInterrupt: () => {

@@ -57,13 +57,13 @@ export const publishingOperations = [
     answer: strict({ batches: publishedBatches }),
     errors: [409],
     async handle(_body, { context, author, request }) {
-      requirePublishing(context);
+      const publisher = requirePublishing(context);
       const { id } = await context.publishRequests.add(author, context.now());
       const closed = new AbortController();
       request.raw.once("close", () => {
         if (request.socket.destroyed) closed.abort();
       });
-      const { batches, error } = await context.publishRequests.waitFor(id, closed.signal);
+      const { batches, error } = await context.publishRequests.waitFor(id, () => publisher.isSilent(), closed.signal);
       if (error !== null) throw publishingFailed(error);
       return { batches: batches ?? [] };
     },
@@ -229,8 +229,8 @@ function logFailure(error: unknown, request: FastifyRequest): string | null {
 }
 
 /** @throws ServiceError UNAVAILABLE for a service without a registry */
-function requirePublishing({ publisher }: PublishingContext): void {
-  if (publisher !== undefined) return;
+function requirePublishing({ publisher }: PublishingContext): PublisherState {
+  if (publisher !== undefined) return publisher;
   const message = "This service does not publish keys. Set KEYROOT_CONTRACT and KEYROOT_CHAIN_ID.";
   throw new ServiceError(503, "UNAVAILABLE", message);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Author } from "../api/base/author.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { Database } from "../api/database/database.ts";
 import { asc, desc, eq, inArray, isNull } from "../api/database/drizzle.ts";
 import type { PublishedBatch } from "./publisherReport.ts";
@@ -21,6 +22,8 @@ export interface PublishRequest {
 
 /** Interval in ms at which a waiting caller reads its request. */
 const POLL_MS = 250;
+/** Time in ms within which a running publisher takes a request. */
+const TAKEN_MS = 5000;
 
 /** Stores requests to publish now. A publisher, which is another process, takes them. */
 export class PublishRequests {
@@ -45,12 +48,23 @@ export class PublishRequests {
     return last;
   }
 
-  /** Waits until the publication of a request has ended. @param signal stops waiting */
-  async waitFor(id: number, signal: AbortSignal): Promise<PublishRequest> {
-    for (;;) {
+  /**
+   * Waits until the publication of a request has ended.
+   * @param isSilent whether no publisher has reported lately
+   * @param signal stops waiting
+   * @throws ServiceError PUBLISHER_SILENT if no publisher took the request within five seconds and none has reported.
+   *   The request remains for the next publisher.
+   */
+  async waitFor(id: number, isSilent: () => Promise<boolean>, signal: AbortSignal): Promise<PublishRequest> {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
       const [found] = await this.#home.select().from(publishRequests).where(eq(publishRequests.id, id));
       if (found === undefined) throw new Error("A request to publish was deleted.");
       if (found.ended !== null) return found;
+      if (found.started === null && waitedMs >= TAKEN_MS && (await isSilent())) {
+        const message =
+          "No publisher has reported for two minutes, so nothing was published. Check that 'keyroot publisher' runs and reaches the database. It takes this request when it starts.";
+        throw new ServiceError(503, "PUBLISHER_SILENT", message);
+      }
       await sleep(POLL_MS, undefined, { signal });
     }
   }

@@ -52,6 +52,11 @@ export class PublisherState {
     return { at, chain: { chain_id, contract, error, state: null }, stores, every: report?.every ?? null };
   }
 
+  /** Whether there was no report for two minutes. */
+  async isSilent(): Promise<boolean> {
+    return (await this.reportAge()) * 1000 > SILENT_MS;
+  }
+
   /** Returns the age of the last report in seconds. Infinity if there never was a report. */
   async reportAge(): Promise<number> {
     return ((await readReport(this.#databases.home))?.age ?? Infinity) / 1000;

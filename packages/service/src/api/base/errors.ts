@@ -16,7 +16,6 @@ export const SERVICE_ERROR_CODES = [
   "ROLE_REFUSED",
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
-  "PUBLISHER_SILENT",
 ] as const;
 
 /** An error code of this package, the clients, the operator package or the library. */

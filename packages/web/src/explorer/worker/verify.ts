@@ -22,6 +22,8 @@ export function verifyWith(trustOf: (choice: TrustChoice) => Trust): Handler<"ve
       return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
     } catch (error) {
       const failure = toFailure(error);
+      // A hint may have loaded the file before the block was trusted. Then neither the file nor the root is evidence.
+      if (failure.step === "anchor") return { failure, path: undefined, root: undefined };
       const bytes = observed.file();
       const path = bytes && pathInRejectedFile(bytes, userID, keyType, failure);
       return { failure, path, root: observed.root() };
