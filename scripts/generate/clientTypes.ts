@@ -11,13 +11,16 @@ import { join } from "node:path";
 import { ROOT } from "../test/root.ts";
 import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
+const REFERENCE = "#/components/schemas/";
 const FILE = "packages/client/src/shared/operations.ts";
 
 /** A JSON schema in the OpenAPI documents. */
 interface Schema {
+  $ref?: string;
   description?: string;
   type?: string | string[];
   enum?: (string | number)[];
+  const?: string | number;
   pattern?: string;
   anyOf?: Schema[];
   items?: Schema;
@@ -26,61 +29,33 @@ interface Schema {
   additionalProperties?: boolean | Schema;
 }
 
-/**
- * A named type: the type's name and comment, the path of the operation, and the type's place in the response. The place
- * is a list, or names of fields.
- */
-type NamedType = readonly [name: string, comment: string, path: string, place?: string];
-
-const USER_FIELDS = "user_id,bucket,region,stage,salt,created";
-
-/** The types that apps use by name. A type extends an earlier type if it has all fields of the earlier type. */
-const NAMED: readonly NamedType[] = [
-  ["ShadowUser", 'A shadow user (docs/specification.md, "Shadow user").', "/v1/authdBizSrv/users/create", USER_FIELDS],
+/** Parts of named types, which the types extend: the schema and its fields. */
+const PARTS: readonly (readonly [name: string, comment: string, schema: string, fields: readonly string[]])[] = [
   [
-    "KeyProgress",
-    "The progress of a key to the chain.",
-    "/v1/authdUser/publicKey/get",
-    "hold_ends_at,root,transaction",
+    "UserFields",
+    'The fields of a shadow user (docs/specification.md, "Shadow user").',
+    "CreatedUser",
+    ["user_id", "bucket", "region", "stage", "salt", "created"],
   ],
-  ["CreatedUser", "A new shadow user, or the one that an earlier call created.", "/v1/authdBizSrv/users/create"],
-  ["PartnerUser", "A shadow user with the time of its deactivation.", "/v1/authdBizSrv/users/get"],
-  ["DeactivatedUser", "A user whose tokens are rejected.", "/v1/authdBizSrv/users/deactivate"],
-  ["ErasedUser", "A user whose data was deleted.", "/v1/authdBizSrv/users/erase"],
-  ["ConflictingKey", "A conflicting key.", "/v1/authdUser/record/get", "conflicting_keys"],
-  ["UserRecord", "A user's own record. It has a key unless its state is `unregistered`.", "/v1/authdUser/record/get"],
-  ["UserPublicKey", "A user's public key as the service states it, unverified.", "/v1/authdUser/publicKey/get"],
-  ["KeyEvent", "A change of a user's key before its publication.", "/v1/authdBizSrv/publicKeys/get", "events"],
-  [
-    ...([
-      "KeyOfUser",
-      "A user's key for the partner, unverified. It exists unless the state is `unregistered`.",
-    ] as const),
-    "/v1/authdBizSrv/publicKeys/get",
-  ],
-  ["RefreshToken", "A user refresh token without its value.", "/v1/authdBizSrv/users/listRefreshTokens", "tokens"],
-  ["ServerToken", "A server token without its value.", "/v1/authdBizSrv/serverTokens/list", "tokens"],
-  ["RevokedServerToken", "A revoked server token and its partner.", "/v1/admin/serverTokens/revoke"],
-  ["CreatedServerToken", "A new server token.", "/v1/admin/serverTokens/create"],
-  ["PartnerEvent", "A change of the partner or one of its users.", "/v1/authdBizSrv/events/list", "events"],
-  ["EventPage", "The events after a cursor, the oldest first.", "/v1/authdBizSrv/events/list"],
-  ["WebhookEndpoint", "An endpoint that receives events.", "/v1/authdBizSrv/webhooks/list", "endpoints"],
-  ["NewWebhookEndpoint", "A new endpoint with its secret.", "/v1/authdBizSrv/webhooks/create"],
-  ["RotatedSecret", "The new secret of an endpoint.", "/v1/authdBizSrv/webhooks/rotateSecret"],
-  ["WebhookTest", "An endpoint's response to a test.", "/v1/authdBizSrv/webhooks/test"],
-  ["WebhookDelivery", "A delivery of an event.", "/v1/authdBizSrv/webhooks/listDeliveries", "deliveries"],
-  ["AuditEntry", "An entry of the audit log.", "/v1/admin/audit/list", "entries"],
-  ["CreatedPartner", "A new partner.", "/v1/admin/partners/create"],
-  ["PartnerSummary", "A partner with its numbers.", "/v1/admin/partners/get"],
-  ["PublishedBatch", "A published batch.", "/v1/admin/publishRegistered", "batches"],
-  ["StaffInvitation", "An invitation to the dashboard.", "/v1/admin/staff/invite"],
+  ["KeyProgress", "The progress of a key to the chain.", "UserKey", ["hold_ends_at", "root", "transaction"]],
 ];
 
-const operations = { ...readOperations("docs/openapi.json"), ...readOperations("docs/openapi-operator.json") };
+/** The names of types that would hide a name of browsers, or of the library that checks webhooks. */
+const NAMES: Readonly<Record<string, string>> = {
+  Event: "PartnerEvent",
+  Webhook: "WebhookEndpoint",
+  NewWebhook: "NewWebhookEndpoint",
+};
+
+/** The types that only `Operations` and other types use. */
+const INTERNAL: readonly string[] = ["UserFields", "RemovedKey", "Challenge", "RegisteredKey"];
+
+const documents = ["docs/openapi.json", "docs/openapi-operator.json"].map(readDocument);
+const schemas = Object.assign({}, ...documents.map(({ components }) => components.schemas)) as Record<string, Schema>;
+const operations = Object.assign({}, ...documents.map(readOperations)) as ReturnType<typeof readOperations>;
 const named = new Map<string, Schema>();
-const declarations = NAMED.map(([name, comment, path, place]) => {
-  const schema = find(path, place);
-  const declaration = `/** ${comment} */\nexport ${declarationOf(name, schema)}`;
+const declarations = [...PARTS.map(partOf), ...answers()].map(([name, schema]) => {
+  const declaration = `/** ${schema.description} */\n${INTERNAL.includes(name) ? "" : "export "}${declarationOf(name, schema)}`;
   named.set(name, schema);
   return declaration;
 });
@@ -108,34 +83,39 @@ export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
 `;
 await writeOrCheck(FILE, await formatFor(FILE, source, { objectWrap: "collapse" }));
 
-function readOperations(document: string): Record<string, { body: Schema; answer: Schema }> {
+function readDocument(document: string) {
   interface Content {
     content: { "application/json": { schema: Schema } };
   }
-  const { paths } = JSON.parse(readFileSync(join(ROOT, document), "utf8")) as {
+  return JSON.parse(readFileSync(join(ROOT, document), "utf8")) as {
     paths: Record<string, { post: { requestBody: Content; responses: Record<string, Content> } }>;
+    components: { schemas: Record<string, Schema> };
   };
+}
+
+function readOperations({ paths }: ReturnType<typeof readDocument>): Record<string, { body: Schema; answer: Schema }> {
   return Object.fromEntries(
     Object.entries(paths).map(([path, { post }]) => {
       const success = post.responses["200"] ?? post.responses["201"];
       if (success === undefined) throw new Error(`${path} has no successful response.`);
-      const schemaOf = ({ content }: Content) => content["application/json"].schema;
+      const schemaOf = ({ content }: typeof success) => content["application/json"].schema;
       return [path, { body: schemaOf(post.requestBody), answer: schemaOf(success) }];
     }),
   );
 }
 
-/** Finds the schema of a response, of the items in a list, or of some fields. */
-function find(path: string, place?: string): Schema {
-  const answer = operations[path]?.answer ?? {};
-  const { properties = {}, required = [] } = answer;
-  const names = place?.split(",") ?? [];
-  if (names.length <= 1) return place === undefined ? answer : (properties[place]?.items ?? {});
-  return {
-    type: "object",
-    properties: Object.fromEntries(names.map((name) => [name, properties[name] ?? {}])),
-    required: required.filter((name) => names.includes(name)),
-  };
+function partOf([name, description, schema, fields]: (typeof PARTS)[number]): [string, Schema] {
+  const { properties = {}, required = [] } = schemas[schema] ?? {};
+  const kept = Object.fromEntries(fields.map((field) => [field, properties[field] ?? {}]));
+  return [name, { description, properties: kept, required: required.filter((field) => fields.includes(field)) }];
+}
+
+/** Returns the named schemas in the operations' responses. A type follows the types that it may extend. */
+function answers(): [string, Schema][] {
+  const text = JSON.stringify([Object.values(operations), schemas]);
+  const used = Object.entries(schemas).filter(([name]) => text.includes(`"${REFERENCE}${name}"`));
+  const sizeOf = ({ properties = {} }: Schema) => Object.keys(properties).length;
+  return used.sort(([, a], [, b]) => sizeOf(a) - sizeOf(b)).map(([name, schema]) => [NAMES[name] ?? name, schema]);
 }
 
 function declarationOf(name: string, schema: Schema): string {
@@ -179,15 +159,17 @@ function uncommented(schema: Schema): string {
 
 /** Returns the description of a field, without the list of event or action names. */
 function commentOf({ description }: Schema): string {
-  return description === undefined ? "" : `/** ${description.replace(/: \w+\.\w+,.*/, ".")} */\n`;
+  return description === undefined ? "" : `/** ${description.replace(/(?:, one of)?: \w+\.\w+,.*/, ".")} */\n`;
 }
 
 function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return typeNameOf(schema.$ref);
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(" | ");
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(" | ");
   if (schema.type === "array") return `(${typeOf(schema.items ?? {})})[]`;
   if (schema.type === "object") return objectTypeOf(schema);
   if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   const { type = "unknown", enum: values } = schema;
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
   // A newer service may have more events and actions. Names of events and actions contain a dot.
@@ -203,4 +185,9 @@ function objectTypeOf(schema: Schema): string {
   const bases = basesOf(schema);
   const fields = fieldsOf(schema, bases);
   return [...bases, ...(fields === "" ? [] : [`{\n${fields}}`])].join(" & ");
+}
+
+function typeNameOf(reference: string): string {
+  const name = reference.slice(REFERENCE.length);
+  return NAMES[name] ?? name;
 }

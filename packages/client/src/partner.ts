@@ -17,7 +17,6 @@ export type {
   KeyProgress,
   NewWebhookEndpoint,
   PartnerEvent,
-  PartnerUser,
   RefreshToken,
   RotatedSecret,
   ServerToken,

@@ -12,8 +12,13 @@ import {
 import { auditors } from "keyroot/auditors";
 import { lightClient } from "keyroot/light-client";
 import { type Bundle, parseBundle } from "keyroot/bundle";
-import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "@keyroot/client/partner";
-import { ServiceError, UserClient, type UserPublicKey } from "@keyroot/client/user";
+import {
+  type CreateUsersResult,
+  PartnerClient,
+  type ProvisionOutcome,
+  type CreatedUser,
+} from "@keyroot/client/partner";
+import { ServiceError, UserClient, type UserKey } from "@keyroot/client/user";
 
 const options = { chainId: 1n, contract: "", merkleUrl: "" };
 const verifier: Verifier = createVerifier({ ...options, rpc: "", trust: oneEndpoint() });
@@ -51,7 +56,7 @@ for (const rpc of [metamask, generic]) createVerifier({ ...options, rpc, trust: 
 export const digest = async (): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", (await verified).publicKey);
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
-export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
+export const created: Promise<CreatedUser> = partner.createUser("", "us-west-2", {});
 // @ts-expect-error -- there is no such region
 export const nowhere = partner.createUser("", "mars");
 const users = [{ userID: "", region: "eu-west-1" as const, mine: 7 }];
@@ -61,6 +66,6 @@ export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: 
   partner.provision(users, { runId: "", onProgress });
 const user = new UserClient({ serviceUrl: "", bizID: "", refreshToken: "" });
 export const key: Promise<VerifiedKey> = user.publicKeyOf("", verifier, { signal: AbortSignal.timeout(1) });
-export const unverified: Promise<UserPublicKey> = user.unverifiedPublicKeyOf("");
+export const unverified: Promise<UserKey> = user.unverifiedPublicKeyOf("");
 export const requestID = (error: unknown): string | undefined =>
   error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestID : undefined;

@@ -29,7 +29,7 @@ import type {
   KeyOfUser,
   NewWebhookEndpoint,
   PartnerEvent,
-  PartnerUser,
+  ShadowUser,
   RotatedSecret,
   WebhookDelivery,
   WebhookEndpoint,
@@ -73,7 +73,7 @@ export const createdUsers = (max: number) =>
     users: list((where, item) => (isRefused(item) ? refusedUser : createdWithToken)(where, item), max),
   });
 export const createdToken = object<{ token: string }>({ token: userToken });
-export const partnerUser = object<PartnerUser>({ ...USER_FIELDS, deactivated: nullable(count) });
+export const partnerUser = object<ShadowUser>({ ...USER_FIELDS, deactivated: nullable(count) });
 export const userPage = page("users", partnerUser, userID);
 export const deactivatedUser = object<DeactivatedUser>({ user_id: userID, deactivated: count });
 export const erasedUser = object<ErasedUser>({ user_id: userID, erased: count, key: oneOf("deleted", "remains") });

@@ -8,10 +8,10 @@ import type {
   ErasedUser,
   EventPage,
   KeyOfUser,
-  PartnerUser,
+  ShadowUser,
   RefreshToken,
   ServerToken,
-  UserPublicKey,
+  UserKey,
 } from "../shared/operations.ts";
 import {
   type CallOptions,
@@ -153,7 +153,7 @@ export class PartnerClient {
   }
 
   /** Returns a user of the partner. */
-  async getUser(userID: string, options: CallOptions = {}): Promise<PartnerUser> {
+  async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
     const { id, body } = userOf(userID);
     return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, partnerUser), options);
   }
@@ -178,7 +178,7 @@ export class PartnerClient {
   }
 
   /** Iterates over all users of the partner. Requests each page only when the caller needs the page's first user. */
-  listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
+  listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
     const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
@@ -218,7 +218,7 @@ export class PartnerClient {
    * @param hash the SHA-256 of the document, 32 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
-  async registerDocument(userID: string, hash: Uint8Array, options: CallOptions = {}): Promise<UserPublicKey> {
+  async registerDocument(userID: string, hash: Uint8Array, options: CallOptions = {}): Promise<UserKey> {
     checkPublicKey(hash, this.#keyType);
     const { id, body } = userOf(userID);
     const key = { public_key: bytesToBase64(hash), key_id: bytesToBase64(keyIDOf(hash, this.#keyType)) };

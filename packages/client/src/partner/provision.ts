@@ -2,7 +2,7 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8, isWellFormed } from "keyroot/internal/engine";
 import { pMapIterable } from "p-map";
-import type { ShadowUser } from "../shared/operations.ts";
+import type { CreatedUser } from "../shared/operations.ts";
 import type { CreateUsersResult, UserToCreate } from "./answers.ts";
 import { inGroups } from "./inGroups.ts";
 import { abortedError, rejectOnAbort } from "keyroot/internal/transport";
@@ -42,7 +42,7 @@ export interface ProvisionOptions extends CallOptions {
 
 /** The outcome for one user. `user` is the object from the caller's list. */
 export type ProvisionOutcome<User extends UserToProvision = UserToProvision> =
-  { user: User; shadowUser: ShadowUser; token: string } | { user: User; error: KeyrootError };
+  { user: User; shadowUser: CreatedUser; token: string } | { user: User; error: KeyrootError };
 
 /** The operation that a run calls. `PartnerClient` implements this operation. */
 interface ProvisioningOperations {

@@ -5,7 +5,7 @@ import { REGIONS } from "keyroot/internal/formats";
 import { USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
 import { MERKLE_ROOT } from "keyroot/internal/formats";
-import type { AnswerOf, ConflictingKey, RefreshToken, ServerToken, UserPublicKey } from "./operations.ts";
+import type { AnswerOf, ConflictingKey, RefreshToken, ServerToken, UserKey } from "./operations.ts";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
@@ -168,7 +168,7 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyT
 
 /** Checks a user's key in a response. */
 export const userPublicKey = (keyType: KeyType) =>
-  withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }), keyType);
+  withValidKey(object<UserKey>({ user_id: userID, ...KEY_FIELDS }), keyType);
 
 /**
  * The response fields that identify a user, region, key, token or endpoint. The values are the names for error

@@ -1,8 +1,8 @@
 // Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
 import type { Region, UserID } from "keyroot/internal/identity";
 
-/** A shadow user (docs/specification.md, "Shadow user"). */
-export interface ShadowUser {
+/** The fields of a shadow user (docs/specification.md, "Shadow user"). */
+interface UserFields {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
   /** The name of the user's storage bucket: <prefix>-<stage>-<region>-<user_id>. */
@@ -27,23 +27,28 @@ export interface KeyProgress {
   transaction?: string | undefined;
 }
 
-/** A new shadow user, or the one that an earlier call created. */
-export interface CreatedUser extends ShadowUser {
-  status: 201;
-}
-
-/** A shadow user with the time of its deactivation. */
-export interface PartnerUser extends ShadowUser {
-  /** The time of the user's deactivation. Null while the user is active. */
-  deactivated: number | null;
-}
-
 /** A user whose tokens are rejected. */
 export interface DeactivatedUser {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
   /** A time in milliseconds since 1970-01-01, UTC. */
   deactivated: number;
+}
+
+/** The events after a cursor, the oldest first. */
+export interface EventPage {
+  events: PartnerEvent[];
+  /** The cursor after these events. Send it as `after` to get later events. */
+  cursor: string;
+}
+
+/** A key that was removed before its publication. */
+interface RemovedKey {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  state: "unregistered";
 }
 
 /** A user whose data was deleted. */
@@ -54,6 +59,26 @@ export interface ErasedUser {
   erased: number;
   /** `remains` if the public key is on the chain or is being published. Otherwise `deleted`. */
   key: "deleted" | "remains";
+}
+
+/** The new secret of an endpoint. */
+export interface RotatedSecret {
+  /** The id of a webhook endpoint. */
+  endpoint_id: string;
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
+  secret: string;
+  /** The time until which the service also signs deliveries with the earlier secrets. */
+  previous_until: number | null;
+}
+
+/** A new partner. */
+export interface CreatedPartner {
+  /** The id of the partner. */
+  biz_id: string;
+  /** A human-friendly name, at most 200 characters. */
+  name: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
 }
 
 /** A conflicting key. */
@@ -68,32 +93,6 @@ export interface ConflictingKey {
   withdrawn: boolean;
 }
 
-/** A user's own record. It has a key unless its state is `unregistered`. */
-export interface UserRecord extends ShadowUser, KeyProgress {
-  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
-  public_key?: string | undefined;
-  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
-  key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
-  possession?: "proven" | "unproven" | undefined;
-  state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
-  conflicting_keys: ConflictingKey[];
-}
-
-/** A user's public key as the service states it, unverified. */
-export interface UserPublicKey extends KeyProgress {
-  /** The user's id (160 bits) as 32 characters of zBase32. */
-  user_id: UserID;
-  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
-  public_key: string;
-  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
-  key_id: string;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
-  possession: "proven" | "unproven";
-  state: "pending" | "submitted" | "published";
-}
-
 /** A change of a user's key before its publication. */
 export interface KeyEvent {
   type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
@@ -105,21 +104,39 @@ export interface KeyEvent {
   after_withdrawal: boolean;
 }
 
-/** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
-export interface KeyOfUser extends KeyProgress {
-  /** The user's id (160 bits) as 32 characters of zBase32. */
-  user_id: UserID;
-  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
-  public_key?: string | undefined;
-  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
-  key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
-  possession?: "proven" | "unproven" | undefined;
-  state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
-  conflicting_keys: ConflictingKey[];
-  /** The history of the user's keys: at most 100 events, newest first. */
-  events: KeyEvent[];
+/** A change of the partner or one of its users. */
+export interface PartnerEvent {
+  /** The kind of change. */
+  type: string;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  at: number;
+  /** The id of the event. It is the same each time the event is listed. */
+  id: string;
+  /** Ids and values of the change, such as `user_id` and `key_id`. */
+  data: Record<string, string | number | boolean | null>;
+}
+
+/** A published batch. */
+export interface PublishedBatch {
+  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
+  root: string;
+  /** The number of users who now have this root. */
+  users: number;
+  /** The hash of the transaction that published the root. */
+  transaction: string;
+  /** The number of the transaction's block. */
+  block: number;
+}
+
+/** A new server token. */
+export interface CreatedServerToken {
+  /** The id of a refresh token. It is not a secret. */
+  token_id: string;
+  /** The value of the server token. The service returns it only once. */
+  token: string;
+  name: string | null;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  created: number;
 }
 
 /** A user refresh token without its value. */
@@ -149,42 +166,6 @@ export interface ServerToken {
   last_used: number | null;
 }
 
-/** A revoked server token and its partner. */
-export interface RevokedServerToken extends ServerToken {
-  /** The id of the partner. */
-  biz_id: string;
-}
-
-/** A new server token. */
-export interface CreatedServerToken {
-  /** The id of a refresh token. It is not a secret. */
-  token_id: string;
-  /** The value of the server token. The service returns it only once. */
-  token: string;
-  name: string | null;
-  /** A time in milliseconds since 1970-01-01, UTC. */
-  created: number;
-}
-
-/** A change of the partner or one of its users. */
-export interface PartnerEvent {
-  /** The kind of change, one of. */
-  type: string;
-  /** A time in milliseconds since 1970-01-01, UTC. */
-  at: number;
-  /** The id of the event. It is the same each time the event is listed. */
-  id: string;
-  /** Ids and values of the change, such as `user_id` and `key_id`. */
-  data: Record<string, string | number | boolean | null>;
-}
-
-/** The events after a cursor, the oldest first. */
-export interface EventPage {
-  events: PartnerEvent[];
-  /** The cursor after these events. Send it as `after` to get later events. */
-  cursor: string;
-}
-
 /** An endpoint that receives events. */
 export interface WebhookEndpoint {
   /** The id of a webhook endpoint. */
@@ -196,22 +177,6 @@ export interface WebhookEndpoint {
   created: number;
   /** The start of the pause. Null while the endpoint is active. */
   paused: number | null;
-}
-
-/** A new endpoint with its secret. */
-export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
-  secret: string;
-}
-
-/** The new secret of an endpoint. */
-export interface RotatedSecret {
-  /** The id of a webhook endpoint. */
-  endpoint_id: string;
-  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
-  secret: string;
-  /** The time until which the service also signs deliveries with the earlier secrets. */
-  previous_until: number | null;
 }
 
 /** An endpoint's response to a test. */
@@ -228,25 +193,54 @@ export interface WebhookTest {
   duration: number;
 }
 
-/** A delivery of an event. */
-export interface WebhookDelivery {
-  /** The id of an event. It is the same in every delivery of the event. */
-  event_id: string;
-  type: string;
-  /** The state of the delivery. The service repeats a `failed` delivery only on request. */
-  state: "pending" | "delivered" | "failed";
-  /** The number of attempts so far. */
-  attempts: number;
-  /** A time in milliseconds since 1970-01-01, UTC. */
-  created: number;
-  /** The end of the last attempt. Null before the first attempt. */
-  last_attempt: number | null;
-  /** The time of the next attempt of a pending delivery. Null for other deliveries. */
-  next_attempt: number | null;
-  /** The HTTP status of the last response. Null if there is none. */
-  status: number | null;
-  /** The reason for the last failure. Null if there is none. */
-  error: string | null;
+/** An invitation to the dashboard. */
+export interface StaffInvitation {
+  /** The id of the person. */
+  person_id: string;
+  /** A human-friendly name, at most 200 characters. */
+  name: string;
+  /** The person's role in the dashboard. An administrator can change everything. A reader can change nothing. */
+  role: "administrator" | "reader";
+  /** The link for the person. It works once. The service returns it only once. */
+  url: string;
+  /** The time at which the link expires, in milliseconds since 1970-01-01, UTC. */
+  expires: number;
+}
+
+/** A new endpoint with its secret. */
+export interface NewWebhookEndpoint extends WebhookEndpoint {
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
+  secret: string;
+}
+
+/** A revoked server token and its partner. */
+export interface RevokedServerToken extends ServerToken {
+  /** The id of the partner. */
+  biz_id: string;
+}
+
+/** A new shadow user, or the one that an earlier call created. */
+export interface CreatedUser extends UserFields {
+  status: 201;
+}
+
+/** A shadow user (docs/specification.md, "Shadow user") with the time of its deactivation. */
+export interface ShadowUser extends UserFields {
+  /** The time of the user's deactivation. Null while the user is active. */
+  deactivated: number | null;
+}
+
+/** A user's public key as the service states it, unverified. */
+export interface UserKey extends KeyProgress {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
+  public_key: string;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  possession: "proven" | "unproven";
+  state: "pending" | "submitted" | "published";
 }
 
 /** An entry of the audit log. */
@@ -255,7 +249,7 @@ export interface AuditEntry {
   id: string;
   /** A time in milliseconds since 1970-01-01, UTC. */
   at: number;
-  /** The kind of change, one of. */
+  /** The kind of change. */
   action: string;
   actor: {
     /** The kind of author, one of: service, operator, person, partner, user. */
@@ -279,14 +273,47 @@ export interface AuditEntry {
   address: string | null;
 }
 
-/** A new partner. */
-export interface CreatedPartner {
-  /** The id of the partner. */
-  biz_id: string;
-  /** A human-friendly name, at most 200 characters. */
-  name: string;
+/** A challenge for a key, unless the user has this key already. */
+interface Challenge {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** If the user has no key yet, the other fields are present. A registered key needs no challenge. */
+  state: "unregistered" | "pending" | "submitted" | "published";
+  /** The challenge: 32 random bytes in base64. */
+  challenge?: string | undefined;
+  /** The type of the registry's keys, one of: curve41417, x25519, ed25519, p256, document. Compare it with your configuration. Never configure an app by it. */
+  key_type?: string | undefined;
+  /** The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature. */
+  ephemeral_key?: string | undefined;
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  expires?: number | undefined;
+  /** The URL of the service. Compare it with your configuration. Compute the response with your own value. */
+  service?: string | undefined;
+  /** The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value. */
+  chain_id?: number | null | undefined;
+  /** The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value. */
+  contract?: string | null | undefined;
+}
+
+/** A delivery of an event. */
+export interface WebhookDelivery {
+  /** The id of an event. It is the same in every delivery of the event. */
+  event_id: string;
+  type: string;
+  /** The state of the delivery. The service repeats a `failed` delivery only on request. */
+  state: "pending" | "delivered" | "failed";
+  /** The number of attempts so far. */
+  attempts: number;
   /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
+  /** The end of the last attempt. Null before the first attempt. */
+  last_attempt: number | null;
+  /** The time of the next attempt of a pending delivery. Null for other deliveries. */
+  next_attempt: number | null;
+  /** The HTTP status of the last response. Null if there is none. */
+  status: number | null;
+  /** The reason for the last failure. Null if there is none. */
+  error: string | null;
 }
 
 /** A partner with its numbers. */
@@ -305,30 +332,40 @@ export interface PartnerSummary extends CreatedPartner {
   server_tokens: number;
 }
 
-/** A published batch. */
-export interface PublishedBatch {
-  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
-  root: string;
-  /** The number of users who now have this root. */
-  users: number;
-  /** The hash of the transaction that published the root. */
-  transaction: string;
-  /** The number of the transaction's block. */
-  block: number;
+/** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
+export interface KeyOfUser extends KeyProgress {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
+  public_key?: string | undefined;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id?: string | undefined;
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  possession?: "proven" | "unproven" | undefined;
+  state: "unregistered" | "pending" | "submitted" | "published";
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  conflicting_keys: ConflictingKey[];
+  /** The history of the user's keys: at most 100 events, newest first. */
+  events: KeyEvent[];
 }
 
-/** An invitation to the dashboard. */
-export interface StaffInvitation {
-  /** The id of the person. */
-  person_id: string;
-  /** A human-friendly name, at most 200 characters. */
-  name: string;
-  /** The person's role in the dashboard. An administrator can change everything. A reader can change nothing. */
-  role: "administrator" | "reader";
-  /** The link for the person. It works once. The service returns it only once. */
-  url: string;
-  /** The time at which the link expires, in milliseconds since 1970-01-01, UTC. */
-  expires: number;
+/** A user's own record with the registered key. */
+interface RegisteredKey extends UserKey, UserFields {
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  conflicting_keys: ConflictingKey[];
+}
+
+/** A user's own record. It has a key unless its state is `unregistered`. */
+export interface UserRecord extends UserFields, KeyProgress {
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
+  public_key?: string | undefined;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id?: string | undefined;
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  possession?: "proven" | "unproven" | undefined;
+  state: "unregistered" | "pending" | "submitted" | "published";
+  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  conflicting_keys: ConflictingKey[];
 }
 
 /** The types of the request body and the response of each operation, by the operation's path. */
@@ -344,7 +381,9 @@ interface Operations {
       }[];
     };
     answer: {
-      users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
+      users: (
+        (UserFields & { status: 201; token?: string | undefined }) | { status: number; code: string; detail: string }
+      )[];
     };
   };
   "/v1/authdBizSrv/users/createRefreshToken": {
@@ -373,11 +412,11 @@ interface Operations {
   "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
   "/v1/authdBizSrv/users/get": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: PartnerUser;
+    answer: ShadowUser;
   };
   "/v1/authdBizSrv/users/list": {
     body: { limit?: number | undefined; after?: UserID | undefined };
-    answer: { users: PartnerUser[]; next: UserID | null };
+    answer: { users: ShadowUser[]; next: UserID | null };
   };
   "/v1/authdBizSrv/users/deactivate": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
@@ -387,33 +426,17 @@ interface Operations {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
     answer: ErasedUser;
   };
-  "/v1/authdUser/publicKey/challenge": {
-    body: { public_key: string; key_id: string };
-    answer: {
-      user_id: UserID;
-      state: "unregistered" | "pending" | "submitted" | "published";
-      challenge?: string | undefined;
-      key_type?: string | undefined;
-      ephemeral_key?: string | undefined;
-      expires?: number | undefined;
-      service?: string | undefined;
-      chain_id?: number | null | undefined;
-      contract?: string | null | undefined;
-    };
-  };
+  "/v1/authdUser/publicKey/challenge": { body: { public_key: string; key_id: string }; answer: Challenge };
   "/v1/authdUser/publicKey/register": {
     body: { public_key: string; key_id: string; challenge?: string | undefined; response?: string | undefined };
-    answer: UserPublicKey & ShadowUser & { conflicting_keys: ConflictingKey[] };
+    answer: RegisteredKey;
   };
-  "/v1/authdUser/publicKey/withdraw": {
-    body: { key_id: string };
-    answer: { user_id: UserID; key_id: string; state: "unregistered" };
-  };
+  "/v1/authdUser/publicKey/withdraw": { body: { key_id: string }; answer: RemovedKey };
   "/v1/authdUser/record/get": { body: Record<string, never>; answer: UserRecord };
-  "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserPublicKey };
+  "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserKey };
   "/v1/authdBizSrv/publicKeys/register": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; public_key: string; key_id: string };
-    answer: UserPublicKey;
+    answer: UserKey;
   };
   "/v1/authdBizSrv/publicKeys/get": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
@@ -421,11 +444,11 @@ interface Operations {
   };
   "/v1/authdBizSrv/publicKeys/discard": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: { user_id: UserID; key_id: string; state: "unregistered" };
+    answer: RemovedKey;
   };
   "/v1/authdBizSrv/publicKeys/approve": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: UserPublicKey;
+    answer: UserKey;
   };
   "/v1/authdBizSrv/events/list": {
     body: { limit?: number | undefined; after?: string | undefined };
@@ -484,7 +507,7 @@ interface Operations {
   "/v1/admin/serverTokens/revoke": { body: { token_id: string }; answer: RevokedServerToken };
   "/v1/admin/publicKeys/discard": {
     body: { biz_id: string; user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: { user_id: UserID; key_id: string; state: "unregistered" };
+    answer: RemovedKey;
   };
   "/v1/admin/audit/list": {
     body: {

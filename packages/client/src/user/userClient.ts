@@ -10,7 +10,7 @@ import {
   withValidKey,
 } from "../shared/answers.ts";
 import { OperationClient } from "../shared/operationClient.ts";
-import type { AnswerOf, UserPublicKey, UserRecord } from "../shared/operations.ts";
+import type { AnswerOf, UserKey, UserRecord } from "../shared/operations.ts";
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
@@ -149,7 +149,7 @@ export class UserClient {
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */
-  async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
+  async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserKey> {
     const user_id = parseUserID(userID);
     const check = about({ user_id }, userPublicKey(this.#keyType));
     return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);

@@ -90,7 +90,10 @@ function schemaOf(operation: Operation, caller: "public" | "partner" | "user" | 
     security: caller === "public" ? [] : [{ [`${caller}Token`]: [] }],
     body,
     ...(idempotent && { headers: idempotencyHeader }),
-    response: { [status]: answer.describe("Success."), ...Object.fromEntries(problems) },
+    response: {
+      [status]: { description: "Success.", content: { "application/json": { schema: answer } } },
+      ...Object.fromEntries(problems),
+    },
   };
 }
 

@@ -59,8 +59,13 @@ const ICON =
 /**
  * Serves the OpenAPI 3.1 description of all operations, as JSON and as a page. The description contains the operations
  * that are added to `scope` after this call. It is generated from the schemas that validate requests.
+ * @param webhooks the requests that the service sends, by name
  */
-export async function describeApi(scope: App, description: ApiDescription): Promise<void> {
+export async function describeApi(
+  scope: App,
+  description: ApiDescription,
+  webhooks?: Record<string, object>,
+): Promise<void> {
   const { title, tags, securitySchemes, documentPath, pagePath } = description;
   await scope.register(swagger, {
     openapi: {
@@ -74,12 +79,14 @@ export async function describeApi(scope: App, description: ApiDescription): Prom
       servers: [{ url: "/" }],
       tags,
       components: { securitySchemes },
+      ...(webhooks !== undefined && { webhooks }),
     },
     transformObject: (document) => {
+      // The transformation adds the schemas of all APIs, each as input and as output.
       const transformed = jsonSchemaTransformObject(document);
-      // Requests never contain a problem document, so the `ProblemInput` schema is unused.
       const schemas = "components" in transformed ? transformed.components.schemas : undefined;
-      if (schemas !== undefined) delete schemas["ProblemInput"];
+      if (schemas !== undefined && "paths" in transformed)
+        removeUnusedSchemas({ paths: transformed.paths, webhooks, schemas });
       return transformed;
     },
     transform: (route) => {
@@ -99,6 +106,25 @@ export async function describeApi(scope: App, description: ApiDescription): Prom
     uiConfig: { deepLinking: true, layout: "BaseLayout" },
   });
   scope.get(documentPath, { schema: { hide: true } }, () => scope.swagger());
+}
+
+/** Removes the schemas that the document does not use, because some generators of clients make types of all schemas. */
+function removeUnusedSchemas({
+  paths,
+  webhooks,
+  schemas,
+}: Record<"paths" | "webhooks", unknown> & { schemas: object }) {
+  const all = new Map<string, unknown>(Object.entries(schemas));
+  const used = new Set<string>();
+  const use = (part: unknown) => {
+    for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      use(all.get(name));
+    }
+  };
+  use([paths, webhooks]);
+  for (const name of all.keys()) if (!used.has(name)) Reflect.deleteProperty(schemas, name);
 }
 
 function bearer(description: string, bearerFormat?: "JWT") {

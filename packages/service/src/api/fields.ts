@@ -16,6 +16,11 @@ export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 export const strict = z.strictObject;
 export const empty = strict({});
 
+/** An object schema with a name in the API descriptions. Generated clients use the name for their types. */
+export function named<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
+  return strict(shape).meta({ id, description });
+}
+
 export const userIDHex = z
   .string()
   .regex(/^[0-9a-fA-F]{40}$/)

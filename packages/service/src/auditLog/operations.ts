@@ -6,6 +6,7 @@ import {
   cursor,
   data,
   limit,
+  named,
   nullableText,
   page,
   strict,
@@ -42,7 +43,7 @@ const filter = {
     .meta({ description: "The `next` of the previous page. Without it, the list begins with the first page." }),
 };
 const filterSchema = strict(filter);
-const entry = strict({
+const entry = named("AuditEntry", "An entry of the audit log.", {
   id: z.uuid().meta({ description: "The id of the entry." }),
   at: timestamp,
   action: z

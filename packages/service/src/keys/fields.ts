@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
-import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
+import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";
 
 export const publicKey = z.string().max(140).meta({
   description:
@@ -39,7 +39,7 @@ export const anyState = z.enum(["unregistered", ...keyState.options]);
 
 export const conflictingKeys = z
   .array(
-    strict({
+    named("ConflictingKey", "A conflicting key.", {
       public_key: publicKey,
       key_id: keyID,
       at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
@@ -51,7 +51,7 @@ export const conflictingKeys = z
   .meta({
     description: `The user's conflicting keys without a decision of the partner: at most ${MAX_WITHDRAWN} withdrawn keys, and at most ${MAX_OFFERED} keys that the service rejected.`,
   });
-export const keyEvent = strict({
+export const keyEvent = named("KeyEvent", "A change of a user's key before its publication.", {
   type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
   key_id: keyID,
   at: timestamp,
@@ -71,9 +71,17 @@ export const key = {
   root: root.optional(),
   transaction: transaction.optional(),
 };
+export const userKey = named("UserKey", "A user's public key as the service states it, unverified.", {
+  user_id: userID,
+  ...key,
+});
 export const ofKey = strict({ ...eitherUserID, key_id: keyID });
 /** The response after the removal of a key. */
-export const noKey = strict({ user_id: userID, key_id: keyID, state: z.literal("unregistered") });
+export const noKey = named("RemovedKey", "A key that was removed before its publication.", {
+  user_id: userID,
+  key_id: keyID,
+  state: z.literal("unregistered"),
+});
 export const keyOrNone = {
   ...key,
   state: anyState,

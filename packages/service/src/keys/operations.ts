@@ -7,7 +7,7 @@ import { type KeyType, serviceNameOf, toKeyRecord } from "keyroot/internal/ident
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
-import { bizID, eitherUserID, empty, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
+import { bizID, eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
 import type { PrincipalOf } from "../api/base/principals.ts";
 import { requireUser, toUser, userFields } from "../users/operations.ts";
 import { userUnknown } from "../users/userErrors.ts";
@@ -21,6 +21,7 @@ import {
   keyEvent,
   keyEvents,
   key,
+  userKey,
   ofKey,
   noKey,
   keyOrNone,
@@ -55,7 +56,7 @@ export const keyOperations = [
     description:
       "To prove possession of the private key, the app answers the challenge in publicKey/register. A challenge can be answered once, within 5 minutes. The service checks the key's length, curve, subgroup and id.",
     body: strict({ public_key: publicKey, key_id: keyID }),
-    answer: strict({
+    answer: named("Challenge", "A challenge for a key, unless the user has this key already.", {
       user_id: userID,
       state: anyState.meta({
         description: "If the user has no key yet, the other fields are present. A registered key needs no challenge.",
@@ -108,7 +109,11 @@ export const keyOperations = [
       challenge: challenge.optional(),
       response: response.optional(),
     }),
-    answer: strict({ ...userFields, ...key, conflicting_keys: conflictingKeys }),
+    answer: named("RegisteredKey", "A user's own record with the registered key.", {
+      ...userFields,
+      ...key,
+      conflicting_keys: conflictingKeys,
+    }),
     errors: [404, 409],
     async handle({ public_key: pubKey, key_id: keyID, challenge, response }, { context, principal, author, request }) {
       const user = await callingUser(context, principal);
@@ -143,7 +148,11 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Get the user's own record, with the state of its public key",
     body: empty,
-    answer: strict({ ...userFields, ...keyOrNone, conflicting_keys: conflictingKeys }),
+    answer: named("UserRecord", "A user's own record. It has a key unless its state is `unregistered`.", {
+      ...userFields,
+      ...keyOrNone,
+      conflicting_keys: conflictingKeys,
+    }),
     errors: [404],
     async handle(_body, { context, principal }) {
       const user = await callingUser(context, principal);
@@ -157,7 +166,7 @@ export const keyOperations = [
     summary: "Get the public key of another user of the same partner",
     description: "Verify the key against the chain before you use it.",
     body: strict({ user_id: userID }),
-    answer: strict({ user_id: userID, ...key }),
+    answer: userKey,
     errors: [404],
     async handle({ user_id }, { context, principal: { bizID } }) {
       const user = await requireUser(context, bizID, user_id);
@@ -173,7 +182,7 @@ export const keyOperations = [
     description:
       "Only for registries with the key type `document`. Users register keys of other types themselves. The hold period applies. Repeating the request has no effect.",
     body: strict({ ...eitherUserID, public_key: publicKey, key_id: keyID }),
-    answer: strict({ user_id: userID, ...key }),
+    answer: userKey,
     errors: [404, 409],
     async handle({ public_key: pubKey, key_id: keyID, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
@@ -188,7 +197,11 @@ export const keyOperations = [
     reads: true,
     summary: "Get a user's public key with its state, the conflicting keys, and the history",
     body: strict(eitherUserID),
-    answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
+    answer: named(
+      "KeyOfUser",
+      "A user's key for the partner, unverified. It exists unless the state is `unregistered`.",
+      { user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents },
+    ),
     errors: [404],
     async handle(id, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
@@ -232,7 +245,7 @@ export const keyOperations = [
     summary: "Approve a user's pending public key that has conflicting keys",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: ofKey,
-    answer: strict({ user_id: userID, ...key }),
+    answer: userKey,
     errors: [404, 409],
     async handle({ key_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));

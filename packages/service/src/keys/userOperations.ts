@@ -1,7 +1,7 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import { eitherUserID, limit, page, region, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
+import { eitherUserID, limit, named, page, region, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
 import { shownUser } from "../users/operations.ts";
 import { userUnknown } from "../users/userErrors.ts";
 import { z } from "zod";
@@ -56,7 +56,7 @@ export const usersWithKeysOperations = [
     description:
       "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted. Its file and the chain then contain the user id and the key.",
     body: strict(eitherUserID),
-    answer: strict({
+    answer: named("ErasedUser", "A user whose data was deleted.", {
       user_id: userID,
       erased: timestamp,
       key: z.enum(["deleted", "remains"]).meta({

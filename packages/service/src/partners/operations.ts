@@ -3,15 +3,15 @@ import { ServiceError } from "../api/base/errors.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import type { PartnerStore } from "./partners.ts";
-import { amount, bizID, count, limit, name, page, strict, text, timestamp } from "../api/fields.ts";
+import { amount, bizID, count, limit, name, named, page, strict, text, timestamp } from "../api/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
 const MAX_USERS = 2 ** 31 - 1;
 
 const userLimit = amount.max(MAX_USERS);
 const ofPartner = strict({ biz_id: bizID });
-const createdPartner = strict({ biz_id: bizID, name, created: timestamp });
-const partner = strict({
+const createdPartner = named("CreatedPartner", "A new partner.", { biz_id: bizID, name, created: timestamp });
+const partner = named("PartnerSummary", "A partner with its numbers.", {
   ...createdPartner.shape,
   suspended: timestamp
     .nullable()

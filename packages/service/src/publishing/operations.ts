@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ERROR_CODES } from "keyroot/internal/errors";
 import { ServiceError } from "../api/base/errors.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import { amount, count, empty, limit, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
+import { amount, count, empty, limit, named, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
@@ -15,7 +15,7 @@ import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
 
 const errorCode = z.string().nullable().meta({ description: "The error code. Null if there is no error." });
 const publishedBatches = z.array(
-  strict({
+  named("PublishedBatch", "A published batch.", {
     root,
     users: count("users who now have this root"),
     transaction,

@@ -12,6 +12,7 @@ import { describeApi, OPERATOR_API, PARTNER_API } from "../api/describeApi.ts";
 import { operations } from "./operations.ts";
 import { startPage } from "./startPage.ts";
 import { toValidationError } from "../api/problem.ts";
+import { webhooks } from "../webhooks/eventSchemas.ts";
 import { parseBody, withoutNulls } from "../api/requestBody.ts";
 
 export interface AppOptions {
@@ -48,7 +49,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   await app.register(cookie);
   for (const description of [PARTNER_API, OPERATOR_API])
     await app.register(async (scope) => {
-      await describeApi(scope, description);
+      await describeApi(scope, description, description === PARTNER_API ? webhooks : undefined);
       for (const operation of operations)
         if ((tokenCallerOf(operation) === "operator") === (description === OPERATOR_API))
           addOperation(scope, context, operation);

@@ -2,7 +2,7 @@ import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
-import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../api/fields.ts";
+import { amount, bizID, empty, limit, name, named, page, strict, timestamp } from "../api/fields.ts";
 import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
 import type { ApiContext } from "../api/context.ts";
@@ -19,7 +19,7 @@ const staffMember = strict({
   invitation_expires: timestamp.nullable(),
   passkeys: amount,
 });
-const invitation = strict({
+const invitation = named("StaffInvitation", "An invitation to the dashboard.", {
   ...person,
   url: z.string().meta({ description: "The link for the person. It works once. The service returns it only once." }),
   expires: timestamp.meta({

@@ -10,6 +10,7 @@ import {
   eitherUserID,
   limit,
   name,
+  named,
   page,
   strict,
   timestamp,
@@ -46,10 +47,21 @@ const tokenPage = {
   limit,
   after: tokenID.optional(),
 };
-const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata });
-const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
-const revokedServerToken = strict({ biz_id: bizID, ...serverToken.shape });
-const createdServerToken = strict({
+const userToken = named("RefreshToken", "A user refresh token without its value.", {
+  token_id: tokenID,
+  context: tokenContext,
+  ...metadata,
+});
+const serverToken = named("ServerToken", "A server token without its value.", {
+  token_id: tokenID,
+  name: name.nullable(),
+  ...metadata,
+});
+const revokedServerToken = named("RevokedServerToken", "A revoked server token and its partner.", {
+  biz_id: bizID,
+  ...serverToken.shape,
+});
+const createdServerToken = named("CreatedServerToken", "A new server token.", {
   token_id: tokenID,
   token: z.string().meta({ description: "The value of the server token. The service returns it only once." }),
   name: name.nullable(),

@@ -3,7 +3,18 @@ import { z } from "zod";
 import { type UserID, userIDFromHex } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import { eitherUserID, limit, page, region, strict, timestamp, userID, userIDHex, userIDOf } from "../api/fields.ts";
+import {
+  eitherUserID,
+  limit,
+  named,
+  page,
+  region,
+  strict,
+  timestamp,
+  userID,
+  userIDHex,
+  userIDOf,
+} from "../api/fields.ts";
 import type { UserCreation } from "./createUser.ts";
 import { userUnknown } from "./userErrors.ts";
 import type { UserStore } from "./users.ts";
@@ -24,12 +35,20 @@ export const userFields = {
   created: timestamp,
 };
 const shadowUser = strict(userFields);
-const activeUser = strict({
+const createdUser = named("CreatedUser", "A new shadow user, or the one that an earlier call created.", {
+  status: z.literal(201),
   ...userFields,
-  deactivated: timestamp
-    .nullable()
-    .meta({ description: "The time of the user's deactivation. Null while the user is active." }),
 });
+const activeUser = named(
+  "ShadowUser",
+  'A shadow user (docs/specification.md, "Shadow user") with the time of its deactivation.',
+  {
+    ...userFields,
+    deactivated: timestamp
+      .nullable()
+      .meta({ description: "The time of the user's deactivation. Null while the user is active." }),
+  },
+);
 /** The user fields that staff need. Salt and bucket are only for servers and apps. */
 export const shownUser = strict({
   user_id: userID,
@@ -54,7 +73,7 @@ export const userOperations = [
     summary: "Create a shadow user",
     description: "Repeating the request returns the same user.",
     body: strict({ user_id_hex: userIDHex, region }),
-    answer: strict({ status: z.literal(201), ...userFields }),
+    answer: createdUser,
     status: 201,
     errors: [409],
     async handle({ user_id_hex, region }, { context, principal: { bizID }, author }) {
@@ -109,7 +128,7 @@ export const userOperations = [
     description:
       "The service then rejects all tokens of the user. The user's public key remains published and verifiable. Repeating the request has no effect.",
     body: strict(eitherUserID),
-    answer: strict({ user_id: userID, deactivated: timestamp }),
+    answer: named("DeactivatedUser", "A user whose tokens are rejected.", { user_id: userID, deactivated: timestamp }),
     errors: [404],
     async handle(id, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));

@@ -4,11 +4,12 @@ import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
 import { type Call, operationsWith } from "../api/defineOperation.ts";
-import { count, cursor, data, empty, limit, page, strict, timestamp } from "../api/fields.ts";
+import { count, cursor, empty, limit, named, page, strict, timestamp } from "../api/fields.ts";
 import { decodeCursor, encodeCursor } from "../api/database/cursor.ts";
 import type { ApiContext } from "../api/context.ts";
 import type { WebhookSender } from "./sendWebhook.ts";
 import { checkEndpointUrl } from "./endpointUrl.ts";
+import { event } from "./eventSchemas.ts";
 import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
 import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
@@ -33,7 +34,7 @@ const secret = z.string().meta({
     "The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once.",
 });
 const ofEndpoint = strict({ endpoint_id: endpointID });
-const endpoint = strict({
+const endpoint = named("Webhook", "An endpoint that receives events.", {
   endpoint_id: endpointID,
   url: z.string(),
   types,
@@ -43,7 +44,7 @@ const endpoint = strict({
 const state = z.enum(["pending", "delivered", "failed"]);
 const status = z.int().nullable().meta({ description: "The HTTP status of the last response. Null if there is none." });
 const error = z.string().nullable().meta({ description: "The reason for the last failure. Null if there is none." });
-const delivery = strict({
+const delivery = named("WebhookDelivery", "A delivery of an event.", {
   event_id: eventID,
   type: z.enum(EVENT_TYPES),
   state: state.meta({
@@ -61,14 +62,6 @@ const delivery = strict({
   error,
 });
 const queued = strict({ queued: count("deliveries that are sent again") });
-const event = strict({
-  type: z
-    .string()
-    .meta({ description: `The kind of change, one of: ${EVENT_TYPES.join(", ")}.`, example: EVENT_TYPES[0] }),
-  at: timestamp,
-  id: z.uuid().meta({ description: "The id of the event. It is the same each time the event is listed." }),
-  data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
-});
 
 /** What the operations on events and webhooks need. */
 export interface WebhookContext extends ApiContext {
@@ -95,7 +88,7 @@ export const webhookOperations = [
         description: "The `cursor` of an earlier response. Without it, the list begins with the oldest stored event.",
       }),
     }),
-    answer: strict({
+    answer: named("EventPage", "The events after a cursor, the oldest first.", {
       events: z.array(event),
       cursor: cursor.meta({ description: "The cursor after these events. Send it as `after` to get later events." }),
     }),
@@ -115,7 +108,7 @@ export const webhookOperations = [
     summary: "Add an endpoint that receives events",
     description: "The endpoint receives all events after its creation. A partner may have at most 10 endpoints.",
     body: strict({ url, types: types.optional() }),
-    answer: strict({ ...endpoint.shape, secret }),
+    answer: named("NewWebhook", "A new endpoint with its secret.", { ...endpoint.shape, secret }),
     errors: [409],
     async handle({ url, types = [] }, { context, principal: { bizID }, author, repeatable }) {
       const fields = { url: checkEndpointUrl(url, context.allowPrivateWebhooks), types: toTypes(types) };
@@ -205,7 +198,7 @@ export const webhookOperations = [
     description:
       "For 24 hours, the service signs deliveries with the new and the earlier secret. Then it uses only the new secret.",
     body: ofEndpoint,
-    answer: strict({
+    answer: named("RotatedSecret", "The new secret of an endpoint.", {
       endpoint_id: endpointID,
       secret,
       previous_until: timestamp
@@ -228,7 +221,7 @@ export const webhookOperations = [
     summary: "Send a test event to a webhook endpoint, and return the endpoint's response",
     description: "The event has the type webhook.test. The service sends it once, even to a paused endpoint.",
     body: ofEndpoint,
-    answer: strict({
+    answer: named("WebhookTest", "An endpoint's response to a test.", {
       event_id: eventID,
       delivered: z.boolean().meta({ description: "true if the endpoint returned a 2xx status." }),
       status,
