@@ -44,7 +44,8 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     it("draws the path from the key to the contract's root", async () => {
       const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       expect(await verdict(page))
-        .to.contain("This is the user’s published key")
+        .to.contain("Published, according to one server")
+        .and.contain("Evidence: one server (1 of 3)")
         .and.contain("one endpoint’s unproven answer");
       expect(await steps(page)).to.deep.equal(Array(6).fill("passed"));
       expect(await redNodes(page)).to.deep.equal([]);
@@ -66,7 +67,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
         const { page } = await world.open(explorer.url);
         await page.getByLabel("User id or root").fill(text);
         await page.keyboard.press("Enter");
-        expect(await verdict(page)).to.contain("This is the user’s published key");
+        expect(await verdict(page)).to.contain("Published, according to one server");
         expect(page.url()).to.equal(`${explorer.url}#/verify/${userID}`);
       }
     });
@@ -82,7 +83,30 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
         const box = await page.locator(`[data-step=${step}]`).boundingBox();
         expect(box?.height, step).to.be.below(60);
       }
-      expect(await redNodes(page)).to.deep.equal(["contract"]);
+      expect(await redNodes(page)).to.deep.equal([]);
+      expect(await steps(page)).to.deep.equal(["passed", "passed", "unknown", "unknown", "unknown", "unknown"]);
+    });
+
+    it("rejects the contract's address", async () => {
+      const { page } = await world.open(explorer.url);
+      await page.getByLabel("User id or root").fill(world.stack.contract);
+      await page.keyboard.press("Enter");
+      await sees(page, "This is the address of the contract.");
+    });
+
+    it("compares the key that was entered on the start page, without a link that contains it", async () => {
+      const [other] = world.records;
+      for (const [entered, title] of [
+        [world.victim.keyID, "Same key, according to one server"],
+        [other?.keyID ?? "", "Different key id"],
+      ] as const) {
+        const { page } = await world.open(explorer.url);
+        await page.getByLabel("User id or root").fill(world.victim.userID);
+        await page.getByLabel("Their key or key id").fill(entered);
+        await page.keyboard.press("Enter");
+        expect(await verdict(page)).to.contain(title);
+        expect(page.url()).to.equal(`${explorer.url}#/verify/${world.victim.userID}`);
+      }
     });
   });
 
@@ -148,19 +172,18 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
   describe("after a key was pasted", () => {
     it("keeps the key out of requests and links", async () => {
       const { page, requests } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      await page.getByText("Compare with a key that you have").click();
-      const field = page.getByLabel("Key or key id");
+      const field = page.getByLabel("Compare with the key or key id that you have");
       const [other] = world.records;
       for (const [pasted, result] of [
-        [world.victim.pubKey, "The pasted key is the published one."],
-        [world.victim.keyID, "The pasted key id is the published one."],
-        [Buffer.from(world.victim.pubKey, "base64").toString("hex"), "The pasted key is the published one."],
-        [other?.pubKey ?? "", "The pasted key is not the published one."],
+        [world.victim.pubKey, "Same key"],
+        [world.victim.keyID, "Same key id"],
+        [Buffer.from(world.victim.pubKey, "base64").toString("hex"), "Same key"],
+        [other?.pubKey ?? "", "Different key. Do not use it."],
       ] as const) {
         await field.fill(pasted);
         await page.locator(".comparison-result", { hasText: result }).waitFor();
       }
-      await page.locator("[data-verdict]").getByText("KEY_MISMATCH").waitFor();
+      await page.locator("[data-verdict=bad]").getByText("Different key").waitFor();
       expect(await redNodes(page)).to.deep.equal(["given"]);
       const links = await page.$$eval("a", (links) => links.map(({ href }) => href));
       for (const address of [...links, ...requests, page.url()]) {
@@ -192,9 +215,12 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
         await shown.fill(text);
         await sees(card, "The safety codes are equal");
       }
+      for (const text of [wrong.digits, wrong.payload]) {
+        await shown.fill(text);
+        await sees(card, "The safety codes are different.");
+        await page.locator("[data-verdict=bad]").getByText("Different safety code").waitFor();
+      }
       for (const [text, code] of [
-        [wrong.digits, "SAFETY_CODE_MISMATCH"],
-        [wrong.payload, "SAFETY_CODE_MISMATCH"],
         [makeSafetyCode(stranger, mine).payload, "USER_MISMATCH"],
         ["123", "SAFETY_CODE_INVALID"],
       ] as const) {
@@ -310,7 +336,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await page.getByLabel("Source of the block").selectOption("One endpoint");
       await page.getByLabel("Endpoint", { exact: true }).selectOption(visitors);
       await click(page, "Verify with this evidence");
-      await sees(page, "This is the user’s published key");
+      await sees(page, "Published, according to one server");
       expect(page.url()).to.not.contain("localhost:" + new URL(visitors).port);
     });
   });

@@ -124,6 +124,16 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it("say of any other dropped file that it is not a bundle, and nothing about a key", async () => {
+    const { page } = await world.open(explorer.url);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    for (const content of ["hello", "{}", "[1, 2]"]) {
+      await dropFile(page, content);
+      await page.locator("[data-verdict=open]").getByText("This file is not a bundle").waitFor();
+      expect(await page.innerText("main")).not.to.contain("Do not use this key");
+    }
+  });
+
   it("open a Merkle-tree file that is dropped on any page", async () => {
     const { page, complaints } = await world.open(explorer.url);
     await page.getByRole("heading", { level: 1 }).waitFor();

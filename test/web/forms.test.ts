@@ -67,7 +67,19 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
   };
 
   const EXPLORER: Readonly<Record<string, Case | string>> = {
-    "explorer/home/homePage.tsx: User id or root": [inPage(""), "hello", /has 32 characters, but this has 5/, "Verify"],
+    "explorer/home/compareForm.tsx: User id or root": [
+      inPage(""),
+      "hello",
+      /has 32 characters, but this has 5/,
+      "Verify",
+    ],
+    "explorer/home/compareForm.tsx: Their key or key id (optional)": [
+      async (page) => {
+        await inPage("")(page);
+        await page.getByLabel("User id or root").fill(explorer.world.victim.userID);
+      },
+      ...(["not a key", /This has 7\./, "Verify"] as const),
+    ],
     "explorer/verify/evidenceForm.tsx: Source of the block": LIST,
     "explorer/verify/evidenceForm.tsx: How many must agree": LIST,
     "explorer/verify/evidenceForm.tsx: Endpoint": LIST,
@@ -84,8 +96,8 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       /Enter the URL/,
       "Add endpoint",
     ],
-    "explorer/verify/verificationView.tsx: Key or key id": [
-      opened("Compare with a key that you have"),
+    "explorer/verify/verificationView.tsx: Compare with the key or key id that you have": [
+      verified,
       "not a key",
       /This has 7\./,
     ],

@@ -67,13 +67,14 @@ function NavLink({ route, current, text }: { route: Route; current: string; text
 
 function Page({ route }: { route: Route }) {
   const [choice, setChoice] = useState(defaultChoice);
+  const [entered, setEntered] = useState("");
   const dropped = useDroppedFile();
   const [section, detail = "", userID = ""] = route;
   switch (section) {
     case undefined:
-      return <HomePage />;
+      return <HomePage setEntered={setEntered} />;
     case "verify":
-      return <VerifyPage id={detail} choice={choice} setChoice={setChoice} />;
+      return <VerifyPage id={detail} entered={entered} choice={choice} setChoice={setChoice} />;
     case "batch":
       return <BatchPage root={detail} userID={userID} file={dropped.batches.get(detail)} />;
     case "bundle":

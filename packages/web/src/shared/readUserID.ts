@@ -1,13 +1,19 @@
 import { isUserID, userIDFromHex } from "keyroot/internal/identity";
 
-/** Reads a user id in zBase32 or hex. @returns the id in zBase32, or an error message */
-export function readUserID(text: string): { userID: string } | { error: string } {
+/**
+ * Reads a user id in zBase32 or hex.
+ * @param contract the registry's address, which also has 40 hex digits but is no user's id
+ * @returns the id in zBase32, or an error message
+ */
+export function readUserID(text: string, contract?: string): { userID: string } | { error: string } {
   const trimmed = text.trim();
   if (trimmed === "") return { error: "Enter a user id." };
   const lower = trimmed.toLowerCase();
   const isOne = (candidate: string): boolean => isUserID(candidate);
   if (isOne(lower)) return { userID: lower };
   const hex = lower.replace(/^0x/, "");
+  if (hex === contract?.toLowerCase().replace(/^0x/, ""))
+    return { error: "This is the address of the contract. Enter the id of a user." };
   if (/^[0-9a-f]{40}$/.test(hex)) return { userID: userIDFromHex(hex) };
   if (/^[0-9a-f]+$/.test(hex) && hex.length !== 32)
     return { error: `A user id in hex has 40 digits, but this has ${hex.length}.` };

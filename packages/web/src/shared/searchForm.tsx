@@ -14,17 +14,17 @@ interface SearchFormProps {
   action: string;
   label?: string;
   hint?: ComponentChildren;
-  /** Reads input that is not a user id. @returns the route to open, or undefined */
-  readOther?: (text: string) => string | undefined;
+  /** The contract's address, which is no user id. */
+  contract?: string;
   /** Whether the "/" key moves the focus to the input. */
   hasShortcut?: boolean;
 }
 
 /** A form that opens the page of a user id. */
 export function SearchForm(props: SearchFormProps) {
-  const { initial = "", page, action, label = "User id", hint = "32 characters, or 40 hex digits", readOther } = props;
-  const { hasShortcut = false } = props;
-  const { text, setError, field } = useText(initial, initial === "" ? undefined : errorOf(initial));
+  const { initial = "", page, action, label = "User id", hint = "32 characters, or 40 hex digits" } = props;
+  const { hasShortcut = false, contract } = props;
+  const { text, setError, field } = useText(initial, initial === "" ? undefined : errorOf(initial, contract));
   const form = useRef<HTMLDivElement>(null);
   useWindowEvent("keydown", (event) => {
     const { tagName } = event.target as HTMLElement;
@@ -35,10 +35,8 @@ export function SearchForm(props: SearchFormProps) {
     input.focus();
   });
   const submit = () => {
-    const read = readUserID(text);
-    const other = readOther?.(text.trim().toLowerCase());
-    if (other !== undefined) go(other);
-    else if ("error" in read) setError(read.error);
+    const read = readUserID(text, contract);
+    if ("error" in read) setError(read.error);
     else go(`${page}/${read.userID}`);
   };
   return (
@@ -59,7 +57,7 @@ export function SearchForm(props: SearchFormProps) {
   );
 }
 
-function errorOf(text: string): string | undefined {
-  const read = readUserID(text);
+function errorOf(text: string, contract?: string): string | undefined {
+  const read = readUserID(text, contract);
   return "error" in read ? read.error : undefined;
 }

@@ -1,12 +1,11 @@
-import { isMerkleRoot } from "keyroot/internal/merkle";
 import { shorten } from "../../shared/format.ts";
-import { SearchForm } from "../../shared/searchForm.tsx";
 import { Term } from "../../shared/term.tsx";
 import { config } from "../shared/config.ts";
+import { CompareForm } from "./compareForm.tsx";
 import { RegistryCard } from "./registryCard.tsx";
 
 /** The start page: the search form and the registry that this explorer reads. */
-export function HomePage() {
+export function HomePage({ setEntered }: { setEntered: (key: string) => void }) {
   const { samples = [], attacks = [] } = config;
   return (
     <>
@@ -16,13 +15,7 @@ export function HomePage() {
           Check a user’s <Term of="public key" /> yourself. Your browser verifies every step, and shows what each rests
           on.
         </p>
-        <SearchForm
-          page="verify"
-          action="Verify"
-          label="User id or root"
-          hint="32 characters or 40 hex digits, or a root of 64 hex digits. Or drop a file anywhere on this page."
-          readOther={(text) => (isMerkleRoot(text) ? `batch/${text}` : undefined)}
-        />
+        <CompareForm setEntered={setEntered} />
         {samples.length > 0 && (
           <p class="samples">
             Sample users:{" "}

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "../../shared/icon.tsx";
 
-/** The kind of a result. `neutral` is a result that verifies no key. */
-type Tone = "good" | "bad" | "open" | "neutral" | "busy";
+/** The kind of a result. `weak` rests on servers' words, and `neutral` verifies no key. */
+export type Tone = "good" | "weak" | "bad" | "open" | "neutral" | "busy";
 
 const ICONS: Readonly<Record<Tone, IconName | undefined>> = {
   good: "check",
+  weak: "check",
   bad: "cross",
   open: "warning",
   neutral: "check",

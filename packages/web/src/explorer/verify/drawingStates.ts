@@ -4,7 +4,7 @@ import type { Failure, Options, TreePath } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
 import type { DrawingProps, NodeState, Part } from "./pathLayout.ts";
 import { sourceOf } from "./sources.ts";
-import type { StepState, Verification } from "./useVerification.ts";
+import { isAbsence, type StepState, type Verification } from "./useVerification.ts";
 
 /** Converts a verification, and the comparison with a pasted key, to the properties of the drawing. */
 export function drawingProps(
@@ -15,7 +15,7 @@ export function drawingProps(
   const { outcome, options, userID, source } = verification;
   const failure = outcome && "failure" in outcome ? outcome.failure : undefined;
   const path = outcome && ("verified" in outcome ? outcome.verified.path : outcome.path);
-  const failed = failure && failedPart(failure, states);
+  const failed = failure && !isAbsence(verification) ? failedPart(failure, states) : undefined;
   const isKnown = path !== undefined;
 
   const part = (own: Part, step: VerificationStep, isDrawn = true): NodeState => {

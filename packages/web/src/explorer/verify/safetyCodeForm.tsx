@@ -5,7 +5,7 @@ import { Icon } from "../../shared/icon.tsx";
 import { readUserID } from "../../shared/readUserID.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../shared/callWorker.ts";
-import type { WorkerCalls } from "../worker/messages.ts";
+import type { Failure, WorkerCalls } from "../worker/messages.ts";
 import { config } from "../shared/config.ts";
 import { hexLength, toBase64Key } from "./pastedKey.ts";
 
@@ -15,11 +15,17 @@ interface Computed {
   result: WorkerCalls["safetyCode"]["result"] | { defect: string };
 }
 
+interface SafetyCodeFormProps {
+  record: KeyRecord;
+  /** Receives the error if the other app shows a different safety code, and undefined afterwards. */
+  onFailure: (failure: Failure | undefined) => void;
+}
+
 /**
  * Computes the safety code of the visitor and the verified user. Compares the safety code with the code in the other
  * app.
  */
-export function SafetyCodeForm({ record }: { record: KeyRecord }) {
+export function SafetyCodeForm({ record, onFailure }: SafetyCodeFormProps) {
   const [id, setID] = useState("");
   const [key, setKey] = useState("");
   const [shown, setShown] = useState("");
@@ -51,6 +57,10 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
   }, [input, record.userID, record.pubKey]);
 
   const failure = result && "failure" in result ? result.failure : undefined;
+  const isMismatch = failure?.code === "SAFETY_CODE_MISMATCH";
+  useEffect(() => {
+    onFailure(isMismatch ? failure : undefined);
+  }, [isMismatch]);
   return (
     <>
       <p>
@@ -94,7 +104,12 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
             <Icon name="check" /> The safety codes are equal: both of you use the right keys.
           </p>
         )}
-        {failure && <Explanation failure={failure} />}
+        {isMismatch && (
+          <p class="comparison-result comparison-result-different">
+            <Icon name="cross" /> The safety codes are different. Do not use this key.
+          </p>
+        )}
+        {failure && !isMismatch && <Explanation failure={failure} />}
         {result && "defect" in result && <p class="error">{result.defect}</p>}
       </div>
     </>

@@ -6,6 +6,10 @@ import type { Options, TrustChoice } from "../worker/messages.ts";
 /** The names of the sources for a block's hash. */
 type SourceName = TrustChoice["name"];
 
+/** How strong evidence is. Only proven evidence is shown in green. */
+export type Strength = "one server" | "several servers" | "proven";
+export const STRENGTHS: readonly Strength[] = ["one server", "several servers", "proven"];
+
 /** The evidence that the visitor requires. */
 export interface EvidenceChoice {
   source: SourceName;
@@ -24,6 +28,8 @@ interface BlockSource {
   caption: string;
   /** Explains the source in one sentence. @param endpoints the URLs of all endpoints */
   hint: (endpoints: readonly string[]) => string;
+  /** How much an attacker must control to deceive the visitor: one server, several, or what proves the block. */
+  strength: Strength;
   /** Whether the visitor can choose the source. @param count the number of endpoints */
   isPossible: (count: number) => boolean;
   /** Whether the visitor must enter a value. Such a source cannot be the default. */
@@ -44,6 +50,7 @@ export const SOURCES: readonly BlockSource[] = [
     name: "one-endpoint",
     label: "One endpoint",
     caption: "one endpoint",
+    strength: "one server",
     hint: () => "The latest block of the endpoint below, as its unproven answer.",
     isPossible: () => true,
     optionsOf: ({ endpoint }) => ({ rpc: endpoint, trust: { name: "one-endpoint" } }),
@@ -56,6 +63,7 @@ export const SOURCES: readonly BlockSource[] = [
     name: "endpoints",
     label: "Several endpoints",
     caption: "endpoints agree",
+    strength: "several servers",
     hint: ({ length }) => `A block and an answer on which enough of ${length} endpoints agree.`,
     isPossible: (count) => count > 1,
     optionsOf: ({ required }, endpoints) => ({ rpc: [...endpoints], trust: { name: "endpoints", required } }),
@@ -68,6 +76,7 @@ export const SOURCES: readonly BlockSource[] = [
     name: "auditors",
     label: "Auditors",
     caption: "auditors",
+    strength: "proven",
     hint: () => {
       const { keys = [], threshold } = config.auditors ?? {};
       return `A block that ${threshold} of these auditors signed: ${keys.map(nameOf).join(", ")}.`;
@@ -83,6 +92,7 @@ export const SOURCES: readonly BlockSource[] = [
     name: "light-client",
     label: "Ethereum’s light client",
     caption: "light client",
+    strength: "proven",
     hint: () => "The newest final block, which two thirds of Ethereum’s sync committee signed.",
     isPossible: () => config.lightClient !== undefined,
     optionsOf: ({ endpoint }) => ({ rpc: endpoint, ...withSettings("light-client", config.lightClient) }),
@@ -97,6 +107,7 @@ export const SOURCES: readonly BlockSource[] = [
     name: "pinned-block",
     label: "A block that I trust",
     caption: "trusted block",
+    strength: "proven",
     hint: () => "You enter the block’s hash, from your own node or from someone you trust.",
     isPossible: () => true,
     needsInput: true,

@@ -6,6 +6,7 @@ import { Time } from "../../shared/time.tsx";
 import { hostOf } from "../shared/config.ts";
 import type { Options, Progress, VerificationOutcome } from "../worker/messages.ts";
 import { hostsOf, sourceNamed, sourceOf } from "./sources.ts";
+import { isAbsence } from "./useVerification.ts";
 
 export interface StepText {
   title: string;
@@ -139,10 +140,15 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
 
 function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
   const root = outcome && ("verified" in outcome ? outcome.verified.root : outcome.root);
-  const checked = root && (
-    <>
-      The contract <code>{shorten(options.contract)}</code> has the root <code>{shorten(root)}</code> for this user.
-    </>
+  const contract = <code>{shorten(options.contract)}</code>;
+  const checked = isAbsence({ outcome, options }) ? (
+    <>The contract {contract} has no root for this user.</>
+  ) : (
+    root && (
+      <>
+        The contract {contract} has the root <code>{shorten(root)}</code> for this user.
+      </>
+    )
   );
   const { name } = options.trust;
   const isProven = evidence?.storageProof ?? !(name === "one-endpoint" || name === "endpoints");

@@ -75,17 +75,34 @@ export function stepStates(verification: Verification | undefined): Record<Verif
   const { outcome, defect } = verification ?? {};
   const isOnline = verification?.source === "network";
   const failed = outcome && "failure" in outcome ? stepOfFailure(outcome.failure, current, isOnline) : undefined;
-  // A bundle that cannot be read is rejected before the first step.
-  const isUnreadable = !isOnline && outcome && !("verified" in outcome) && !outcome.path;
+  const isUnreadable = verification !== undefined && isUnreadableBundle(verification);
+  const isAbsent = verification !== undefined && isAbsence(verification);
   const states = STEPS.map((step, i) => {
     if (outcome && "verified" in outcome) return [step, "passed"];
     if (defect !== undefined) return [step, "unknown"];
+    // The contract's answer that there is no root is a result, not a failure.
+    if (isAbsent) return [step, i <= STEPS.indexOf("root") ? "passed" : "unknown"];
     const position = STEPS.indexOf(failed ?? current);
     if (i < position) return [step, isUnreadable ? "unknown" : "passed"];
     if (i > position) return [step, failed === undefined ? "waiting" : "unknown"];
     return [step, failed === undefined ? "running" : "failed"];
   });
   return Object.fromEntries(states) as Record<VerificationStep, StepState>;
+}
+
+/** Whether the contract has no root for the user. In an attack, this answer is the false one. */
+export function isAbsence({ outcome, options }: Pick<Verification, "outcome" | "options">): boolean {
+  return (
+    outcome !== undefined &&
+    "failure" in outcome &&
+    outcome.failure.code === "NOT_PUBLISHED" &&
+    options.isAttack !== true
+  );
+}
+
+/** Whether a file is no bundle. Such a file is rejected before the first step. */
+export function isUnreadableBundle({ source, outcome }: Verification): boolean {
+  return source !== "network" && outcome !== undefined && "failure" in outcome && outcome.path === undefined;
 }
 
 /** Returns the current step of a verification. The verifier requests the file only after the root is verified. */

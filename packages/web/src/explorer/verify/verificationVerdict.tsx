@@ -1,53 +1,161 @@
-import type { Evidence } from "keyroot";
+import type { Evidence, KeyRecord } from "keyroot";
+import type { ComponentChildren } from "preact";
 import { shorten } from "../../shared/format.ts";
-import { Meaning, Remedy } from "../shared/explanation.tsx";
-import { RetryButton, Verdict } from "../shared/verdict.tsx";
-import type { Failure, Options } from "../worker/messages.ts";
 import { Term } from "../../shared/term.tsx";
-import { sourceNamed } from "./sources.ts";
+import { Explanation, Meaning, Remedy } from "../shared/explanation.tsx";
+import { RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
+import type { Failure, Options, VerifiedResult } from "../worker/messages.ts";
+import type { PastedKey } from "./pastedKey.ts";
+import { sourceNamed, type Strength, STRENGTHS } from "./sources.ts";
 import { TITLES } from "./stepTexts.tsx";
-import { STEPS, stepStates, type Verification } from "./useVerification.ts";
+import { isUnreadableBundle, STEPS, stepStates, type Verification } from "./useVerification.ts";
 
-export function VerificationVerdict({
-  verification,
-  retry,
-}: {
+interface VerificationVerdictProps {
   verification: Verification;
-  retry?: (() => void) | undefined;
-}) {
-  const { outcome, defect, options, duration } = verification;
-  if (defect !== undefined) {
-    return (
-      <Verdict tone="open" title="Not verified" isTall>
-        <p>This page has a defect: {defect} The key was not verified.</p>
-        {retry && <RetryButton retry={retry} />}
-      </Verdict>
-    );
-  }
-  if (outcome === undefined) {
-    return (
-      <Verdict tone="busy" title="Verifying …" isTall>
-        <p key="busy">Your browser checks every step itself. {stepInProgress(verification)}</p>
-      </Verdict>
-    );
-  }
-  if ("failure" in outcome) return <FailureVerdict failure={outcome.failure} options={options} retry={retry} />;
-  const { evidence, uniqueness } = outcome.verified;
-  const compared =
-    uniqueness === "unchecked"
-      ? "This key is published for the user"
-      : options.expectedPublicKey === undefined
-        ? "This is the user’s published key"
-        : "The server’s key is the published key";
+  /** The comparison with the key that the visitor entered. */
+  comparison: PastedKey;
+  /** The error of the comparison of safety codes. Undefined if none was compared, or if both are equal. */
+  safetyCodeFailure: Failure | undefined;
+  retry: (() => void) | undefined;
+}
+
+/**
+ * Says in one sentence whether the key is the published one, and on what this rests. All results are the same element, so it
+ * keeps the focus while the result changes.
+ */
+export function VerificationVerdict(props: VerificationVerdictProps) {
+  const { tone, title, content } = verdictOf(props);
   return (
-    <Verdict tone="good" title={compared} isTall>
-      <p>
-        Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
-        <b>This rests on</b> {sourceNamed(evidence.source).restsOn(evidence, options)}
-        {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
-      </p>
+    <Verdict tone={tone} title={title} isTall>
+      {content}
     </Verdict>
   );
+}
+
+interface VerdictContent {
+  tone: Tone;
+  title: string;
+  content: ComponentChildren;
+}
+
+function verdictOf({ verification, comparison, safetyCodeFailure, retry }: VerificationVerdictProps): VerdictContent {
+  const { outcome, defect, options } = verification;
+  if (defect !== undefined)
+    return {
+      ...{ tone: "open", title: "Not verified" },
+      content: (
+        <>
+          <p>This page has a defect: {defect} The key was not verified.</p>
+          {retry && <RetryButton retry={retry} />}
+        </>
+      ),
+    };
+  if (outcome === undefined)
+    return {
+      ...{ tone: "busy", title: "Verifying …" },
+      content: <p key="busy">Your browser checks every step itself. {stepInProgress(verification)}</p>,
+    };
+  if ("failure" in outcome) {
+    if (isUnreadableBundle(verification)) return notABundle(outcome.failure);
+    return failed(outcome.failure, options, retry);
+  }
+  if (comparison.state === "different") return differentKey(outcome.verified.record, comparison);
+  if (safetyCodeFailure !== undefined)
+    return {
+      ...{ tone: "bad", title: "Different safety code" },
+      content: <Explanation failure={safetyCodeFailure} />,
+    };
+  return verifiedKey(verification, outcome.verified, comparison);
+}
+
+/** Describes a verified key. Only a proven one is green. */
+function verifiedKey(
+  { options, duration }: Verification,
+  { evidence, uniqueness }: VerifiedResult,
+  comparison: PastedKey,
+): VerdictContent {
+  const { strength, restsOn } = sourceNamed(evidence.source);
+  const isProven = strength === "proven";
+  const isCompared = comparison.state === "equal" || options.expectedPublicKey !== undefined;
+  const isWhole = isProven && uniqueness === "checked";
+  const result = isCompared ? "Same key" : isWhole ? "This is the user’s published key" : "Published";
+  return {
+    tone: isProven ? "good" : "weak",
+    title: isProven ? result : `${result}, according to ${strength}`,
+    content: (
+      <>
+        <Meter strength={strength} />
+        <p>
+          {comparison.state === "equal" && `The ${comparison.what} that you entered is the published one. `}
+          Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
+          <b>This rests on</b> {restsOn(evidence, options)}
+          {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
+        </p>
+      </>
+    ),
+  };
+}
+
+/** Shows how strong the evidence is, in three steps. */
+function Meter({ strength }: { strength: Strength }) {
+  const level = STRENGTHS.indexOf(strength) + 1;
+  return (
+    <p class={`meter meter-${level}`}>
+      <span aria-hidden="true">
+        {STRENGTHS.map((step, i) => (
+          <i key={step} class={i < level ? "meter-reached" : undefined} />
+        ))}
+      </span>
+      Evidence: {strength} ({level} of {STRENGTHS.length})
+    </p>
+  );
+}
+
+/** Shows where the entered and the published value first differ. */
+function differentKey(record: KeyRecord, { what, text }: Extract<PastedKey, { text: string }>): VerdictContent {
+  const published = what === "key" ? record.pubKey : record.keyID;
+  const first = Array.from(published).findIndex((character, i) => character !== text[i]);
+  const start = Math.max(0, first - 6);
+  const chip = (value: string) => (
+    <code title={value}>
+      {start > 0 && "…"}
+      {value.slice(start, first)}
+      <mark>{value.slice(first, first + 12)}</mark>
+      {first + 12 < value.length && "…"}
+    </code>
+  );
+  return {
+    ...{ tone: "bad", title: `Different ${what}` },
+    content: (
+      <>
+        <p>
+          The {what} that you entered is not the user’s published one. Do not use it. Ask the person for their key id
+          over another way, such as a call.
+        </p>
+        <dl class="chips">
+          <dt>Published</dt>
+          <dd>{chip(published)}</dd>
+          <dt>Yours</dt>
+          <dd>{chip(text)}</dd>
+        </dl>
+      </>
+    ),
+  };
+}
+
+/** Describes a file that contains no claim about a key, so there is no key that could be false. */
+function notABundle({ code, message }: Failure): VerdictContent {
+  return {
+    ...{ tone: "open", title: "This file is not a bundle" },
+    content: (
+      <>
+        <p>Nothing was checked. Choose the file that the app or the command made.</p>
+        <p class="detail">
+          <code class="error-code">{code}</code> {message}
+        </p>
+      </>
+    ),
+  };
 }
 
 function stepInProgress(verification: Verification): string {
@@ -57,36 +165,35 @@ function stepInProgress(verification: Verification): string {
   return step === undefined ? "" : `Step ${running + 1} of ${STEPS.length}: ${TITLES[step]}.`;
 }
 
-interface FailureVerdictProps {
-  failure: Failure;
-  options: Options;
-  retry: (() => void) | undefined;
-}
-
-/** Explains a failure and the failure's remedy. The failed step shows the values. */
-function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
+/** Explains a failure and its remedy. The failed step shows the values. */
+function failed(failure: Failure, options: Options, retry: (() => void) | undefined): VerdictContent {
   const { name, code = "", advice, evidence } = failure;
   const isArgument = advice === "developer" && !(name === "VerificationError" && options.isAttack === true);
-  if (name !== "VerificationError" || isArgument) {
-    return (
-      <Verdict tone="open" title={isArgument ? "Nothing was checked" : "Not verified"} isTall>
+  if (name !== "VerificationError" || isArgument)
+    return {
+      ...{ tone: "open", title: isArgument ? "Nothing was checked" : "Not verified" },
+      content: (
+        <>
+          <Meaning code={code} />
+          <Remedy code={code} />
+          {!isArgument && retry && <RetryButton retry={retry} />}
+        </>
+      ),
+    };
+  if (code === "NOT_PUBLISHED")
+    return {
+      ...{ tone: "open", title: "No key is published for this user" },
+      content: <Absent evidence={evidence} options={options} />,
+    };
+  return {
+    ...{ tone: "bad", title: "Do not use this key" },
+    content: (
+      <>
         <Meaning code={code} />
         <Remedy code={code} />
-        {!isArgument && retry && <RetryButton retry={retry} />}
-      </Verdict>
-    );
-  }
-  const isAbsent = code === "NOT_PUBLISHED";
-  return (
-    <Verdict
-      tone={isAbsent ? "open" : "bad"}
-      title={isAbsent ? "No key is published for this user" : "Do not use this key"}
-      isTall
-    >
-      {!isAbsent && <Meaning code={code} />}
-      {isAbsent ? <Absent evidence={evidence} options={options} /> : <Remedy code={code} />}
-    </Verdict>
-  );
+      </>
+    ),
+  };
 }
 
 /** Describes a user without a root, and what the visitor can do. */

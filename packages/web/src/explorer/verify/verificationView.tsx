@@ -6,9 +6,7 @@ import { TextField } from "../../shared/form.tsx";
 import { formatCount, plural } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { Term } from "../../shared/term.tsx";
-import { Explanation } from "../shared/explanation.tsx";
-import { Verdict } from "../shared/verdict.tsx";
-import type { VerifiedResult } from "../worker/messages.ts";
+import type { Failure, VerifiedResult } from "../worker/messages.ts";
 import { TakeAlong } from "./downloads.tsx";
 import { drawingProps } from "./drawingStates.ts";
 import { Later } from "./later.tsx";
@@ -22,14 +20,17 @@ import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
 
 interface VerificationViewProps {
   verification: Verification;
+  /** A key that the visitor entered before, to compare with the published one. */
+  entered?: string;
   /** Repeats a verification. Undefined if the verification sent no requests. */
   retry?: () => void;
   children?: ComponentChildren;
 }
 
 /** Shows a verification: verdict, key and evidence, then the steps beside the drawing. Other actions open on demand. */
-export function VerificationView({ verification, retry, children }: VerificationViewProps) {
-  const [pasted, setPasted] = useState("");
+export function VerificationView({ verification, entered = "", retry, children }: VerificationViewProps) {
+  const [pasted, setPasted] = useState(entered);
+  const [safetyCodeFailure, setSafetyCodeFailure] = useState<Failure>();
   const { outcome, defect, options, userID, source } = verification;
   const verified = outcome && "verified" in outcome ? outcome.verified : undefined;
   const comparison: PastedKey = verified ? comparePasted(pasted, verified.record) : { state: "empty" };
@@ -40,16 +41,12 @@ export function VerificationView({ verification, retry, children }: Verification
   return (
     <>
       <div class={isOver ? "verification" : "verification verification-busy"}>
-        {comparison.state === "different" ? (
-          <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
-            <Explanation
-              failure={{ code: "KEY_MISMATCH", message: "The published key is verified. It is shown below." }}
-            />
-          </Verdict>
-        ) : (
-          <VerificationVerdict verification={verification} retry={retry} />
+        <VerificationVerdict {...{ verification, comparison, safetyCodeFailure, retry }} />
+        {verified && (
+          <KeyCard verified={verified}>
+            <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
+          </KeyCard>
         )}
-        {verified && <KeyCard verified={verified} />}
         <EvidenceCard verification={verification}>{children}</EvidenceCard>
       </div>
       {isOver && (
@@ -62,11 +59,8 @@ export function VerificationView({ verification, retry, children }: Verification
             <Later>
               {verified && (
                 <>
-                  <More title="Compare with a key that you have">
-                    <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
-                  </More>
                   <More title="Compare the safety code with this user">
-                    <SafetyCodeForm record={verified.record} />
+                    <SafetyCodeForm record={verified.record} onFailure={setSafetyCodeFailure} />
                   </More>
                   {source === "network" && (
                     <More title="Download the proof">
@@ -152,11 +146,13 @@ function useMeasure({ outcome, progress }: Verification): void {
   }, [outcome, progress]);
 }
 
-function KeyCard({ verified }: { verified: VerifiedResult }) {
+/** Shows the published key below the comparison with the key that the visitor has. */
+function KeyCard({ verified, children }: { verified: VerifiedResult; children: ComponentChildren }) {
   const { record, root, path, blockNumber } = verified;
   return (
     <section class="card key-card" aria-labelledby="key-title">
       <h2 id="key-title">The published key</h2>
+      {children}
       <Facts>
         <Fact name={<Term of="key id">Key id</Term>}>
           <Value value={record.keyID} name="the key id" />
@@ -188,7 +184,7 @@ function CompareKey({ pasted, setPasted, comparison }: CompareKeyProps) {
   return (
     <>
       <TextField
-        label="Key or key id"
+        label="Compare with the key or key id that you have"
         hint="In base64 or hex. It is compared in this page and never sent."
         error={comparison.state === "invalid" ? comparison.error : undefined}
         rows={2}
@@ -198,12 +194,12 @@ function CompareKey({ pasted, setPasted, comparison }: CompareKeyProps) {
       <p role="status" class={`comparison-result comparison-result-${comparison.state}`}>
         {comparison.state === "equal" && (
           <>
-            <Icon name="check" /> The pasted {comparison.what} is the published one.
+            <Icon name="check" /> Same {comparison.what}
           </>
         )}
         {comparison.state === "different" && (
           <>
-            <Icon name="cross" /> The pasted {comparison.what} is not the published one. Do not use it.
+            <Icon name="cross" /> Different {comparison.what}. Do not use it.
           </>
         )}
       </p>

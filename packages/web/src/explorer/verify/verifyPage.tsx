@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { readUserID } from "../../shared/readUserID.ts";
 import { SearchForm } from "../../shared/searchForm.tsx";
+import { config } from "../shared/config.ts";
 import { goToVerdict } from "../shared/verdict.tsx";
 import { optionsFor } from "./evidenceChoice.ts";
 import { EvidenceForm } from "./evidenceForm.tsx";
@@ -8,21 +9,22 @@ import type { EvidenceChoice } from "./sources.ts";
 import { useVerification } from "./useVerification.ts";
 import { VerificationView } from "./verificationView.tsx";
 
-export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoiceProps) {
+export function VerifyPage({ id, entered, choice, setChoice }: VerifyPageProps) {
   const [attempt, setAttempt] = useState(0);
-  const read = readUserID(id);
+  const read = readUserID(id, config.contract);
   const userID = "userID" in read ? read.userID : undefined;
   const verification = useVerification(userID, optionsFor(choice), attempt);
   return (
     <>
       <div class="title-row">
         <h1>Verify a key</h1>
-        <SearchForm key={id} initial={id} page="verify" action="Verify" />
+        <SearchForm key={id} initial={id} page="verify" action="Verify" contract={config.contract} />
       </div>
       {verification && (
         <VerificationView
           key={userID}
           verification={verification}
+          entered={entered}
           retry={() => {
             setAttempt(attempt + 1);
           }}
@@ -41,7 +43,10 @@ export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoicePro
   );
 }
 
-interface ChoiceProps {
+interface VerifyPageProps {
+  id: string;
+  /** The key that the visitor entered on the start page, to compare with the published one. Empty for none. */
+  entered: string;
   choice: EvidenceChoice;
   setChoice: (choice: EvidenceChoice) => void;
 }
