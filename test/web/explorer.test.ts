@@ -102,7 +102,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       ] as const) {
         const { page } = await world.open(explorer.url);
         await page.getByLabel("User id or root").fill(world.victim.userID);
-        await page.getByLabel("Their key or key id").fill(entered);
+        await page.getByLabel("Their key (optional)").fill(entered);
         await page.keyboard.press("Enter");
         expect(await verdict(page)).to.contain(title);
         expect(page.url()).to.equal(`${explorer.url}#/verify/${world.victim.userID}`);

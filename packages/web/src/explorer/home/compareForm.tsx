@@ -1,5 +1,6 @@
 import { isMerkleRoot } from "keyroot/internal/merkle";
 import { Form, TextField, useText } from "../../shared/form.tsx";
+import { Term } from "../../shared/term.tsx";
 import { readUserID } from "../../shared/readUserID.ts";
 import { config } from "../shared/config.ts";
 import { go } from "../../shared/router.ts";
@@ -29,8 +30,12 @@ export function CompareForm({ setEntered }: { setEntered: (key: string) => void 
         {...id.field}
       />
       <TextField
-        label="Their key or key id (optional)"
-        hint="As your app shows it, in base64 or hex. It is compared in this page and never sent."
+        label="Their key (optional)"
+        hint={
+          <>
+            The key or the <Term of="key id" /> that your app shows, in base64 or hex. It is never sent.
+          </>
+        }
         {...key.field}
       />
       <button type="submit" class="button button-primary">

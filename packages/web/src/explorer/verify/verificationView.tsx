@@ -167,7 +167,7 @@ function KeyCard({ verified, children }: { verified: VerifiedResult; children: C
             href={path.leafCount === undefined ? undefined : `#/batch/${root}/${record.userID}`}
           />{" "}
           {path.leafCount !== undefined && <>of a file with {plural(path.leafCount, "key")}</>}
-          {blockNumber !== undefined && `, added in block ${formatCount(blockNumber)}, according to one endpoint`}
+          {blockNumber !== undefined && `, block ${formatCount(blockNumber)} (one endpoint)`}
         </Fact>
       </Facts>
     </section>
@@ -184,10 +184,8 @@ function CompareKey({ pasted, setPasted, comparison }: CompareKeyProps) {
   return (
     <>
       <TextField
-        label="Compare with the key or key id that you have"
-        hint="In base64 or hex. It is compared in this page and never sent."
+        label="Compare with the key or key id that you have (never sent)"
         error={comparison.state === "invalid" ? comparison.error : undefined}
-        rows={2}
         value={pasted}
         onInput={setPasted}
       />
