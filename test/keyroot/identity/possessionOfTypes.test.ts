@@ -19,6 +19,7 @@ import {
   toStatement,
 } from "../../support/data/possessionOfTypes.ts";
 import { VECTORS } from "../../support/data/vectors.ts";
+import { codeOf } from "../../support/refusalOf.ts";
 import { failure, never } from "../../support/support.ts";
 import { testAll } from "../../support/testSize.ts";
 
@@ -68,9 +69,11 @@ describe("proofs of possession of X25519, Ed25519 and P-256 keys", () => {
         const statement = toStatement(json);
         if ("code" in verdict) {
           const keyType = await loadKeyType(json.keyType);
-          expect(() => keyType.check(statement.ephemeralKey))
-            .to.throw()
-            .with.property("code", verdict.code);
+          expect(
+            codeOf((key) => {
+              keyType.check(key);
+            }, statement.ephemeralKey),
+          ).to.equal(verdict.code);
           return;
         }
         expect(Buffer.from(possessionTranscript(statement)).toString("hex")).to.equal(verdict.transcript);
@@ -117,7 +120,7 @@ describe("proofs of possession of X25519, Ed25519 and P-256 keys", () => {
           return { contract: `0x${Buffer.from(bytes).toString("hex")}` };
         }),
         fc
-          .array(fc.constantFrom(..."ybndrfg8ejkmcpqxot1uwisza345h769"), { minLength: 32, maxLength: 32 })
+          .array(fc.constantFrom(...Array.from("ybndrfg8ejkmcpqxot1uwisza345h769")), { minLength: 32, maxLength: 32 })
           .map((digits) => ({ userID: digits.join("") })),
         ...(json.keyType === "x25519"
           ? [changedText(json.ephemeralKey).map((ephemeralKey) => ({ ephemeralKey }))]
