@@ -10,3 +10,4 @@ await import("./openApi.ts");
 await import("./clientTypes.ts");
 await import("./apiSummary.ts");
 await import("./keyTypeVectors.ts");
+await import("./possessionVectors.ts");

@@ -24,6 +24,7 @@ describe("the stack file", () => {
       filesDir: "/tmp/keyroot-x",
       contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
       chainId: 31_337,
+      keyType: "x25519",
       beaconUrl: "http://127.0.0.1:8549",
       pid: process.pid,
     };
@@ -81,6 +82,7 @@ describe("the stack file", () => {
       filesDir: [null, "", "files", ["/tmp"]],
       contract: ["0x", "5FbDB2315678afecb367f032d93F642f64180aa3", `0x${"g".repeat(40)}`],
       chainId: ["31337", 0, 1.5, -1],
+      keyType: [null, "x448", 1],
       pid: ["1", 0, -1, 0.5, 2 ** 53],
     };
     for (const [field, values] of Object.entries(malformed)) {

@@ -102,9 +102,15 @@ describe("the operator's console", () => {
       const status = async () => (await call("/v1/dashboard/status/get")).body["publishing"] as Record<string, unknown>;
       expect(await status()).to.deep.include({ reported: null, stores: [], publishable: 0, running: false });
       expect((await status())["chain"]).to.include({ error: "PUBLISHER_SILENT", state: null });
-      const chain = { chain_id: 5, contract: `0x${"5f".repeat(20)}`, error: "UNREACHABLE", state: null };
+      const chain = {
+        chain_id: 5,
+        contract: `0x${"5f".repeat(20)}`,
+        key_type: "curve41417",
+        error: "UNREACHABLE",
+        state: null,
+      };
       await writeReport(databases.home, { chain, stores: [], every: null });
-      expect(await status()).to.deep.include({ chain, differences: [] });
+      expect(await status()).to.deep.include({ chain: { ...chain, key_type: "curve41417" }, differences: [] });
     } finally {
       await publishing.close();
     }

@@ -202,7 +202,7 @@ describe("the dashboard's overview", () => {
     expect(body).to.deep.equal({
       ...{ users: 1, published: 0, pending: { waiting: 1, undecided: 0, ready: 0 } },
       ...{ cost: "0", unpriced: 0, failing_webhooks: [], last_published: null },
-      chain: { chain_id: 5, contract: `0x${"5f".repeat(20)}`, block: 7, stores_answer: true },
+      chain: { chain_id: 5, contract: `0x${"5f".repeat(20)}`, key_type: "curve41417", block: 7, stores_answer: true },
     });
   });
 });

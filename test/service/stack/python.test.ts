@@ -133,7 +133,7 @@ describe("examples/python", () => {
 
   it("computes X25519 as RFC 7748 requires", async () => {
     const { code, stderr } = await run("test_x25519.py");
-    expect([code, /Ran 3 tests/.test(stderr)]).to.deep.equal([0, true]);
+    expect([code, stderr.includes("Ran 3 tests")]).to.deep.equal([0, true]);
   });
 
   it("prints each signed event once, and refuses other requests", async () => {

@@ -37,6 +37,23 @@ describe("npx hardhat keyroot stack", () => {
     signalGroup(child, "SIGKILL");
   });
 
+  it("makes its key type the default of the commands that use it", async () => {
+    child = npxHardhat.start(["stack", "--port", "0", "--json", "--key-type", "x25519"], env);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    expect(JSON.parse(String(line))).to.have.property("keyType", "x25519");
+    const records = join(folder.path, "users.jsonl");
+    const sampled = await program.run(["sample-users", "--count", "1"], { env });
+    await writeFile(records, sampled.stdout);
+    const { userID, pubKey } = JSON.parse(sampled.stdout) as { userID: string; pubKey: string };
+    expect(Buffer.from(pubKey, "base64")).to.have.length(32);
+    expect((await program.run(["publish", "--records", records], { env })).code).to.equal(0);
+    expect((await program.json(["verify", userID, "--expected-public-key", pubKey], { env })).code).to.equal(0);
+    const typed = await program.run(["verify", userID, "--key-type", "curve41417"], { env });
+    expect(typed.stderr).to.include("KEY_TYPE_MISMATCH");
+    const configured = { ...env, KEYROOT_KEY_TYPE: "p256" };
+    expect((await program.run(["verify", userID], { env: configured })).stderr).to.include("KEY_TYPE_MISMATCH");
+  });
+
   it("can be used by the commands of keyroot and Hardhat", async () => {
     child = npxHardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
@@ -47,6 +64,7 @@ describe("npx hardhat keyroot stack", () => {
       "filesDir",
       "contract",
       "chainId",
+      "keyType",
       "beaconUrl",
       "checkpoint",
       "serviceUrl",

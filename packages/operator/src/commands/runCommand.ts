@@ -1,12 +1,13 @@
 import { ArgumentError } from "keyroot/internal/errors";
 import { checkAllBuiltins } from "keyroot/internal/input";
 import { checkVariables } from "./checkVariables.ts";
-import type { Command, Definition, Parsed } from "./defineCommand.ts";
+import { chainOptions, type Command, type Definition, keyType, type Parsed } from "./defineCommand.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { nameSettings } from "./nameSettings.ts";
 import { describeMissing } from "./missingOptions.ts";
+import { readStackAt } from "./stackFile.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
@@ -30,6 +31,21 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
+ * Returns the environment variables. Without a key type, it is the type of the running local stack, whose registry has keys
+ * of this type only.
+ */
+async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
+  const { environment, hasNetwork, root } = host;
+  const { variable } = keyType;
+  if (!("keyType" in options) || raw["keyType"] !== undefined || (environment[variable] ?? "") !== "")
+    return environment;
+  const url = hasNetwork ? await host.networkUrl() : raw["rpc"];
+  if (hasNetwork && url === undefined) return environment;
+  const stack = await readStackAt(root, typeof url === "string" ? url : environment[chainOptions.rpc.variable]);
+  return stack?.keyType === undefined ? environment : { ...environment, [variable]: stack.keyType };
+}
+
+/**
  * Parses the arguments.
  * @throws ArgumentError ARGUMENT_INVALID; the message names every invalid, conflicting or missing option
  */
@@ -38,7 +54,7 @@ async function checkedArguments<D extends Definition>(
   raw: RawArguments,
   host: Host,
 ): Promise<Parsed<D>> {
-  const { args, invalid, problems } = readArguments(definition, raw, host.environment);
+  const { args, invalid, problems } = readArguments(definition, raw, await withStackKeyType(definition, raw, host));
   const required = Object.entries(definition.options).flatMap(([name, option]) => (option.required ? [name] : []));
   const needed = [...required, ...(definition.needs?.(args) ?? [])].filter((name) => !invalid.has(name));
   const missing = await describeMissing(definition, needed, args, host);

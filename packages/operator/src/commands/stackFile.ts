@@ -5,10 +5,12 @@ import { connect } from "node:net";
 import { isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { KeyrootError } from "keyroot/internal/errors";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { ADDRESS } from "keyroot/internal/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { isLoopback } from "keyroot/internal/transport";
 import { ArgumentError } from "../errors.ts";
+import { keyType as keyTypeOption } from "./defineCommand.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 
@@ -23,6 +25,8 @@ export interface StackFile {
   /** The address of the registry: `0x` and 40 hex digits. */
   readonly contract: string;
   readonly chainId: number;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  readonly keyType?: KeyTypeName;
   /** The URL of the simulated beacon endpoint, if the stack has one: `http://127.0.0.1:<port>`. */
   readonly beaconUrl?: string;
   /** The partner service, if the stack has one. */
@@ -110,8 +114,18 @@ const shape = new ShapeChecker((message, details) => new ArgumentError("STATE_IN
 /** Parses a stack file. Returns undefined for a malformed file. */
 function parseStackFile(text: string): StackFile | undefined {
   try {
-    const keys = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "service", "pid"] as const;
-    const { beaconUrl, service, ...values } = shape.fields("", parseJson(text, 2), keys);
+    const keys = [
+      "rpcUrl",
+      "merkleUrl",
+      "filesDir",
+      "contract",
+      "chainId",
+      "keyType",
+      "beaconUrl",
+      "service",
+      "pid",
+    ] as const;
+    const { keyType, beaconUrl, service, ...values } = shape.fields("", parseJson(text, 2), keys);
     const { rpcUrl, merkleUrl, filesDir, contract, chainId, pid } = values;
     const stack = {
       rpcUrl: localUrl("rpcUrl", rpcUrl),
@@ -120,6 +134,7 @@ function parseStackFile(text: string): StackFile | undefined {
       contract: shape.text("contract", contract, ADDRESS),
       chainId: shape.count("chainId", chainId),
       pid: shape.count("pid", pid),
+      ...(keyType !== undefined && { keyType: shape.oneOf("keyType", keyType, keyTypeOption.choices) }),
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };

@@ -18,9 +18,11 @@ export const rebuildFiles = command(
     const { EXIT } = await import("@keyroot/operator/commands");
     const { plural } = await import("@keyroot/operator/shared");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { requireKeyType } = await import("../publishing/registryKeyType.ts");
     const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, keyType } = readPublisherConfig(process.env);
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
+    await requireKeyType(databases, keyType);
     const stores = {
       "us-west-2": await openStore(chain.files["us-west-2"]),
       "eu-west-1": await openStore(chain.files["eu-west-1"]),

@@ -18,9 +18,11 @@ export const reconcile = command(
     const { EXIT } = await import("@keyroot/operator/commands");
     const { plural } = await import("@keyroot/operator/shared");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");
+    const { requireKeyType } = await import("../publishing/registryKeyType.ts");
     const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, keyType } = readPublisherConfig(process.env);
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
+    await requireKeyType(databases, keyType);
     const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined, {
       keyType: await loadKeyType(keyType),
     });

@@ -31,10 +31,19 @@ export const stack = command(
     const running = await startStack(hre, { ports, announce: true, keyType });
     try {
       const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = running;
-      const outcome = { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, checkpoint: TEST_CHECKPOINT };
+      const outcome = {
+        rpcUrl,
+        merkleUrl,
+        filesDir,
+        contract,
+        chainId,
+        keyType,
+        beaconUrl,
+        checkpoint: TEST_CHECKPOINT,
+      };
       const lines = [
         `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
-        `registry      ${contract}`,
+        `registry      ${contract}  (${keyType} keys)`,
         `Merkle files  ${merkleUrl}  (from ${filesDir})`,
         `beacon        ${beaconUrl}  (simulated; checkpoint ${TEST_CHECKPOINT})`,
         `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl)}`,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";
 
@@ -35,6 +36,9 @@ const possession = z.enum(["proven", "unproven"]).meta({
   description:
     "`proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user.",
 });
+export const keyTypeName = z
+  .string()
+  .meta({ description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}.` });
 export const anyState = z.enum(["unregistered", ...keyState.options]);
 
 export const conflictingKeys = z

@@ -8,6 +8,7 @@ import { checkMigrations, type Databases, openDatabases } from "../api/database/
 import { makeLogger } from "../api/logger.ts";
 import { limitsOf, type PublisherConfig, resolvePublisherConfig } from "../config/publisherConfig.ts";
 import { readPublisherConfig } from "../config/readConfig.ts";
+import { requireKeyType } from "../publishing/registryKeyType.ts";
 import { KeyPublisher } from "./keyPublisher.ts";
 import { publisherTasks, reporter } from "./publisherTasks.ts";
 
@@ -51,6 +52,7 @@ export async function startPublisher(
   const owner = signer ?? (await openSigner(process.env));
   const databases = opened ?? starting.use(await openDatabases({ url: databaseUrl, regionUrls, connections }));
   await checkMigrations(databases);
+  await requireKeyType(databases, keyType);
 
   const logger = makeLogger(logLevel);
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, owner, {

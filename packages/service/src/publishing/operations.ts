@@ -5,10 +5,11 @@ import { ERROR_CODES } from "keyroot/internal/errors";
 import { ServiceError } from "../api/base/errors.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { amount, count, empty, limit, named, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
+import type { KeyType } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
-import { keyID, root, transaction } from "../keys/fields.ts";
+import { keyID, keyTypeName, root, transaction } from "../keys/fields.ts";
 import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
 import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
@@ -42,6 +43,8 @@ export interface PublishingContext extends ApiContext {
   publishRequests: PublishRequests;
   /** The state of the publisher. Undefined if the service does not publish keys. */
   publisher: PublisherState | undefined;
+  /** The type of the registry's keys. */
+  keyType: KeyType;
 }
 
 const defineOperation = operationsWith<PublishingContext>();
@@ -97,6 +100,7 @@ export const publishingOperations = [
         chain: strict({
           chain_id: amount,
           contract: z.string(),
+          key_type: keyTypeName,
           error: errorCode,
           state: strict({ block: amount, owner: z.string(), balance: wei, fee: wei })
             .nullable()
@@ -199,7 +203,7 @@ export const publishingOperations = [
   }),
 ];
 
-async function describePublishing({ publisher, publishRequests }: PublishingContext) {
+async function describePublishing({ publisher, publishRequests, keyType }: PublishingContext) {
   if (publisher === undefined) return null;
   const [{ at, chain, stores }, publishable, running, differences, last] = await Promise.all([
     publisher.report(),
@@ -209,7 +213,7 @@ async function describePublishing({ publisher, publishRequests }: PublishingCont
     publishRequests.last(),
   ]);
   return {
-    ...{ reported: at, chain, stores, publishable, running },
+    ...{ reported: at, chain: { ...chain, key_type: keyType.name }, stores, publishable, running },
     differences: differences.map(({ code, ...of }) => ({ ...of, error: code })),
     last_run: last === undefined ? null : toRun(last),
   };

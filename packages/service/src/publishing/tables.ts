@@ -107,3 +107,9 @@ export const publishingFailures = pgTable("publishing_failures", {
   code: text("code").primaryKey(),
   count: bigint("count", { mode: "number" }).notNull(),
 });
+
+/** The registry for which the service and its publishers run: one row in the home database. */
+export const registries = pgTable("registries", {
+  name: text("name").primaryKey(),
+  keyType: text("key_type").notNull(),
+});

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { operationsWith } from "../api/defineOperation.ts";
 import { amount, count, empty, strict, timestamp, wei } from "../api/fields.ts";
+import { keyTypeName } from "../keys/fields.ts";
 import { countUsers } from "../partners/partners.ts";
 import type { PublisherReport } from "../publishing/publisherReport.ts";
 import type { ServiceContext } from "./context.ts";
@@ -28,6 +29,7 @@ export const overviewOperation = operationsWith<ServiceContext>()({
     chain: strict({
       chain_id: amount,
       contract: z.string(),
+      key_type: keyTypeName,
       block: amount.nullable().meta({ description: "Null if the chain's endpoint does not respond." }),
       stores_answer: z.boolean().meta({ description: "Whether all file stores respond." }),
     })
@@ -54,7 +56,7 @@ export const overviewOperation = operationsWith<ServiceContext>()({
       unpriced: days.reduce((sum, day) => sum + day.unpriced, 0),
       failing_webhooks: failing,
       last_published: days.at(-1)?.day ?? null,
-      chain: status === undefined ? null : toChain(status),
+      chain: status === undefined ? null : { ...toChain(status), key_type: context.keyType.name },
     };
   },
 });

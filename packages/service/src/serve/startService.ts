@@ -8,6 +8,7 @@ import { onFreePort } from "@keyroot/operator/shared";
 import { Cleanup } from "../api/base/cleanup.ts";
 import { TransportError } from "../api/base/errors.ts";
 import { makeApp } from "./app.ts";
+import { requireKeyType } from "../publishing/registryKeyType.ts";
 import { rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "../config/serviceConfig.ts";
 import { refuseReuse } from "../api/baseApp.ts";
 import { makeContext, type ServiceContext } from "./context.ts";
@@ -86,6 +87,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     );
   if (opened === undefined && config.databaseUrl === undefined) await databases.migrate();
   await checkMigrations(databases);
+  await requireKeyType(databases, config.keyType);
 
   const logger = makeLogger(config.logLevel);
   const context = makeContext({

@@ -53,7 +53,7 @@ export interface StackOptions {
  */
 export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
   checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true, keyType: true });
-  const { announce = false, explorerUrl, keyType } = options;
+  const { announce = false, explorerUrl, keyType = "curve41417" } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
@@ -96,6 +96,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
     filesDir,
     contract,
     chainId: chain.chainId,
+    keyType,
     ...(beacon && { beaconUrl: beacon.url }),
     ...(service && { service: { serviceUrl: service.url, adminToken: service.adminToken } }),
   };

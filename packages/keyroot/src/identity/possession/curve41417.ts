@@ -65,4 +65,4 @@ function checkPrivateKey(privateKey: unknown): bigint {
 }
 
 /** The proof of possession of Curve41417 keys. */
-export const possession: PossessionMethod = { makeChallenge };
+export const possession: PossessionMethod = { makeChallenge: (request) => makeChallenge(request) };

@@ -16,9 +16,10 @@ export interface MadeChallenge {
 export interface PossessionMethod {
   /**
    * Checks a new key and makes a challenge.
+   * @param ephemeralPrivateKey the service's private key for types with a shared secret. Default: a new key
    * @throws ArgumentError as the type's `check`, and PUBLIC_KEY_NOT_PRIME_ORDER
    */
-  makeChallenge(request: ChallengeRequest): MadeChallenge;
+  makeChallenge(request: ChallengeRequest, ephemeralPrivateKey?: Uint8Array): MadeChallenge;
   /** Whether a signature proves the statement. Only types that sign have this function. */
   isSignature?: (statement: PossessionStatement, signature: Uint8Array) => boolean;
 }

@@ -9,9 +9,8 @@ import { responseOf } from "./statement.ts";
  * X25519 (RFC 7748, section 6.1). It is never zero, because the key has no low order.
  */
 export const possession: PossessionMethod = {
-  makeChallenge(request) {
+  makeChallenge(request, ephemeralPrivateKey = randomBytes(32)) {
     x25519.check(request.publicKey);
-    const ephemeralPrivateKey = randomBytes(32);
     const ephemeralKey = curve.getPublicKey(ephemeralPrivateKey);
     const secret = curve.getSharedSecret(ephemeralPrivateKey, request.publicKey);
     return { ephemeralKey, response: responseOf({ ...request, ephemeralKey }, secret) };

@@ -112,7 +112,7 @@ function State({ overview: { cost, unpriced, failing_webhooks, chain, last_publi
         <p>This service does not publish, because its configuration names no chain.</p>
       ) : (
         <p>
-          The service publishes in the <Term of="contract" />{" "}
+          The service publishes keys of the type {chain.key_type} in the <Term of="contract" />{" "}
           <Link href={explorer === null ? undefined : `${explorer}/address/${chain.contract}`}>
             <code title={chain.contract}>{shorten(chain.contract)}</code>
           </Link>

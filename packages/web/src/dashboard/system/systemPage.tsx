@@ -249,7 +249,7 @@ interface ChainCardProps {
 }
 
 /** The state of the chain, according to the service's own endpoint. */
-function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer }: ChainCardProps) {
+function ChainCard({ chain: { chain_id, contract, key_type, error, state }, blockExplorer }: ChainCardProps) {
   const addressUrl = (address: string) => (blockExplorer === null ? undefined : `${blockExplorer}/address/${address}`);
   return (
     <section class="card" aria-labelledby="chain-title">
@@ -269,6 +269,7 @@ function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer 
         <Fact name={<Term of="contract">Contract</Term>}>
           <Value value={contract} name="the contract" href={addressUrl(contract)} />
         </Fact>
+        <Fact name="Type of its keys">{key_type}</Fact>
         {state && (
           <>
             <Fact name="Owner, who pays for publishing">

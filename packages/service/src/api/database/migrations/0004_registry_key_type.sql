@@ -1,0 +1,4 @@
+CREATE TABLE "registries" (
+	"name" text PRIMARY KEY NOT NULL,
+	"key_type" text NOT NULL
+);
