@@ -91,18 +91,29 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   }
 
   /**
-   * Returns the error as a plain object, which `JSON.stringify` and `structuredClone` accept. A cloned error itself would
-   * lose its code. Pass this object from a worker to the page.
+   * Returns the error's fields without its cause, as values of JSON. `JSON.stringify` calls this function. The structured
+   * clone of an error itself has no code, so a worker should post this object to the page.
    */
   toJSON(): object {
     const { name, message, advice, docs } = this;
-    return Object.assign({}, this, { name, message, advice, docs });
+    const fields: object = Object.assign({}, this, { name, message, advice, docs, cause: undefined });
+    try {
+      return toJsonValues(fields);
+    } catch {
+      // An invalid argument can be any object, such as one with a cycle.
+      return toJsonValues({ ...fields, expected: undefined, actual: undefined });
+    }
   }
 
   /** The URL of this error code's documentation. */
   get docs(): string {
     return `${ERRORS_PAGE}#${this.code}`;
   }
+}
+
+function toJsonValues(fields: object): object {
+  const text = JSON.stringify(fields, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  return JSON.parse(text) as object;
 }
 
 /** An argument is invalid, such as a malformed id or an option that is out of range. Correct the call. */
