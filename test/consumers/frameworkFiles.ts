@@ -41,13 +41,14 @@ export const GET = () => new Response(typeof PartnerClient);
 /** Tests of an app in jsdom, with Node's functions that jsdom lacks. */
 export const JEST: Readonly<Record<string, string>> = {
   "package.json": `{ "private": true }`,
-  "jest.config.js": `module.exports = {
+  "jest.config.js": `const find = (name) => require.resolve(name, { paths: [process.env.KEYROOT_TOOLS] });
+module.exports = {
   testEnvironment: "./environment.js",
   transformIgnorePatterns: ["/node_modules/(?!keyroot/|@keyroot/)"],
-  transform: { "\\\\.js$": ["babel-jest", { presets: [["@babel/preset-env", { targets: { node: "current" } }]] }] },
+  transform: { "\\\\.js$": [find("babel-jest"), { presets: [[find("@babel/preset-env"), { targets: { node: "current" } }]] }] },
 };
 `,
-  "environment.js": `const { TestEnvironment } = require("jest-environment-jsdom");
+  "environment.js": `const { TestEnvironment } = require(require.resolve("jest-environment-jsdom", { paths: [process.env.KEYROOT_TOOLS] }));
 
 module.exports = class extends TestEnvironment {
   constructor(...args) {

@@ -10,12 +10,12 @@ import { generateKeyPair } from "keyroot/internal/identity";
 import { openPage } from "../support/browser/openPage.ts";
 import { publishLocally } from "../support/chain/local.ts";
 import { describeIfNamed } from "../support/named.ts";
-import { run } from "../support/packages/installPackages.ts";
+import { installPackages, run } from "../support/packages/installPackages.ts";
 import { type PublishedKey, publishedKey } from "../support/packages/publishedKey.ts";
 import { closedAfterEach, freePort } from "../support/support.ts";
 import { JEST, NEXT, WEBPACK, workerdConfig } from "./frameworkFiles.ts";
 import { BROWSER_MAIN, checkProgram, expectedOutcome, inputOf } from "./programs.ts";
-import { type ConsumerTools, installTools, makeProject } from "./tools.ts";
+import { type ConsumerTools, installTools, makeProject, writeFiles } from "./tools.ts";
 
 describeIfNamed(import.meta.filename)("the packed library in frameworks", () => {
   const open = closedAfterEach();
@@ -26,6 +26,13 @@ describeIfNamed(import.meta.filename)("the packed library in frameworks", () => 
   before("installs the frameworks, and publishes a key", async () => {
     [tools, key, check] = await Promise.all([installTools(), publishedKey(), checkProgram("esm")]);
   });
+
+  /** Makes a project whose packages are those of the app. */
+  async function makeApp(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = join(await installPackages("keyroot", "client"), name);
+    await writeFiles(folder, files);
+    return folder;
+  }
 
   /** Starts a program that ends after the test. @returns the lines that it prints */
   function start(file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}) {
@@ -56,7 +63,7 @@ export default {
 };
 `;
         const files = { "check.js": check, "main.js": worker };
-        const cwd = await makeProject(tools, `workerd-${date}`, files);
+        const cwd = await makeApp(`workerd-${date}`, files);
         // As wrangler bundles a worker.
         await build({
           ...{ entryPoints: [join(cwd, "main.js")], outfile: join(cwd, "worker.js"), bundle: true, format: "esm" },
@@ -106,8 +113,9 @@ export default {
       const env = {
         KEYROOT_INPUT: JSON.stringify(inputOf(key)),
         KEYROOT_EXPECTED: JSON.stringify(expectedOutcome(key)),
+        KEYROOT_TOOLS: tools.folder,
       };
-      const cwd = await makeProject(tools, "jest", { ...JEST, "check.js": check });
+      const cwd = await makeApp("jest", { ...JEST, "check.js": check });
       const { stdout } = await run(process.execPath, [tools.jest, "--ci", "--json"], {
         cwd,
         env: { ...process.env, ...env, NODE_ENV: "test" },
@@ -125,13 +133,15 @@ export default {
   describe("in webpack", () => {
     it("verifies a key in Chromium, and reports a missing chunk as MODULE_UNAVAILABLE", async () => {
       const main = `${BROWSER_MAIN}globalThis.codeOf = (input) => check(input).catch(({ code, advice }) => [code, advice]);`;
-      const cwd = await makeProject(tools, "webpack", { "build.cjs": WEBPACK, "check.js": check, "main.js": main });
+      const cwd = await makeApp("webpack", { "build.cjs": WEBPACK, "check.js": check, "main.js": main });
       await run(process.execPath, ["build.cjs", tools.webpack], { cwd });
       const chunks = new Map<string, Uint8Array>();
       for (const name of await readdir(join(cwd, "dist"))) chunks.set(name, await readFile(join(cwd, "dist", name)));
       const entry = "main.js";
       expect(chunks.size).to.be.greaterThan(1);
-      const page = open(await openPage({ chunks, entry }, [key.stack.rpcUrl, key.stack.merkleUrl]));
+      const page = open(
+        await openPage({ chunks, entry }, [key.stack.rpcUrl, key.stack.merkleUrl], { trustedTypes: false }),
+      );
       const input = JSON.stringify(inputOf(key));
       await page.reload();
       expect(await page.evaluate(`check(${input})`)).to.deep.equal(expectedOutcome(key));

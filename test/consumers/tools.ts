@@ -38,12 +38,17 @@ export async function makeProject(
 ): Promise<string> {
   const project = join(folder, "projects", name);
   await rm(project, { recursive: true, force: true });
-  for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(join(project, file)), { recursive: true });
-    await writeFile(join(project, file), text);
-  }
+  await writeFiles(project, files);
   for (const packed of ["keyroot", "client"]) await unpackPackage(packed, project);
   return project;
+}
+
+/** Writes files in a folder, by their paths. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
 }
 
 /** Installs the locked tools once, and again when the lock changes. */

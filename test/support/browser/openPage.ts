@@ -27,8 +27,13 @@ export type Tab = Pick<Page, "evaluate" | "close" | "clock">;
 /**
  * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
  * to the given origins. It forbids inline code, `eval`, and strings where the DOM expects code or HTML.
+ * @param options.trustedTypes false for the code of bundlers that loads chunks by strings
  */
-export async function openPage({ chunks, entry }: PageCode, origins: readonly string[]): Promise<OpenPage> {
+export async function openPage(
+  { chunks, entry }: PageCode,
+  origins: readonly string[],
+  { trustedTypes = true } = {},
+): Promise<OpenPage> {
   await using starting = new AsyncDisposableStack();
   const policy = [
     "default-src 'none'",
@@ -37,8 +42,7 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    ...(trustedTypes ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []),
   ].join("; ");
   const server = await serve(({ url = "" }, response) => {
     const chunk = chunks.get(url.slice(1));
