@@ -95,13 +95,16 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
    * clone of an error itself has no code, so a worker should post this object to the page.
    */
   toJSON(): object {
-    const { name, message, advice, docs } = this;
-    const fields: object = Object.assign({}, this, { name, message, advice, docs, cause: undefined });
+    const { name, code, message, advice, docs } = this;
+    const always = { name, code, message, advice, docs };
     try {
-      return toJsonValues(fields);
+      const fields: object = { ...this, ...always, cause: undefined };
+      return JSON.parse(
+        JSON.stringify(fields, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+      ) as object;
     } catch {
       // An invalid argument can be any object, such as one with a cycle.
-      return toJsonValues({ ...fields, expected: undefined, actual: undefined });
+      return always;
     }
   }
 
@@ -109,11 +112,6 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   get docs(): string {
     return `${ERRORS_PAGE}#${this.code}`;
   }
-}
-
-function toJsonValues(fields: object): object {
-  const text = JSON.stringify(fields, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-  return JSON.parse(text) as object;
 }
 
 /** An argument is invalid, such as a malformed id or an option that is out of range. Correct the call. */

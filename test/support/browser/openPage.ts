@@ -18,8 +18,8 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
   openTab(): Promise<Tab>;
   /** Opens the page in a window that shares no data with other windows. Only `clock.fastForward` changes its time. */
   openStopped(): Promise<Tab>;
-  /** Limits the browser's storage for the page's origin to some bytes, or ends the limit. */
-  limitStorage(bytes: number | undefined): Promise<void>;
+  /** Limits the browser's storage for the page's origin. */
+  limitStorage(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -88,8 +88,7 @@ export async function openPage(
     },
     async limitStorage(quotaSize) {
       const session = await context.newCDPSession(page);
-      const quota = quotaSize === undefined ? {} : { quotaSize };
-      await session.send("Storage.overrideQuotaForOrigin", { origin: server.url, ...quota });
+      await session.send("Storage.overrideQuotaForOrigin", { origin: server.url, quotaSize });
     },
     close: () => running.disposeAsync(),
   };

@@ -10,9 +10,7 @@ export async function loadModule<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (cause) {
-    const message =
-      "A module of the library cannot be loaded. Try again, and reload the app if its files were replaced. A service " +
-      "worker cannot load modules on demand: import keyroot/service-worker there.";
+    const message = "A module cannot be loaded. Reload the app, or import keyroot/service-worker in a service worker.";
     throw new TransportError("MODULE_UNAVAILABLE", message, { cause });
   }
 }
