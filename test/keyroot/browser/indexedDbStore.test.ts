@@ -16,7 +16,7 @@ import { createVerifier, oneEndpoint } from "keyroot";
 import { indexedDbStore } from "keyroot/store/indexeddb";
 
 globalThis.store = indexedDbStore("keys");
-globalThis.reasonOf = (work) => work.then(() => "done", ({ code, message }) => code + ": " + message);
+globalThis.reasonOf = (work) => work.then(() => "done", ({ code, message, cause }) => code + ": " + message + " " + cause?.name);
 globalThis.verify = async (options, contact) => {
   const verifier = createVerifier({ ...options, trust: oneEndpoint({ block: "finalized" }) });
   const [{ verified, error, cacheError }] = await verifier.verifyMany([contact], { cache: store });
@@ -76,6 +76,7 @@ describeIfNamed(import.meta.filename)("indexedDbStore in Chromium", () => {
     page = open(await openPage(app, [chain.rpc, chain.merkleUrl]));
     await page.reload();
     await page.limitStorage(1);
+    expect(await page.evaluate(`reasonOf(store.set("a", "x".repeat(1e6)))`)).to.match(/ QuotaExceededError$/);
     await expectOnlyTimeLost([`store.set("a", "x".repeat(1e6))`]);
   });
 
