@@ -98,7 +98,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
     const { name, code, message, advice, docs } = this;
     const always = { name, code, message, advice, docs };
     try {
-      const fields: object = { ...this, ...always, cause: undefined };
+      const fields: object = Object.assign({}, this, always, { cause: undefined });
       return JSON.parse(
         JSON.stringify(fields, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
       ) as object;

@@ -12,7 +12,7 @@ interface BuiltinModules {
  */
 export function builtinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] | undefined {
   try {
-    return process?.getBuiltinModule?.(name) as BuiltinModules[Name] | undefined;
+    return process?.getBuiltinModule?.(name);
   } catch {
     return undefined;
   }
