@@ -23,6 +23,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   "App developers": [
     "verifying",
+    "platforms",
     "accounts",
     "key-types",
     "react-native",

@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { build, type TsdownBundle } from "tsdown";
+import { build, type InlineConfig, type TsdownBundle } from "tsdown";
 
 export interface BuildOptions {
   /**
@@ -24,6 +24,10 @@ export interface BuildOptions {
    * values are a file in the package's folder, and the file's export.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
+  /**
+   * The names of entries that become one module each, without imports and with code and types of their own.
+   */
+  standalone?: readonly string[];
   /** Makes one module per source file. Use this option if sources find files relative to their own paths. */
   unbundle?: boolean;
 }
@@ -43,7 +47,7 @@ export async function buildModules(
   entries: Readonly<Record<string, string>>,
   options: BuildOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const { platform, target, chunks = {}, inject = {}, unbundle = false } = options;
+  const { platform, target, chunks = {}, inject = {}, unbundle = false, standalone = [] } = options;
   const groups = Object.entries(chunks).map(([chunk, test], i, all) => ({
     // Declarations are modules, too. Group declarations like code, but not together with code.
     name: (id: string) => (id.endsWith(".d.ts") ? `${chunk}.d` : chunk),
@@ -51,9 +55,8 @@ export async function buildModules(
     priority: all.length - i,
   }));
   const injected = Object.entries(inject).map(([name, [file, as]]) => [name, [join(folder, file), as]] as const);
-  const bundles = await build({
+  const common: InlineConfig = {
     ...{ cwd: folder, root: join(folder, "src"), outDir, platform, target, unbundle },
-    entry: { ...entries, ...options.entries },
     ...{ config: false, format: "esm", fixedExtension: false, hash: false, dts: { sourcemap: false }, sourcemap: true },
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
     // Keep Node's modules as imports. The platform `neutral` would bundle Node's modules.
@@ -73,23 +76,33 @@ export async function buildModules(
     }),
     // Do not fail on slow machines, where the build takes longer.
     checks: { bundlerTimings: false },
-    outputOptions: {
-      // Omit the comments. Editors show the comments from the declarations, and the source maps also contain the
-      // comments.
-      comments: { legal: true, annotation: true, jsdoc: false },
-      ...(groups.length > 0 && { codeSplitting: { groups } }),
-      // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.
-      sourcemapPathTransform: (source, map) => {
-        const path = relative(root, join(map, "..", source))
-          .split(sep)
-          .join("/");
-        const inPackage = path.replace(/^packages\/[^/]+\//, "");
-        return relative(join(map, ".."), join(outDir, "..", inPackage))
-          .split(sep)
-          .join("/");
-      },
+  };
+  const outputOptions = {
+    // Omit the comments. Editors show the comments from the declarations, and the source maps also contain the
+    // comments.
+    comments: { legal: true, annotation: true, jsdoc: false },
+    // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.
+    sourcemapPathTransform: (source: string, map: string) => {
+      const path = relative(root, join(map, "..", source))
+        .split(sep)
+        .join("/");
+      const inPackage = path.replace(/^packages\/[^/]+\//, "");
+      return relative(join(map, ".."), join(outDir, "..", inPackage))
+        .split(sep)
+        .join("/");
     },
+  };
+  const split = Object.entries({ ...entries, ...options.entries }).filter(([name]) => !standalone.includes(name));
+  const codeSplitting = groups.length > 0 && { codeSplitting: { groups } };
+  const bundles = await build({
+    ...common,
+    entry: Object.fromEntries(split),
+    outputOptions: { ...outputOptions, ...codeSplitting },
   });
+  for (const name of standalone) {
+    const entry = { [name]: entries[name] ?? "" };
+    bundles.push(...(await build({ ...common, entry, outputOptions: { ...outputOptions, codeSplitting: false } })));
+  }
   return bundledIn(bundles);
 }
 

@@ -43,11 +43,13 @@ export function entriesOf({ exports, bin = {} }: Manifest, folder: string): Reco
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {
   const { exports, bin, sideEffects = true, ...rest } = manifest;
   delete rest.devDependencies;
-  const built = (path: string) => path.replace(SOURCE, "./dist/$1.js");
+  const built = <T extends string | null>(path: T) => (path?.replace(SOURCE, "./dist/$1.js") ?? null) as T;
   const packedExports = Object.entries(exports).map(([subpath, target]) => {
     const { default: path, ...conditions } = typeof target === "string" ? { default: target } : target;
     if (typeof path !== "string" || !SOURCE.test(path)) return [subpath, target];
-    return [subpath, { types: path.replace(SOURCE, "./dist/$1.d.ts"), ...conditions, default: built(path) }];
+    const others = Object.entries(conditions).map(([condition, file]) => [condition, built(file)] as const);
+    const targets = { ...(Object.fromEntries(others) as object), default: built(path) };
+    return [subpath, { types: path.replace(SOURCE, "./dist/$1.d.ts"), ...targets }];
   });
   return {
     ...rest,

@@ -41,6 +41,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         verifyMerkleFile: "src/merkle/verifyMerkleFile.ts",
         lightClientSource: "src/trust/lightClient/source.ts",
       },
+      // Service workers cannot load modules on demand.
+      standalone: ["serviceWorker"],
       // Each chunk also contains the imports of its sources, unless an earlier chunk contains these imports. An app's
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.

@@ -38,6 +38,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/light-client.md": "test/keyroot/docs.test.ts",
   "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
   "docs/monitoring.md": "test/service/api/prometheus.test.ts",
+  "docs/platforms.md": "test/docs/platforms.test.ts",
   "docs/publishing.md": "test/docs/publishing.test.ts",
   "docs/quickstart.md": "test/consumers/newcomer.ts",
   "docs/react-native.md": "test/keyroot/docs.test.ts",

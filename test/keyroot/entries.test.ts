@@ -10,6 +10,7 @@ import * as keyTypes from "../../packages/keyroot/src/keyTypes.ts";
 import * as merkle from "../../packages/keyroot/src/merkle.ts";
 import * as records from "../../packages/keyroot/src/records.ts";
 import * as library from "../../packages/keyroot/src/index.ts";
+import * as serviceWorker from "../../packages/keyroot/src/serviceWorker.ts";
 import * as safetyCode from "../../packages/keyroot/src/safetyCode.ts";
 import * as fileStore from "../../packages/keyroot/src/store/fileStore.ts";
 import * as indexedDb from "../../packages/keyroot/src/store/indexedDbStore.ts";
@@ -28,6 +29,7 @@ const ENTRIES: Record<string, Record<string, unknown>> = {
   "keyroot/merkle": merkle,
   "keyroot/records": records,
   "keyroot/safety-code": safetyCode,
+  "keyroot/service-worker": serviceWorker,
   "keyroot/store/file": fileStore,
   "keyroot/store/indexeddb": indexedDb,
   "keyroot/store/key-value": keyValueStore,
@@ -49,7 +51,16 @@ describe("exported functions of the keyroot package", () => {
     expect(new Set(entries)).to.deep.equal(new Set(Object.keys(ENTRIES)));
   });
 
+  it("are all in keyroot/service-worker, except stores in files", () => {
+    const { ["keyroot/store/file"]: files, ...others } = ENTRIES;
+    expect(files).to.not.be.empty;
+    const names = Object.values(others).flatMap((entry) => Object.keys(entry));
+    expect(Object.keys(serviceWorker)).to.have.members([...new Set(names)]);
+  });
+
   for (const [entry, names] of Object.entries(ENTRIES)) {
+    // It exports the functions of the others.
+    if (entry === "keyroot/service-worker") continue;
     const functions = Object.entries(names).filter(
       (pair): pair is [string, Loose] => typeof pair[1] === "function" && !pair[0].endsWith("Error"),
     );

@@ -118,7 +118,26 @@ describe("errors", () => {
         ...{ docs: error.docs, expected: 1, evidence },
       };
       expect(JSON.parse(JSON.stringify(error))).to.deep.equal(fields);
-      expect(structuredClone(error.toJSON())).to.deep.equal({ ...fields, actual: undefined });
+      expect(structuredClone(error.toJSON())).to.deep.equal(fields);
+    });
+
+    it("has values of JSON for any expected and actual value, and no cause", () => {
+      const cycle: Record<string, unknown> = {};
+      cycle["cycle"] = cycle;
+      const shown: [actual: unknown, inJson: unknown][] = [
+        [12n, "12"],
+        [{ chainId: 1n }, { chainId: "1" }],
+        [() => 1, undefined],
+        [Symbol("key"), undefined],
+        [cycle, undefined],
+      ];
+      for (const [actual, inJson] of shown) {
+        const error = new ArgumentError("RECORD_INVALID", "No record.", { actual, cause: new Error("why") });
+        const clone = structuredClone(error.toJSON()) as { code: string; actual?: unknown };
+        expect(clone).to.include({ code: "RECORD_INVALID", advice: "developer" }).and.not.have.property("cause");
+        expect(clone.actual).to.deep.equal(inJson);
+        expect(JSON.parse(JSON.stringify({ error }))).to.deep.equal({ error: clone });
+      }
     });
 
     it("links to the description of its code", () => {

@@ -1,3 +1,4 @@
+import { loadModule } from "./engine/loadModule.ts";
 import type { UserID } from "./identity/userID.ts";
 import { checkNames, checkObject } from "./input/options.ts";
 import type { Watch, WatchKeysOptions } from "./watch/watch.ts";
@@ -78,11 +79,11 @@ export function makeVerifier(config: VerifierConfig): Verifier {
     // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
-      const { verifyContacts } = await import("./verifier/verifyContacts.ts");
+      const { verifyContacts } = await loadModule(() => import("./verifier/verifyContacts.ts"));
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
-      const { watch } = await import("./watch/watch.ts");
+      const { watch } = await loadModule(() => import("./watch/watch.ts"));
       return watch(config, options);
     },
   };

@@ -91,12 +91,21 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   }
 
   /**
-   * Returns the error as a plain object, which `JSON.stringify` and `structuredClone` accept. A cloned error itself would
-   * lose its code. Pass this object from a worker to the page.
+   * Returns the error's fields without its cause, as values of JSON. `JSON.stringify` calls this function. The structured
+   * clone of an error itself has no code, so a worker should post this object to the page.
    */
   toJSON(): object {
-    const { name, message, advice, docs } = this;
-    return Object.assign({}, this, { name, message, advice, docs });
+    const { name, code, message, advice, docs } = this;
+    const always = { name, code, message, advice, docs };
+    try {
+      const fields: object = Object.assign({}, this, always, { cause: undefined });
+      return JSON.parse(
+        JSON.stringify(fields, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+      ) as object;
+    } catch {
+      // An invalid argument can be any object, such as one with a cycle.
+      return always;
+    }
   }
 
   /** The URL of this error code's documentation. */

@@ -2,6 +2,7 @@
  * The entry `keyroot/light-client`, with the choice `lightClient` for the `trust` option of a verifier, and proofs of
  * blocks. The light client's code is loaded at the first verification.
  */
+import { loadModule } from "./engine/loadModule.ts";
 import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
 import type { BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
 import { checkBoolean, checkFunction, checkNames, checkObject, checkSignal, optional } from "./input/options.ts";
@@ -28,7 +29,7 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
   });
   optional(checkSignal, "The signal option", signal);
   const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal };
-  return (await import("./trust/lightClient/blockProof.ts")).makeBlockProof(config, http);
+  return (await loadModule(() => import("./trust/lightClient/blockProof.ts"))).makeBlockProof(config, http);
 }
 
 /**
@@ -47,5 +48,5 @@ export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoi
   checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
   checkFunction("The now option", now);
   const config = parseCheckpoint(trusted, chainId);
-  return (await import("./trust/lightClient/blockProof.ts")).verifyBlockProof(source, config, now);
+  return (await loadModule(() => import("./trust/lightClient/blockProof.ts"))).verifyBlockProof(source, config, now);
 }

@@ -136,6 +136,16 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(chunks()).to.include.members(app.chunksWith("dist/readRoot"));
   });
 
+  it("throws MODULE_UNAVAILABLE for code that is no longer on the app's server", async () => {
+    const chunks = app.chunks as Map<string, Uint8Array>;
+    const removed = app.chunksWith("dist/readRoot").map((name) => [name, chunks.get(name)] as const);
+    for (const [name] of removed) chunks.delete(name);
+    expect(await verify({ trust: "ownNode" })).to.equal("MODULE_UNAVAILABLE");
+    for (const [name, code = new Uint8Array()] of removed) chunks.set(name, code);
+    await page.reload();
+    expect(await verify({ trust: "ownNode" })).to.include({ pubKey: mine.pubKey });
+  });
+
   it("connects only to the origins in its options", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     for (const options of [{}, { codeHash }, { trust: "ownNode" } as const]) await verify(options);

@@ -16,7 +16,7 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     return verifierAt(ofVerifier);
   };
   const blockTime = () => Number(chain.head.timestamp) * 1000;
-  const adviceFor = (verifier: Verifier, knownSince?: number) =>
+  const adviceFor = (verifier: Verifier, knownSince?: number | null) =>
     failure(verifier.verify(stranger, { expectedPublicKey: mine.pubKey, knownSince })).then(
       (error) => (error as KeyrootError).advice,
     );
@@ -33,6 +33,9 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
     for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
       expect(await adviceFor(verifier, knownSince)).to.equal("warn");
+    const endless = verifierOf(chain.optionsFor("own-node"), { publicationMs: Number.MAX_SAFE_INTEGER });
+    expect(await adviceFor(endless, 0)).to.equal("wait");
+    for (const unknown of [null, undefined]) expect(await adviceFor(endless, unknown)).to.equal("warn");
     const slow = verifierOf(chain.optionsFor("own-node"), { publicationMs: 3 * DAY_MS });
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });

@@ -18,6 +18,8 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
   openTab(): Promise<Tab>;
   /** Opens the page in a window that shares no data with other windows. Only `clock.fastForward` changes its time. */
   openStopped(): Promise<Tab>;
+  /** Limits the browser's storage for the page's origin. */
+  limitStorage(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,8 +29,13 @@ export type Tab = Pick<Page, "evaluate" | "close" | "clock">;
 /**
  * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
  * to the given origins. It forbids inline code, `eval`, and strings where the DOM expects code or HTML.
+ * @param options.trustedTypes false for the code of bundlers that loads chunks by strings
  */
-export async function openPage({ chunks, entry }: PageCode, origins: readonly string[]): Promise<OpenPage> {
+export async function openPage(
+  { chunks, entry }: PageCode,
+  origins: readonly string[],
+  { trustedTypes = true } = {},
+): Promise<OpenPage> {
   await using starting = new AsyncDisposableStack();
   const policy = [
     "default-src 'none'",
@@ -37,8 +44,7 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    ...(trustedTypes ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []),
   ].join("; ");
   const server = await serve(({ url = "" }, response) => {
     const chunk = chunks.get(url.slice(1));
@@ -79,6 +85,10 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
       await tab.clock.pauseAt(Date.now() + 1000);
       await tab.goto(server.url);
       return tab;
+    },
+    async limitStorage(quotaSize) {
+      const session = await context.newCDPSession(page);
+      await session.send("Storage.overrideQuotaForOrigin", { origin: server.url, quotaSize });
     },
     close: () => running.disposeAsync(),
   };

@@ -56,7 +56,7 @@ export function installPackages(...names: string[]): Promise<string> {
 
 /** Unpacks a packed package, without its dependencies, into the installed packages of a folder. */
 export async function unpackPackage(name: string, folder: string): Promise<void> {
-  const target = join(folder, "node_modules", name);
+  const target = join(folder, "node_modules", name === "keyroot" ? name : `@keyroot/${name}`);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   await run("tar", ["-xzf", await packPackage(name), "-C", target, "--strip-components=1"]);

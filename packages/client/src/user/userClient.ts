@@ -1,3 +1,4 @@
+import { loadModule } from "keyroot/internal/engine";
 import {
   about,
   conflictingKeys,
@@ -90,7 +91,7 @@ export class UserClient {
    */
   async register(key: OwnKey | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
     // The curve arithmetic is loaded on demand.
-    const { answerChallenge, checkKey, keyChallenge } = await import("./answerChallenge.ts");
+    const { answerChallenge, checkKey, keyChallenge } = await loadModule(() => import("./answerChallenge.ts"));
     const publicKey = checkKey(key, this.#keyType);
     const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
     const path = "/v1/authdUser/publicKey/challenge";

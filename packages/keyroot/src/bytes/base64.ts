@@ -2,7 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { builtinModule } from "./builtinModule.ts";
 
-const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
+const nodeBuffer = builtinModule("node:buffer")?.Buffer;
 
 /** Bytes that are a `BufferSource` in every version of TypeScript. Before 5.7, `Uint8Array` has no type parameter. */
 export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;

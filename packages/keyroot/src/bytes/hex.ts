@@ -1,6 +1,6 @@
 import { builtinModule } from "./builtinModule.ts";
 
-const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
+const nodeBuffer = builtinModule("node:buffer")?.Buffer;
 
 /** The two hex digits of each byte. */
 const DIGITS: string[] = [];

@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../engine/utf8.ts";
 import { portableBytesToHex } from "./hex.ts";
 import { builtinModule } from "./builtinModule.ts";
 
-const nodeHash = builtinModule?.("node:crypto")?.hash;
+const nodeHash = builtinModule("node:crypto")?.hash;
 
 /** A function that returns SHA-256 of a text in UTF-8 as 64 lowercase hex digits. */
 export type Sha256Hex = (text: string) => string;

@@ -1,7 +1,7 @@
 import { sha512 as portableSha512 } from "@noble/hashes/sha2.js";
 import { builtinModule } from "./builtinModule.ts";
 
-const nodeHash = builtinModule?.("node:crypto")?.hash;
+const nodeHash = builtinModule("node:crypto")?.hash;
 
 export { portableSha512 };
 

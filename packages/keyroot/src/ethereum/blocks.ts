@@ -4,7 +4,7 @@ import { TransportError } from "../errors.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { toHash } from "./rpcData.ts";
 import { parseSafeQuantity, toQuantity } from "./rpcValues.ts";
-import { type BlockHeader, checkHeaderHash, extractHeader, hashHeader } from "./header.ts";
+import { type BlockHeader, checkHeaderHash, checkHeaderKind, extractHeader, hashHeader } from "./header.ts";
 
 const SUBJECT = "The endpoint's header";
 
@@ -30,14 +30,12 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 /**
  * Fetches a block header by number or tag, and verifies that the header has the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and the
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, HEADER_UNSUPPORTED, step "anchor"; TransportError RPC_ANSWER_INVALID, and the
  * errors of the call
  */
 export async function fetchBlock(call: RpcCall, tag: string | number): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByNumber", [typeof tag === "number" ? toQuantity(tag) : tag, false]);
-  const block = hashBlock(tag, answer);
-  const { hash } = answer as { hash?: unknown };
-  checkHeaderHash(SUBJECT, block, typeof hash === "string" ? hash.toLowerCase() : describeValue(hash));
+  const block = checkBlock(tag, answer);
   if (typeof tag !== "number" || block.number === tag) return block;
   const message = `The endpoint returned the block ${block.number} instead of ${tag}.`;
   throw new TransportError("RPC_ANSWER_INVALID", message, { expected: tag, actual: block.number });
@@ -49,12 +47,20 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
  * @throws the errors of `fetchBlock`
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {
-  const block = hashBlock(hash, await call("eth_getBlockByHash", [hash, false]));
-  checkHeaderHash(SUBJECT, block, hash);
-  return block;
+  return checkBlock(hash, await call("eth_getBlockByHash", [hash, false]), hash);
 }
 
-function hashBlock(name: string | number, answer: unknown): BlockHeader {
+/** Checks that an endpoint's block has the expected hash. Default: the hash in the block. */
+function checkBlock(name: string | number, answer: unknown, expectedHash?: string): BlockHeader {
   if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${name}.`);
-  return hashHeader(extractHeader(answer));
+  try {
+    const block = hashHeader(extractHeader(answer));
+    const { hash } = answer as { hash?: unknown };
+    const reported = typeof hash === "string" ? hash.toLowerCase() : describeValue(hash);
+    checkHeaderHash(SUBJECT, block, expectedHash ?? reported);
+    return block;
+  } catch (error) {
+    checkHeaderKind(answer, error);
+    throw error;
+  }
 }

@@ -38,6 +38,16 @@ const FIELDS = [
   ["slotNumber", "quantity"],
 ] as const;
 
+/** The fields of a header, the other fields of a block (execution-apis), and fields of networks whose block hash covers only the fields above. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...FIELDS.map(([name]) => name),
+  ...["hash", "size", "totalDifficulty", "transactions", "uncles", "withdrawals"],
+  // Geth's and Parity's descendants before the Merge
+  ...["author", "sealFields"],
+  // Arbitrum, BNB Smart Chain
+  ...["l1BlockNumber", "sendCount", "sendRoot", "milliTimestamp"],
+]);
+
 /** The number of fields that every header has. */
 const REQUIRED_FIELDS = 15;
 const MAX_FIELD_BYTES = 1024;
@@ -65,6 +75,21 @@ export interface BlockHeader {
 export function extractHeader(block: unknown): HeaderJson {
   if (!isObject(block)) throw invalid("a block", block);
   return Object.fromEntries(FIELDS.flatMap(([name]) => (typeof block[name] === "string" ? [[name, block[name]]] : [])));
+}
+
+/**
+ * Checks that a block's header is Ethereum's, after its hash could not be confirmed. On some networks, such as Avalanche, the
+ * block hash covers other fields, too.
+ * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that may be such fields
+ */
+export function checkHeaderKind(block: unknown, cause: unknown): void {
+  const field = isObject(block) && Object.keys(block).find((name) => !KNOWN.has(name));
+  if (typeof field !== "string") return;
+  const message =
+    `The hash of the block cannot be checked, because blocks of this chain have fields that are not Ethereum's, such as ` +
+    `${describeValue(field)}. Only oneEndpoint() without options works on such a chain. If the chain has a newer fork of ` +
+    "Ethereum, update keyroot.";
+  throw new VerificationError("anchor", "HEADER_UNSUPPORTED", message, { actual: describeValue(field), cause });
 }
 
 /**

@@ -17,7 +17,7 @@ export async function fetchAccountFile(
   const name = `accounts/${userIDHex}.txt`;
   const url = addPath(merkleUrl, name);
   const { host } = parseUrl(url);
-  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
+  const { status, bytes } = await fetchBytes(url, { method: "GET", cache: "no-store" }, options);
   if (status === 200) return bytes;
   if (status === 404 || status === 410) {
     const message = `${host} does not have the account file ${name}, without which no key of the user can be verified.`;

@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { checkInteger } from "../input/options.ts";
 import { checkDifferentHosts } from "../transport/differentHosts.ts";
 import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
@@ -28,7 +29,7 @@ export function endpoints(options: EndpointsOptions): Trust {
     required,
     storageProof: false,
     checkEndpoints: checkDifferentHosts,
-    findBlock: async (request) => (await import("./agreedBlock.ts")).findAgreedBlock(request),
+    findBlock: async (request) => (await loadModule(() => import("./agreedBlock.ts"))).findAgreedBlock(request),
     accepts: (_, agreeing) => agreeing >= required,
   }));
 }

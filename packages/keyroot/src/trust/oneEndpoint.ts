@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { type BlockOptions, parseBlockOptions } from "./blockOptions.ts";
 import type { BlockRequest, FoundBlock } from "./blockSource.ts";
 import { makeTrust, type Trust } from "./trust.ts";
@@ -27,7 +28,7 @@ export function oneEndpoint(options: BlockOptions = {}): Trust {
  */
 export async function findReportedBlock({ calls: [call], tag }: BlockRequest): Promise<FoundBlock> {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
-  const { fetchBlock } = await import("../ethereum/blocks.ts");
+  const { fetchBlock } = await loadModule(() => import("../ethereum/blocks.ts"));
   const header = await fetchBlock(call, tag);
   return { hash: header.hash, header, endpoints: [0] };
 }

@@ -96,15 +96,19 @@ export class Quorum {
   }
 
   /**
-   * Makes the QUORUM_NOT_REACHED error. The error is a VerificationError for false answers, and a TransportError for
+   * Makes the QUORUM_NOT_REACHED error, or returns HEADER_UNSUPPORTED if it explains all false answers. The error is a VerificationError for false answers, and a TransportError for
    * missing answers.
    */
   notReached(): KeyrootError {
+    const verdicts = this.errors.filter((error) => error instanceof VerificationError);
+    const [verdict] = verdicts;
+    // This error is about the chain and not about the endpoints.
+    if (verdict && !this.contradicted && verdicts.every(({ code }) => code === "HEADER_UNSUPPORTED")) return verdict;
     const contradiction = this.contradicted ? " Their answers contradict each other." : "";
     const claim = `Fewer than ${this.quorum} of ${this.calls.length} endpoints agree.${contradiction}`;
     const message = [claim, ...new Set(this.errors.map(({ message }) => message))].join(" ");
     const details = { expected: this.quorum, actual: this.errors.map(({ code }) => code) };
-    return this.contradicted || this.errors.some((error) => error instanceof VerificationError)
+    return this.contradicted || verdict
       ? new VerificationError("anchor", "QUORUM_NOT_REACHED", message, details)
       : new TransportError("QUORUM_NOT_REACHED", message, details);
   }

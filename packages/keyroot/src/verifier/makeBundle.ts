@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { openAccounts } from "../account/choice.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
@@ -65,7 +66,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
   checkAccountOption({ verifyAccountFile }, account);
   const answers = new Map<string, unknown>();
-  const loaded = verifyAccountFile && (await import("./verifyAccountKey.ts"));
+  const loaded = verifyAccountFile && (await loadModule(() => import("./verifyAccountKey.ts")));
   const make = async (servers: VerifierServers, slot?: AccountSlot, accountFile?: Uint8Array) => {
     const target = slot?.query ?? query;
     const reading = await readRootAtBlock(target, source, servers, Date.now);

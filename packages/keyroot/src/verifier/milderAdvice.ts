@@ -13,21 +13,21 @@ const MAX_ABSENCE_AGE_MS = 10_800_000;
  * Replaces an error's advice `warn` with milder advice in cases that an attacker cannot cause.
  * @param knownSince the time when the app first stored this user, in ms since 1970
  */
-export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | undefined): void {
+export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | null | undefined): void {
   const advice = milderAdvice(error, config, knownSince);
   if (advice) Object.defineProperty(error, "advice", { value: advice });
 }
 
-function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = NaN): Advice | undefined {
+function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince?: number | null): Advice | undefined {
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
   // The user of a wallet may choose another chain at any time.
   const isWallet = config.servers.endpoints.every((endpoint) => typeof endpoint !== "string");
   if (code === "CHAIN_ID_MISMATCH" && isWallet) return "developer";
-  if (/^(?:CHAIN_ID_MISMATCH|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
+  if (/^(?:CHAIN_ID_MISMATCH|HEADER_UNSUPPORTED|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
     return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
-  const age = time - knownSince;
+  const age = time - (knownSince ?? NaN);
   const isNew = age >= 0 && age <= config.publicationMs;
   const isAbsent = code === "NOT_PUBLISHED" || code === "STATEMENT_TOO_OLD";
   return isAbsent && isNew && provesAbsence(evidence, time) ? "wait" : undefined;

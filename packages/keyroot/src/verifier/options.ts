@@ -73,9 +73,9 @@ export interface KeyOptions {
   account?: string | Uint8Array | undefined;
   /**
    * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
-   * of a proven NOT_PUBLISHED error is `wait`.
+   * of a proven NOT_PUBLISHED error is `wait`. Null, as databases store it, is the same as undefined.
    */
-  knownSince?: number | undefined;
+  knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
 }

@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.ts";
@@ -9,5 +10,7 @@ import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.t
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {
   const text = decodeFile(bytes);
   const file = parseSerializedFile(text, root, keyType);
-  return file ?? (await import("../merkle/verifyMerkleFile.ts")).verifyMerkleFile(text, root, keyType);
+  return (
+    file ?? (await loadModule(() => import("../merkle/verifyMerkleFile.ts"))).verifyMerkleFile(text, root, keyType)
+  );
 }

@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import type { RootQuery } from "./options.ts";
@@ -21,7 +22,7 @@ export async function readRoot(
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(source)) return readLatestRoot(query, servers.calls);
   // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
-  const { readRootAtBlock } = await import("./readRootAtBlock.ts");
+  const { readRootAtBlock } = await loadModule(() => import("./readRootAtBlock.ts"));
   return readRootAtBlock(query, source, servers, now, fetchFile);
 }
 

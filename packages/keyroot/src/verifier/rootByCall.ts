@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -25,8 +26,8 @@ export async function readRootByCall(query: RootQuery, call: RpcCall, block: Blo
   const { userID, nextSlotID, contract, codeHash: expected } = query;
   // This module is loaded on demand, because most apps do not use Keccak-256. Load the module before the calls, so that
   // all calls can share one request.
-  const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
-  const pairs = nextSlotID === undefined ? undefined : await import("./twoRootsByCall.ts");
+  const hashing = expected === undefined ? undefined : await loadModule(() => import("../ethereum/fetchCodeHash.ts"));
+  const pairs = nextSlotID === undefined ? undefined : await loadModule(() => import("./twoRootsByCall.ts"));
   const [chainId, roots, codeHash] = await Promise.all([
     call("eth_chainId", []),
     pairs && nextSlotID !== undefined

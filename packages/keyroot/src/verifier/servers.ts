@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { checkBoolean, checkFunction, checkSignal, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { checkSourceUrl } from "../transport/url.ts";
@@ -97,5 +98,5 @@ export async function withServers<T>(
 /** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
   // A lowercase address has no checksum. The module is loaded on demand, because the code for Keccak-256 is large.
-  if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
+  if (/[A-F]/.test(contract)) (await loadModule(() => import("../ethereum/checksum.ts"))).checkChecksum(contract);
 }

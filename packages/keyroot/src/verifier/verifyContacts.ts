@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
@@ -100,7 +101,7 @@ export async function verifyContacts(
   };
   const cache = store && asCache("The cache", store, servers.network.limits.timeoutMs, failed);
   checkInteger("The recheckMs option", recheckMs, 0);
-  const accounts = verifyAccountFile && (await import("./contactAccounts.ts"));
+  const accounts = verifyAccountFile && (await loadModule(() => import("./contactAccounts.ts")));
 
   /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
   const compareWithCache = async (

@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isBytes } from "../input/isBytes.ts";
@@ -24,7 +25,7 @@ export async function verifyKey(
   // A copy, because the caller may change the bytes during the verification.
   const file = isBytes(account) ? new Uint8Array(account) : account;
   const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>
-    (await import("./verifyAccountKey.ts")).verifyAccountKey(config, query, file, servers);
+    (await loadModule(() => import("./verifyAccountKey.ts"))).verifyAccountKey(config, query, file, servers);
   const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
     const reading = await readRoot(query, source, servers, now, servers.fetchFile);
@@ -45,7 +46,7 @@ export async function verifyKey(
   } catch (error) {
     if (error instanceof VerificationError) {
       // If the import fails, the advice remains `warn`.
-      const loaded = await import("./milderAdvice.ts").catch(() => undefined);
+      const loaded = await loadModule(() => import("./milderAdvice.ts")).catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }
     throw error;

@@ -1,3 +1,4 @@
+import { loadModule } from "../engine/loadModule.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
@@ -115,7 +116,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const { userID, own, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
     checkWatchOptions(config, options);
   const { registry, now, publicationMs } = config;
-  const accounts = config.verifyAccountFile && (await import("./accountSlots.ts"));
+  const accounts = config.verifyAccountFile && (await loadModule(() => import("./accountSlots.ts")));
   accounts?.checkOwnAccount(config, userID, own);
   /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");

@@ -1,3 +1,4 @@
+import { loadModule } from "../../engine/loadModule.ts";
 import { curve41417 } from "./curve41417.ts";
 import type { GeneratedKey, KeyType, KeyTypeName } from "./keyType.ts";
 
@@ -11,23 +12,23 @@ interface Row {
 const KEY_TYPES: Readonly<Record<KeyTypeName, Row>> = {
   curve41417: {
     load: () => curve41417,
-    generate: async () => (await import("./curve41417Group.ts")).generateKeyPair(),
+    generate: async () => (await loadModule(() => import("./curve41417Group.ts"))).generateKeyPair(),
   },
   x25519: {
-    load: async () => (await import("./x25519.ts")).x25519,
-    generate: async () => (await import("./x25519.ts")).generate(),
+    load: async () => (await loadModule(() => import("./x25519.ts"))).x25519,
+    generate: async () => (await loadModule(() => import("./x25519.ts"))).generate(),
   },
   ed25519: {
-    load: async () => (await import("./ed25519.ts")).ed25519,
-    generate: async () => (await import("./ed25519.ts")).generate(),
+    load: async () => (await loadModule(() => import("./ed25519.ts"))).ed25519,
+    generate: async () => (await loadModule(() => import("./ed25519.ts"))).generate(),
   },
   p256: {
-    load: async () => (await import("./p256.ts")).p256,
-    generate: async () => (await import("./p256.ts")).generate(),
+    load: async () => (await loadModule(() => import("./p256.ts"))).p256,
+    generate: async () => (await loadModule(() => import("./p256.ts"))).generate(),
   },
   document: {
-    load: async () => (await import("./document.ts")).document,
-    generate: async () => (await import("./document.ts")).generate(),
+    load: async () => (await loadModule(() => import("./document.ts"))).document,
+    generate: async () => (await loadModule(() => import("./document.ts"))).generate(),
   },
 };
 

@@ -1,3 +1,4 @@
+import { loadModule } from "../../engine/loadModule.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 
@@ -34,6 +35,6 @@ export const x25519: KeyType = {
 
 /** Generates a key pair for samples and tests. */
 export async function generate() {
-  const { secretKey, publicKey } = (await import("@noble/curves/ed25519.js")).x25519.keygen();
+  const { secretKey, publicKey } = (await loadModule(() => import("@noble/curves/ed25519.js"))).x25519.keygen();
   return { publicKey, privateKey: secretKey };
 }

@@ -1,3 +1,4 @@
+import { loadModule } from "../../engine/loadModule.ts";
 import { possession as curve41417 } from "./curve41417.ts";
 import type { KeyTypeName } from "../keyTypes/keyType.ts";
 import type { PossessionMethod } from "./method.ts";
@@ -5,9 +6,9 @@ import type { PossessionMethod } from "./method.ts";
 /** One row per key type. Undefined if the key itself cannot prove possession. */
 const METHODS: Readonly<Record<KeyTypeName, (() => PossessionMethod | Promise<PossessionMethod>) | undefined>> = {
   curve41417: () => curve41417,
-  x25519: async () => (await import("./x25519.ts")).possession,
-  ed25519: async () => (await import("./ed25519.ts")).possession,
-  p256: async () => (await import("./p256.ts")).possession,
+  x25519: async () => (await loadModule(() => import("./x25519.ts"))).possession,
+  ed25519: async () => (await loadModule(() => import("./ed25519.ts"))).possession,
+  p256: async () => (await loadModule(() => import("./p256.ts"))).possession,
   document: undefined,
 };
 

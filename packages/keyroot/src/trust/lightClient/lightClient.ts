@@ -1,3 +1,4 @@
+import { loadModule } from "../../engine/loadModule.ts";
 import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
 import { checkAllBuiltins } from "../../input/builtins.ts";
 import {
@@ -42,7 +43,9 @@ export function lightClient(options: LightClientOptions): Trust {
       tag: "finalized",
       maxAgeMs,
       // This module is loaded on demand, because the code for the curve BLS12-381 is large.
-      findBlock: sharedSearch(async (request) => (await import("./source.ts")).findLightClientBlock(config, request)),
+      findBlock: sharedSearch(async (request) =>
+        (await loadModule(() => import("./source.ts"))).findLightClientBlock(config, request),
+      ),
       accepts: ({ details }) => details?.checkpoint === checkpoint && details.maxCheckpointAgeMs === callersMaxAgeMs,
     };
   });

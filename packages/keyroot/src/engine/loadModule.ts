@@ -1,0 +1,16 @@
+import { TransportError } from "../errors.ts";
+
+/**
+ * Loads a module on demand. All dynamic imports of the library use this function, because each platform and bundler
+ * throws its own errors.
+ * @param load calls `import()` with a literal path, which bundlers need
+ * @throws TransportError MODULE_UNAVAILABLE
+ */
+export async function loadModule<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    const message = "A module cannot be loaded. Reload the app, or import keyroot/service-worker in a service worker.";
+    throw new TransportError("MODULE_UNAVAILABLE", message, { cause });
+  }
+}
