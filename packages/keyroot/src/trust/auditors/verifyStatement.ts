@@ -87,8 +87,8 @@ export function verifyStatement(
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedStatement {
-  const signed = parseSignedStatement(source);
   const policy = parseAuditorOptions(auditors);
+  const signed = parseSignedStatement(source);
   checkPlace(signed.statement, place);
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }
