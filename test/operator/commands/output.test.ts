@@ -43,7 +43,7 @@ describe("the output of commands", () => {
     });
     const { stdout, stderr } = await run;
     for (const [name, output] of Object.entries({ stdout, stderr })) {
-      const unsafe = [...output].filter((character) => character !== "\n" && UNSAFE.test(character));
+      const unsafe = Array.from(output).filter((character) => character !== "\n" && UNSAFE.test(character));
       expect(
         unsafe.map((character) => character.codePointAt(0)?.toString(16)),
         name,
