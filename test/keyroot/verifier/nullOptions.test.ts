@@ -56,9 +56,9 @@ const FUNCTIONS: Readonly<Record<string, [call: Loose, valid: object, names: str
     {},
     "cache recheckMs signal",
   ],
-  oneEndpoint: [oneEndpoint as Loose, {}, "block maxAgeMs"],
+  oneEndpoint: [oneEndpoint, {}, "block maxAgeMs"],
   endpoints: [endpoints as Loose, { required: 2 }, "required block maxAgeMs"],
-  ownNode: [ownNode as Loose, {}, "block maxAgeMs"],
+  ownNode: [ownNode, {}, "block maxAgeMs"],
   lightClient: [
     // The network is checked when the chain is known.
     (options) => createVerifier({ ...VERIFIER, trust: lightClient(options as Parameters<typeof lightClient>[0]) }),

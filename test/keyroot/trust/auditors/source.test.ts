@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY, KeyrootError, oneEndpoint, type Trust } from "keyroot";
+import { ANY_KEY, KeyrootError, oneEndpoint } from "keyroot";
 import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { auditors as trustIn, type AuditorsOptions, type Statement } from "keyroot/auditors";
 import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
@@ -84,7 +84,7 @@ describeOnChains("verifier that trusts auditors", (chain) => {
         chainId,
         contract,
         merkleUrl,
-        trust: options().trust as Trust,
+        trust: options().trust ?? oneEndpoint(),
       });
       const offline = trustIn({ keys: auditors.map(({ key }) => key), threshold: 2 });
       const query = { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust: offline };
@@ -93,6 +93,19 @@ describeOnChains("verifier that trusts auditors", (chain) => {
       // One auditor's two signatures are not two auditors.
       hosts[1]?.files.set("latest", signedBy([alice, alice], text));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("relies on the auditors that were given, although the caller changes the list afterwards", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      const keys = [alice.key, bob.key];
+      const trust = trustIn({ keys, threshold: 2, urls: hosts.map(({ url }) => url) });
+      const { rpc, chainId, contract, merkleUrl } = chain.place();
+      const { bundle } = await makeBundle(userID, { rpc, chainId, contract, merkleUrl, trust });
+      keys.splice(0, 2, carol.key);
+      const query = { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust };
+      const { evidence } = await verifyBundle(bundle, query);
+      expect(evidence.details).to.deep.equal({ auditors: [alice.key, bob.key] });
+      expect(await codeOf({ trust })).to.equal("truth");
     });
 
     it("uses an older block if only one auditor signed the newest", async () => {
