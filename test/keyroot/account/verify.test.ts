@@ -74,6 +74,19 @@ describe("a verifier with accounts", () => {
         expect(await inAccount(account.userID, 0, { account: closed })).to.have.nested.property("account.number", 0);
       });
 
+      it("reports a filled next slot also if the file host has no account file", async () => {
+        const account = registry.newAccount();
+        const file = plainAccountFile(account, [plainStatement(account, 0, textAt(0))]);
+        await registry.publish(account.userID, keyAt(0));
+        await registry.publish(plainSlot(account, 1), keyAt(3));
+        const error = await failure(inAccount(account.userID, 0, { account: file }));
+        expect(error).to.include({ step: "root", code: "SUCCESSOR_UNPROVEN", advice: "warn" });
+        const contact = { userID: account.userID, expectedPublicKey: keyAt(0), account: file };
+        const options = { ...registry.optionsFor(trust), accounts: accounts() };
+        const [outcome] = await verifierAt(options).verifyMany([contact]);
+        expect(outcome).to.have.nested.property("error.code", "SUCCESSOR_UNPROVEN");
+      });
+
       it("throws NOT_PUBLISHED for an authorized key that is not on the chain", async () => {
         const account = registry.newAccount();
         await registry.change(account, 0);

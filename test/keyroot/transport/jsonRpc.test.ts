@@ -265,6 +265,15 @@ describe("rpcCaller", () => {
       });
     }
 
+    it("accepts whole JSON-RPC responses, which web3.js 4 returns", async () => {
+      const whole = (rest: object) => () => Promise.resolve({ jsonrpc: "2.0", id: 7, ...rest });
+      expect(await through(whole({ result: "0x1" }))).to.equal("0x1");
+      expect(await through(whole({ result: null }))).to.equal(null);
+      const error = await failure(through(whole({ error: { code: -32000, message: "header not found" } })));
+      expect(error).to.include({ name: "TransportError", code: "RPC_ERROR", actual: -32000 });
+      expect(error.message).to.contain("header not found");
+    });
+
     it("shortens the provider's message and removes URLs", async () => {
       const words = `HTTP request failed. URL: https://rpc.example/v3/${SECRET} ${HOSTILE}`;
       const message = await messageOf(through(() => Promise.reject(new Error(words))));

@@ -27,7 +27,8 @@ describeWithProgram("keyroot", (keyroot) => {
   const statePath = () => join(world.folder, "state.json");
   const auditing = (...more: string[]) => ["audit", ...place(), "--state", statePath(), ...more];
   const watching = (...more: string[]) => [
-    ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "1"],
+    ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey],
+    ...(more.includes("--once") || more.includes("--every") ? [] : ["--every", "1"]),
     ...more,
   ];
   const auditingFolder = (path: string) => ["audit", ...chain(), "--state", statePath(), "--files", path];

@@ -8,6 +8,8 @@ import { ANY_KEY, type KeyRecord, userIDToHex } from "keyroot/internal/identity"
 import { makeMerkleFile, verifyMerkleProof } from "keyroot/internal/merkle";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
+import { statementText } from "../../support/auditors/statementHost.ts";
+import { signedBy, testAuditors } from "../../support/auditors/testAuditor.ts";
 import { type CommandLine, describeWithProgram } from "../../support/processes/commandLine.ts";
 
 describeWithProgram("keyroot", (keyroot) => {
@@ -222,18 +224,33 @@ describeWithProgram("keyroot", (keyroot) => {
         ["ARGUMENT_INVALID", bundlePath, [...trusted.slice(0, 3), "latest"]],
         ["ARGUMENT_INVALID", bundlePath, ["--contract", "0x12", ...trusted.slice(2)]],
         ["ARGUMENT_INVALID", bundlePath, [...trusted, "--rpc", stack.rpcUrl]],
-        // The chain of the auditors' statement must come from the caller.
-        [
-          "ARGUMENT_INVALID",
-          bundlePath,
-          [...trusted.slice(0, 2), "--trust", "auditors", "--auditors", "keys.txt", "--threshold", "1"],
-        ],
         ["USER_ID_INVALID", bundlePath, [...trusted, "me"]],
         ["FILE_UNREADABLE", join(folder.path, "none.json"), trusted],
         ["FILE_UNREADABLE", folder.path, trusted],
       ] as const) {
         expect(await verify(path, ...options)).to.include({ code: 2, error });
       }
+    });
+  });
+
+  describe("verify --bundle --trust auditors", () => {
+    it("takes the chain from the caller and never from the bundle, because auditors also sign for other chains", async () => {
+      const [auditor] = testAuditors("a");
+      const keys = join(folder.path, "auditors.txt");
+      await writeFile(keys, `${auditor.key}\n`);
+      // The same contract address on another chain, with a true statement and proof of that chain.
+      const path = await forge((bundle) => {
+        const { number = "", timestamp = "" } = bundle.header as Record<string, string>;
+        const { hash } = made.json["block"] as { hash: string };
+        const text = statementText(bundle, { number, hash, timestamp }, { codeHash: bundle.codeHash });
+        return { ...bundle, statement: signedBy([auditor], text) };
+      });
+      const options = [...trusted.slice(0, 2), "--trust", "auditors", "--auditors", keys, "--threshold", "1"];
+      const refused = await verify(path, ...options);
+      expect(refused).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+      expect(refused.message).to.contain("Set --chain-id.");
+      expect(await verify(path, ...options, "--chain-id", "1")).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
+      expect(await verify(path, ...options, "--chain-id", String(stack.chainId))).to.include({ code: 0 });
     });
   });
 

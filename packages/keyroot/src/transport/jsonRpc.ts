@@ -50,11 +50,16 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
     };
   return (method, params) =>
     withTimeout("The provider", timeLeft(options), options.signal, async () => {
+      let answer: unknown;
       try {
-        return await rpc.request({ method, params });
+        answer = await rpc.request({ method, params });
       } catch (cause) {
         throw rpcError("The provider", method, cause, { cause });
       }
+      // web3.js 4 returns the whole JSON-RPC response. No result of a method has this field.
+      if (!isObject(answer) || answer["jsonrpc"] !== "2.0") return answer;
+      if (hasOwn(answer, "result")) return answer["result"];
+      throw rpcError("The provider", method, answer["error"], {});
     });
 }
 

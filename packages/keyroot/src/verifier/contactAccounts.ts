@@ -10,7 +10,7 @@ import type { VerifierServers } from "./servers.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 import { accountFileBytes, type AccountSlot, fetchHostedFile, findSlot } from "./verifyAccountKey.ts";
 
-export { verifyAuthorizedKey, verifySlotRoot } from "./verifyAccountKey.ts";
+export { isMissing, verifyAuthorizedKey, verifySlotRoot } from "./verifyAccountKey.ts";
 
 /** Maximum number of account files that are read at the same time. */
 const FILES_AT_ONCE = 8;

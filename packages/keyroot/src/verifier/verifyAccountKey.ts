@@ -52,14 +52,22 @@ export async function withNewestFile<T>(
   servers: VerifierServers,
   work: (file: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  if (account !== undefined) {
-    try {
-      return await work(accountFileBytes(account));
-    } catch (error) {
-      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
-    }
+  if (account === undefined) return work(await fetchHostedFile(query, servers));
+  try {
+    return await work(accountFileBytes(account));
+  } catch (error) {
+    if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+    const hosted = await fetchHostedFile(query, servers).catch((missing: unknown) => {
+      // What the chain shows about the app's file says more than that the file host has none.
+      throw isMissing(missing) ? error : missing;
+    });
+    return work(hosted);
   }
-  return work(await fetchHostedFile(query, servers));
+}
+
+/** Checks whether the file host has no account file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof VerificationError && error.code === "ACCOUNT_MISSING";
 }
 
 /** Fetches a user's account file from the file host. @throws the errors of `fetchAccountFile` */

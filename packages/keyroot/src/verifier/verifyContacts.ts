@@ -238,7 +238,10 @@ export async function verifyContacts(
     const unproven = contacts.filter((_, i) => isUnproven(outcomes[i]));
     const again = unproven.length > 0 ? (await verifyList(unproven, servers, true)).values() : undefined;
     for (const [i, outcome] of outcomes.entries())
-      if (isUnproven(outcome)) outcomes[i] = again?.next().value ?? outcome;
+      if (isUnproven(outcome)) {
+        const newer = again?.next().value ?? outcome;
+        if (!("error" in newer && accounts?.isMissing(newer.error))) outcomes[i] = newer;
+      }
     if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
     if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
     for (const [i, outcome] of outcomes.entries())

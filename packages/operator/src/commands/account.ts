@@ -1,5 +1,7 @@
-import { command, flag, integer, json, text } from "./defineCommand.ts";
+import { command, flag, integer, json, onlyWith, text } from "./defineCommand.ts";
 import { chain, keyType } from "./options.ts";
+
+const { rpc, allowHttp, chainId, contract } = chain;
 
 /**
  * `keyroot account new|rotate|void|show`: for people who hold recovery keys. It makes accounts, signs changes of keys,
@@ -13,6 +15,7 @@ export const account = command(
       description:
         "new: make an account and authorize its first key. rotate: authorize another key. void: keep the key although somebody filled the next slot. show: print the account and its slots",
       kind: "required",
+      choices: ["new", "rotate", "void", "show"],
     },
     needs: ({ action, offline }) => [
       ...(action === "show" ? [] : ["keys"]),
@@ -23,22 +26,37 @@ export const account = command(
       account: text("file", "Account file. new writes it, and rotate and void replace it", { required: true }),
       keys: text(
         "files",
-        "Files of recovery keys, separated by commas, encrypted with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies. new creates missing files",
+        "For new, rotate and void: files of recovery keys, separated by commas, encrypted with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies. new creates missing files",
+        { onlyWith: { action: ["new", "rotate", "void"] } },
       ),
-      moreKeys: text(
-        "keys",
-        "For new: recovery keys of other holders, separated by commas, such as p256:BASE64 of a phone's hardware",
+      ...onlyWith(
+        { action: ["new"] },
+        {
+          moreKeys: text(
+            "keys",
+            "For new: recovery keys of other holders, separated by commas, such as p256:BASE64 of a phone's hardware",
+          ),
+          threshold: integer("n", "For new: number of recovery keys that must sign each key", {
+            min: 1,
+            max: 16,
+            default: 1,
+          }),
+        },
       ),
-      threshold: integer("n", "For new: number of recovery keys that must sign each key", {
-        min: 1,
-        max: 16,
-        default: 1,
+      ...onlyWith(
+        { action: ["new", "rotate"] },
+        { publicKey: text("base64", "For new and rotate: the user's public key"), keyType },
+      ),
+      signatures: text("file", "For rotate and void: file with the lines that other holders' commands printed", {
+        onlyWith: { action: ["rotate", "void"] },
       }),
-      publicKey: text("base64", "For new and rotate: the user's public key"),
-      signatures: text("file", "For rotate and void: file with the lines that other holders' commands printed"),
-      offline: flag("Sign or show without reading the chain. First run show on another machine"),
-      keyType,
-      ...chain,
+      offline: flag("Sign or show without reading the chain. First run show on another machine", {
+        excludes: ["rpc", "allowHttp"],
+        onlyWith: { action: ["rotate", "void", "show"] },
+      }),
+      // The account file contains the chain and the registry, which are signed.
+      ...onlyWith({ action: ["rotate", "void", "show"] }, { rpc, allowHttp }),
+      ...onlyWith({ action: ["new"] }, { chainId, contract }),
       json,
     },
   },

@@ -31,7 +31,7 @@ import { readInput, readLines } from "./inputFiles.ts";
 import { writeKeyFile } from "./newKeyFile.ts";
 
 interface AccountArgs extends ChainAndFilesArgs {
-  action: string;
+  action: keyof typeof ACTIONS;
   account: string;
   keys?: string | undefined;
   moreKeys?: string | undefined;
@@ -46,18 +46,11 @@ interface AccountArgs extends ChainAndFilesArgs {
 const SLOTS_READ = 16;
 const SIGNATURE_LINE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
 
-const ACTIONS: Readonly<Record<string, (args: AccountArgs, host: Host) => Promise<Outcome>>> = {
-  new: makeNew,
-  rotate,
-  void: closeSlot,
-  show,
-};
+const ACTIONS = { new: makeNew, rotate, void: closeSlot, show };
 
-/** Runs the action in the command's argument. @throws ArgumentError ARGUMENT_INVALID, and the errors of the action */
+/** Runs the action in the command's argument. @throws the errors of the action */
 export async function runAccountAction(args: AccountArgs, host: Host): Promise<Outcome> {
-  const run = Object.hasOwn(ACTIONS, args.action) ? ACTIONS[args.action] : undefined;
-  if (run !== undefined) return run(args, host);
-  throw new ArgumentError("ARGUMENT_INVALID", `The action must be new, rotate, void or show, not ${args.action}.`);
+  return ACTIONS[args.action](args, host);
 }
 
 async function makeNew(args: AccountArgs, host: Host): Promise<Outcome> {

@@ -27,6 +27,12 @@ interface OptionBase {
    * ignored. If an excluded option is given, this option's variable is ignored.
    */
   readonly excludes?: readonly string[];
+  /**
+   * The mode in which the option has an effect: for each name of an option or argument, the values that it must have.
+   * True means any value except 0. Of a value such as `endpoints:2`, the part before the colon counts. In every other
+   * mode, the option is refused and its variable is ignored, because a reader could rely on an option without effect.
+   */
+  readonly onlyWith?: Readonly<Record<string, true | readonly string[]>>;
 }
 
 /** An option with text as its value, such as `--files DIR`. */
@@ -63,6 +69,8 @@ interface Argument {
   readonly description: string;
   /** `many` means one or more values. */
   readonly kind: "required" | "optional" | "many";
+  /** The accepted values of a required argument. Default: any text. */
+  readonly choices?: readonly string[];
 }
 
 /**
@@ -88,7 +96,16 @@ type ValueOf<O extends Option> = O extends FlagOption
     | (O extends { default: unknown } | { required: true } ? never : undefined);
 
 type ArgumentOf<A> = A extends { name: infer Name extends string; kind: infer Kind }
-  ? Record<Name, Kind extends "many" ? string[] : Kind extends "required" ? string : string | undefined>
+  ? Record<
+      Name,
+      Kind extends "many"
+        ? string[]
+        : Kind extends "optional"
+          ? string | undefined
+          : A extends { choices: readonly (infer Choice)[] }
+            ? Choice
+            : string
+    >
   : unknown;
 
 /** The parsed arguments of a command: the given value or the default of every option. */
@@ -142,8 +159,18 @@ export const integer = <const Rest extends Omit<IntegerOption, "kind" | "value" 
   rest: Rest,
 ) => ({ kind: "integer", value, description, ...rest }) as const;
 /** Defines an option without a value. */
-export const flag = (description: string, rest?: { variable?: string; excludes?: readonly string[] }) =>
-  ({ kind: "flag", description, ...rest }) as const;
+export const flag = (
+  description: string,
+  rest?: Pick<FlagOption, "excludes" | "onlyWith"> & { readonly variable?: string },
+) => ({ kind: "flag", description, ...rest }) as const;
+/** Returns options that have an effect only in one mode. See `onlyWith` of `Option`. */
+export function onlyWith<const Options extends Readonly<Record<string, Option>>>(
+  mode: NonNullable<Option["onlyWith"]>,
+  options: Options,
+): Options {
+  const entries = Object.entries(options);
+  return Object.fromEntries(entries.map(([name, option]) => [name, { ...option, onlyWith: mode }])) as Options;
+}
 /** The option `--json` of all commands that print a result. */
 export const json = flag("Print one JSON object instead of text");
 /** The type of the registry's keys. It is configuration, and never read from data. */

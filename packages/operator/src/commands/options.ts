@@ -2,7 +2,7 @@
  * The options that several commands share. If neither an option of the chain nor its variable is set, the command uses
  * the running local stack.
  */
-import { chainOptions, flag, integer, keyType, text } from "./defineCommand.ts";
+import { chainOptions, flag, integer, keyType, MAX_INT32, onlyWith, text } from "./defineCommand.ts";
 
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
 /** The chain and the registry. */
@@ -41,10 +41,23 @@ export const auditorsSettings = {
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
   statementUrls: text("urls", "URLs of the auditors' statement folders, separated by commas"),
 };
+const CHOOSING_A_BLOCK = ["one-endpoint", "endpoints", "own-node"];
 export const block = text("tag", "Block to read, for one-endpoint, endpoints and own-node", {
   choices: ["latest", "safe", "finalized"],
   defaultText: "latest",
+  onlyWith: { trust: CHOOSING_A_BLOCK },
 });
+/** The maximum age, for every choice of trust except a pinned block. */
+export const maxAge = (description: string, rest?: { defaultText: string }) =>
+  integer("seconds", description, {
+    ...{ min: 0, max: MAX_INT32 },
+    ...rest,
+    onlyWith: { trust: [...CHOOSING_A_BLOCK, "light-client", "auditors"] },
+  });
+const settings = {
+  lightClient: onlyWith({ trust: ["light-client"] }, lightClient),
+  auditors: onlyWith({ trust: ["auditors"] }, auditorsSettings),
+};
 const BLOCK_SOURCES =
   "What to trust for the block: one-endpoint, endpoints:N for N endpoints in --rpc that agree, own-node, pinned-block:HASH";
 /** `--trust` with the settings of every choice. */
@@ -52,18 +65,18 @@ export const trust = {
   trust: text(
     "choice",
     `${BLOCK_SOURCES}, light-client with --beacon and --checkpoint, or auditors with --auditors, --threshold and --statement-urls`,
-    { defaultText: "one-endpoint" },
+    { default: "one-endpoint" },
   ),
   block,
-  ...lightClient,
-  ...auditorsSettings,
+  ...settings.lightClient,
+  ...settings.auditors,
 };
 /** `--trust` of an audit, which relies on no other auditor. */
 export const trustOfAudit = {
   trust: text("choice", `${BLOCK_SOURCES}, or light-client with --beacon and --checkpoint`, {
-    defaultText: "one-endpoint",
+    default: "one-endpoint",
   }),
-  ...lightClient,
+  ...settings.lightClient,
 };
 
 export const auditState = text(

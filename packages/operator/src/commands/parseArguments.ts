@@ -40,11 +40,25 @@ export function readArguments<D extends Definition>(
   const isSet = (name: string) => raw[rawName(name)] !== undefined && raw[rawName(name)] !== false;
   const { excluded, problems } = excludedBy(options, isSet);
   const invalid = new Set<string>();
-  for (const [name, option] of Object.entries(options)) {
+  if (argument !== undefined) {
+    const { name, choices } = argument;
+    const value = (parsed[name] = raw[name]);
+    if (choices !== undefined && !choices.includes(value as string)) {
+      invalid.add(name);
+      problems.push(`The ${name} must be ${oneOf(choices)}, not ${describeValue(value)}.`);
+    }
+  }
+  // The options that choose a mode come before those that need one.
+  const entries = Object.entries(options).toSorted(([, a], [, b]) => modesOf(a) - modesOf(b));
+  for (const [name, option] of entries) {
     const { variable = "" } = option;
     const value = raw[rawName(name)];
     const isGiven = option.kind === "flag" ? value === true : value !== undefined;
-    const fallback = excluded.has(name) ? "" : (environment[variable] ?? "");
+    const other = otherMode(option, parsed, invalid);
+    if (other !== undefined && isGiven && !excluded.has(name))
+      problems.push(`${optionName(name)} ${describeMode(other, argument?.name)}`);
+    const isUseless = excluded.has(name) || other !== undefined;
+    const fallback = isUseless ? "" : (environment[variable] ?? "");
     try {
       if (isGiven || fallback === "") parsed[name] = parseOption(optionName(name), option, value);
       else if (option.kind === "flag") parsed[name] = parseTrue(variable, fallback);
@@ -55,8 +69,41 @@ export function readArguments<D extends Definition>(
       problems.push(error.message);
     }
   }
-  if (argument !== undefined) parsed[argument.name] = raw[argument.name];
   return { args: parsed as Parsed<D>, invalid, problems };
+}
+
+/** What makes an option useless: another option or argument, its value, and the values that it should have. */
+interface OtherMode {
+  name: string;
+  value: unknown;
+  needed: true | readonly string[];
+}
+
+/** Returns the number of other options or arguments that decide whether an option has an effect. */
+function modesOf({ onlyWith = {} }: Option): number {
+  return Object.keys(onlyWith).length;
+}
+
+/** Returns why an option has no effect with the given values. Undefined if it has an effect. */
+function otherMode(
+  { onlyWith = {} }: Option,
+  values: Readonly<Record<string, unknown>>,
+  invalid: ReadonlySet<string>,
+): OtherMode | undefined {
+  return Object.entries(onlyWith)
+    .map(([name, needed]) => ({ name, value: values[name], needed }))
+    .find(({ name, value, needed }) => {
+      if (invalid.has(name)) return false;
+      return needed === true ? !value : !needed.includes(String(value).split(":", 1)[0] ?? "");
+    });
+}
+
+function describeMode({ name, value, needed }: OtherMode, argument: string | undefined): string {
+  if (needed === true) return `has no effect without ${optionName(name)}.`;
+  const [setting = ""] = String(value).split(":", 1);
+  return name === argument
+    ? `has no effect with the ${name} ${setting}. It is an option of ${needed.join(", ")}.`
+    : `has no effect with ${optionName(name)} ${setting}. It is a setting of ${optionName(name)} ${needed.join(", ")}.`;
 }
 
 /** Finds the options that are excluded by given options, and describes conflicts between given options. */
@@ -98,6 +145,9 @@ function parseInteger(name: string, { min, max }: IntegerOption, value: string):
 
 function parseText(name: string, { choices }: TextOption, value: string): string {
   if (choices === undefined || choices.includes(value)) return value;
-  const allowed = new Intl.ListFormat("en", { type: "disjunction" }).format(choices);
-  throw new ArgumentError("ARGUMENT_INVALID", `${name} must be ${allowed}, not ${describeValue(value)}.`);
+  throw new ArgumentError("ARGUMENT_INVALID", `${name} must be ${oneOf(choices)}, not ${describeValue(value)}.`);
+}
+
+function oneOf(choices: readonly string[]): string {
+  return new Intl.ListFormat("en", { type: "disjunction" }).format(choices);
 }

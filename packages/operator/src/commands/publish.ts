@@ -27,7 +27,12 @@ const options = {
   ...recordFiles,
   files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
   ...besideFiles,
-  planOnly: flag("Show the plan without storing or sending anything"),
+  planOnly: flag("Show the plan without storing or sending anything", {
+    excludes: [
+      ...["files", "merkleUrl", "brotli", "plan", "confirmations", "timeout"],
+      ...["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"],
+    ],
+  }),
   safeTransactions: text(
     "dir",
     "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
@@ -185,7 +190,8 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
   const { countUsers } = await import("../publisher/plan/plan.ts");
   const { serializePlan } = await import("../publisher/plan/planFormat.ts");
   const { planRecords } = await import("./planRecords.ts");
-  const { plan, alreadyPublished } = await planRecords(args, chainAndFiles);
+  const usersPerFile = await usersPerFileOf(args);
+  const { plan, alreadyPublished } = await planRecords({ ...args, usersPerFile }, chainAndFiles);
   if (args.json) {
     for (const line of serializePlan(plan)) process.stdout.write(line);
     return undefined;

@@ -18,7 +18,11 @@ export const status = command(
     summary: "Show the owner, user count and code hash of a registry",
     needs: () => REGISTRY,
     options: {
-      plan: planFolder("Folder with the plan of an unfinished publish"),
+      plan: {
+        ...planFolder("Folder with the plan of an unfinished publish, for one endpoint's latest block"),
+        onlyWith: { trust: ["one-endpoint"] },
+        excludes: ["block"],
+      },
       ...trust,
       ...chainWithTrust,
       json,

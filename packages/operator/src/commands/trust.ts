@@ -12,12 +12,10 @@ import { Quorum } from "keyroot/internal/auditors";
 import { quorumCall } from "../audit/statements/quorumCall.ts";
 import { openEndpoint } from "../rpc/openEndpoint.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
-import { optionName } from "./defineCommand.ts";
 import { readLines } from "./inputFiles.ts";
 
-/** The arguments of `--trust` and its settings. A command may have only some of them. */
-export interface TrustArguments {
-  trust?: string | undefined;
+/** The settings of `--trust`. A command may have only some of them. */
+interface TrustSettings {
   rpc?: string | undefined;
   block?: BlockSource["tag"] | undefined;
   /** The block to read if `block` is undefined. Default: `latest`. */
@@ -30,41 +28,34 @@ export interface TrustArguments {
   statementUrls?: string | undefined;
 }
 
-type Setting = Exclude<keyof TrustArguments, "trust" | "rpc" | "defaultBlock">;
+/** The arguments of `--trust` and its settings. */
+export interface TrustArguments extends TrustSettings {
+  trust: string;
+}
 
-/** A choice of `--trust`. */
+/** A choice of `--trust`. The options' definitions (`onlyWith`) refuse the settings of other choices. */
 interface Choice {
-  /** The settings that the choice uses. Every other setting is refused. */
-  settings: readonly Setting[];
   /** The name of the value after the colon, such as `N` in `endpoints:N`. */
   value?: string;
   make: (args: TrustArguments, value: string) => Trust | Promise<Trust>;
 }
 
-const BLOCK = ["block", "maxAge"] as const;
-const LIGHT_CLIENT = ["beacon", "checkpoint"] as const;
-
-const AUDITORS = ["auditors", "threshold", "statementUrls"] as const;
-
 /** All choices. The keys are the names that `Evidence` uses. To add a source, add one row. */
 const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
-  "one-endpoint": { settings: BLOCK, make: (args) => oneEndpoint(blockOf(args)) },
+  "one-endpoint": { make: (args) => oneEndpoint(blockOf(args)) },
   endpoints: {
-    settings: BLOCK,
     value: "N",
     make: (args, value) => endpoints({ ...blockOf(args), required: countOf(value) }),
   },
-  "own-node": { settings: BLOCK, make: (args) => ownNode(blockOf(args)) },
-  "pinned-block": { settings: [], value: "HASH", make: (_, value) => pinnedBlock(hashOf(value)) },
+  "own-node": { make: (args) => ownNode(blockOf(args)) },
+  "pinned-block": { value: "HASH", make: (_, value) => pinnedBlock(hashOf(value)) },
   "light-client": {
-    settings: [...LIGHT_CLIENT, "maxAge"],
     make: async (args) => {
       const { lightClient } = await import("keyroot/light-client");
       return lightClient({ ...lightClientOf(args), maxAgeMs: msOf(args.maxAge) });
     },
   },
   auditors: {
-    settings: [...AUDITORS, "maxAge"],
     make: async (args) => {
       // The curve Ed25519 is loaded only for auditors.
       const { auditors } = await import("keyroot/auditors");
@@ -73,41 +64,24 @@ const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
   },
 };
 
-const DEFAULT_CHOICE = "one-endpoint";
 const FORMS = Object.entries(CHOICES).map(([name, { value }]) => (value === undefined ? name : `${name}:${value}`));
 
 /**
- * Returns the choice of `--trust`. Refuses settings that belong to another choice.
+ * Returns the choice of `--trust`. Refuses several endpoints in `--rpc` for a choice that asks only one.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID, FILE_UNREADABLE
  */
 export async function trustOf(args: TrustArguments): Promise<Trust> {
-  const given = args.trust ?? DEFAULT_CHOICE;
+  const { trust: given } = args;
   const [name = "", ...rest] = given.split(":");
   const choice = new Map<string, Choice>(Object.entries(CHOICES)).get(name);
   if (choice === undefined || (choice.value === undefined) !== (rest.length === 0))
     throw invalid(`--trust must be ${FORMS.slice(0, -1).join(", ")} or ${FORMS.at(-1)}, not ${describeValue(given)}.`);
-  refuseOtherSettings(args, name, choice.settings);
-  return choice.make(args, rest.join(":"));
-}
-
-/**
- * Refuses settings that have no effect, because a reader could rely on them.
- * @param name the name of the choice, for the error message
- * @param used the settings that the choice uses
- * @throws ArgumentError ARGUMENT_INVALID
- */
-export function refuseOtherSettings(args: TrustArguments, name: string, used: readonly Setting[]): void {
-  const others = new Set(Object.values(CHOICES).flatMap(({ settings }) => settings));
-  for (const setting of used) others.delete(setting);
-  for (const setting of others) {
-    if (args[setting] === undefined) continue;
-    const owners = Object.entries(CHOICES).flatMap(([owner, { settings }]) =>
-      settings.includes(setting) ? owner : [],
-    );
+  const count = endpointsOf(args.rpc).length;
+  if (count > 1 && name !== "endpoints")
     throw invalid(
-      `${optionName(setting)} has no effect with --trust ${name}. It is a setting of --trust ${owners.join(", ")}.`,
+      `--trust ${name} asks one endpoint, but --rpc contains ${count}. Set one URL, or --trust endpoints:N for N endpoints that agree.`,
     );
-  }
+  return choice.make(args, rest.join(":"));
 }
 
 /** A chain that a command reads with the trust that its user chose. */
@@ -164,13 +138,13 @@ export function endpointsOf(rpc: string | undefined): string[] {
 }
 
 /** Returns the settings of `light-client`. @throws ArgumentError ARGUMENT_INVALID */
-export function lightClientOf(args: TrustArguments): LightClientOptions {
+export function lightClientOf(args: TrustSettings): LightClientOptions {
   if (args.beacon === undefined) throw invalid("The light client needs an endpoint. Set --beacon URL.");
   return { urls: args.beacon.split(","), checkpoint: checkpointOf(args) };
 }
 
 /** Returns the trusted checkpoint. @throws ArgumentError ARGUMENT_INVALID */
-export function checkpointOf({ checkpoint }: TrustArguments): string {
+export function checkpointOf({ checkpoint }: TrustSettings): string {
   if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
   const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
   throw invalid(
@@ -181,7 +155,7 @@ export function checkpointOf({ checkpoint }: TrustArguments): string {
 }
 
 /** Returns the settings of `auditors`. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
-export async function auditorsOf(args: TrustArguments, needsUrls = true): Promise<AuditorsOptions> {
+export async function auditorsOf(args: TrustSettings, needsUrls = true): Promise<AuditorsOptions> {
   const { auditors: file, threshold, statementUrls } = args;
   if (file === undefined || threshold === undefined || (needsUrls && statementUrls === undefined)) {
     const folders = needsUrls ? " and --statement-urls URLS" : "";
@@ -190,7 +164,7 @@ export async function auditorsOf(args: TrustArguments, needsUrls = true): Promis
   return { keys: await readLines(file), threshold, ...(needsUrls && { urls: statementUrls?.split(",") ?? [] }) };
 }
 
-function blockOf({ defaultBlock, block = defaultBlock, maxAge }: TrustArguments): {
+function blockOf({ defaultBlock, block = defaultBlock, maxAge }: TrustSettings): {
   block?: BlockSource["tag"];
   maxAgeMs?: number | undefined;
 } {

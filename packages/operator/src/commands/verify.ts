@@ -1,8 +1,17 @@
 import type { Evidence } from "keyroot";
 import { ArgumentError } from "keyroot/internal/errors";
-import { command, integer, json, text } from "./defineCommand.ts";
+import { command, json, text } from "./defineCommand.ts";
 import { describeSource } from "./describeSource.ts";
-import { chainWithTrust, codeHash, FILES_OF_REGISTRY, keyType, merkleUrl, trust, userIDForm } from "./options.ts";
+import {
+  chainWithTrust,
+  codeHash,
+  FILES_OF_REGISTRY,
+  keyType,
+  maxAge,
+  merkleUrl,
+  trust,
+  userIDForm,
+} from "./options.ts";
 import { style } from "./output.ts";
 
 /** The retries of a whole verification. */
@@ -13,19 +22,25 @@ export const verify = command(
   {
     summary: "Verify a user's public key as an app does",
     argument: { name: "userID", description: `${userIDForm}. Optional with --bundle`, kind: "optional" },
-    needs: ({ bundle }) => (bundle === undefined ? ["userID", ...FILES_OF_REGISTRY, "chainId"] : []),
+    needs: ({ bundle, trust }) =>
+      bundle === undefined
+        ? ["userID", ...FILES_OF_REGISTRY, "chainId"]
+        : trust === "light-client"
+          ? ["blockProof", "checkpoint"]
+          : [],
     options: {
       bundle: text(
         "file",
         "File with the user's bundle. The command verifies the bundle without a network, with --trust pinned-block:HASH, auditors, or light-client and --block-proof",
-        { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge"] },
+        { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge", "allowHttp"] },
       ),
       blockProof: text(
         "file",
         "File with the proof of the bundle's block. The command verifies the proof against --checkpoint",
+        { onlyWith: { bundle: true, trust: ["light-client"] } },
       ),
       ...trust,
-      maxAge: integer("seconds", "Maximum age of the block, or of the auditors' signatures, in seconds", { min: 0 }),
+      maxAge: maxAge("Maximum age of the block, or of the auditors' signatures, in seconds"),
       expectedPublicKey: text(
         "base64",
         "Public key that your server returned for the user, in base64. If the published key is different, the command fails",
@@ -45,8 +60,6 @@ export const verify = command(
         "ARGUMENT_INVALID",
         "The user id is missing. Add a user id to the command, or set --bundle to a bundle file.",
       );
-    if (args.blockProof !== undefined)
-      throw new ArgumentError("ARGUMENT_INVALID", "--block-proof proves the block of a bundle. Set --bundle.");
     const { createVerifier } = await import("keyroot");
     const { ANY_KEY } = await import("keyroot/internal/identity");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");

@@ -8,7 +8,7 @@ import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
 import type { Host, Outcome } from "./host.ts";
-import { auditorsOf, checkpointOf, refuseOtherSettings, type TrustArguments, trustOf } from "./trust.ts";
+import { auditorsOf, checkpointOf, type TrustArguments, trustOf } from "./trust.ts";
 import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
@@ -64,24 +64,17 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves from `--checkpoint`, for `--trust light-client`.
+ * Returns the block that `--block-proof` proves from `--checkpoint`. The command needs both for `--trust light-client`.
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
-  if ((args.blockProof !== undefined) !== (args.trust === "light-client"))
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      "For a bundle, --trust light-client and --block-proof FILE are needed together.",
-    );
   if (args.blockProof === undefined) return undefined;
-  refuseOtherSettings(args, "light-client", ["checkpoint"]);
   return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint: checkpointOf(args) });
 }
 
 /** Returns the choice of `--trust` for a bundle. Its auditors need no folders. */
 async function offlineTrustOf(args: Args): Promise<Trust> {
   if (args.trust !== "auditors") return trustOf(args);
-  refuseOtherSettings(args, "auditors", ["auditors", "threshold"]);
   return auditors(await auditorsOf(args, false));
 }
 

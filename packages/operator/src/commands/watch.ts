@@ -6,7 +6,16 @@ import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
 import type { WatchEvent } from "../watch/watch.ts";
 import { command, flag, integer, MAX_INT32, MAX_TIMER_SECONDS, type Parsed, text } from "./defineCommand.ts";
 import { EXIT } from "./exitCodes.ts";
-import { auditedFiles, auditedNeeds, chainWithTrust, keyType, merkleUrl, trust, userIDForm } from "./options.ts";
+import {
+  auditedFiles,
+  auditedNeeds,
+  chainWithTrust,
+  keyType,
+  maxAge,
+  merkleUrl,
+  trust,
+  userIDForm,
+} from "./options.ts";
 import { messageOf, print, printError, printJson, printRebuild } from "./output.ts";
 
 const options = {
@@ -19,21 +28,19 @@ const options = {
   ),
   files: auditedFiles(),
   every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
-  once: flag("Poll once and exit, for example under cron. With --state, the next run continues after the last block"),
+  once: flag("Poll once and exit, for example under cron. With --state, the next run continues after the last block", {
+    excludes: ["every", "keepRunning"],
+  }),
   keepRunning: flag("Continue after an alarm"),
   unavailableAfter: integer(
     "seconds",
     "Number of seconds after which an unavailable file or endpoint becomes an alarm",
     { min: 0, max: MAX_INT32, default: 600, variable: "KEYROOT_UNAVAILABLE_AFTER" },
   ),
-  verbose: flag("Also print each new root and each published user"),
+  verbose: flag("Also print each new root and each published user, as --json does", { excludes: ["json"] }),
   keyType,
   ...trust,
-  maxAge: integer("seconds", "Maximum age of the newest block, or of the auditors' signatures, in seconds", {
-    min: 0,
-    max: MAX_INT32,
-    defaultText: "any",
-  }),
+  maxAge: maxAge("Maximum age of the newest block, or of the auditors' signatures, in seconds", { defaultText: "any" }),
   fromBlock: integer("number", "First block to read if there is no saved state", {
     min: 0,
     defaultText: "the next new block",
@@ -44,7 +51,9 @@ const options = {
     { defaultText: "none" },
   ),
   alarmUrl: text("url", "URL to which the command sends alarms", { variable: "KEYROOT_ALARM_URL" }),
-  alarmHost: text("hosts", "Hosts to which the command may send alarms, separated by commas"),
+  alarmHost: text("hosts", "Hosts to which the command may send alarms, separated by commas", {
+    onlyWith: { alarmUrl: true },
+  }),
   alarmSecretFile: text(
     "file",
     "File with the secret for signing alarms. You can instead set the secret itself in the KEYROOT_ALARM_SECRET variable",

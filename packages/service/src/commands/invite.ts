@@ -8,7 +8,9 @@ export const invite = command(
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
       bizID,
-      operator: flag("Invite the person to the operator's console, where your own staff manage all partners"),
+      operator: flag("Invite the person to the operator's console, where your own staff manage all partners", {
+        excludes: ["bizID"],
+      }),
       name: text("text", "Name of the person. If the person lost all passkeys, use the same name again"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
         choices: ["administrator", "reader"],
@@ -20,11 +22,6 @@ export const invite = command(
   },
   async ({ bizID, operator, name, role, serviceUrl }, host) => {
     const { adminClientOf, required } = await import("./adminCommands.ts");
-    const { ArgumentError } = await import("../api/base/errors.ts");
-    if (operator === (bizID !== undefined)) {
-      const message = "Set either --biz-id to the partner's id, or --operator for the operator's own staff.";
-      throw new ArgumentError("ARGUMENT_INVALID", message);
-    }
     const person = required(name, "--name", "the person's name");
     const admin = await adminClientOf(serviceUrl, host);
     const { url, expires } = await (bizID === undefined

@@ -8,16 +8,13 @@ export const limitUsers = command(
     options: {
       bizID,
       userLimit: integer("n", "Maximum number of the partner's users", { min: 0, max: MAX_INT32 }),
-      unlimited: flag("Remove the partner's user limit"),
+      unlimited: flag("Remove the partner's user limit", { excludes: ["userLimit"] }),
       serviceUrl,
       json,
     },
   },
-  async ({ bizID, userLimit, unlimited, serviceUrl }, host) => {
+  async ({ bizID, userLimit, serviceUrl }, host) => {
     const { adminClientOf, partnerOutcome, requireBizID } = await import("./adminCommands.ts");
-    const { ArgumentError } = await import("../api/base/errors.ts");
-    if ((userLimit === undefined) !== unlimited)
-      throw new ArgumentError("ARGUMENT_INVALID", "Set either --user-limit N or --unlimited.");
     const admin = await adminClientOf(serviceUrl, host);
     return partnerOutcome(await admin.setUserLimit(requireBizID(bizID), userLimit ?? null));
   },

@@ -16,7 +16,7 @@ export const publisher = command(
       atLeast: integer(
         "n",
         "Minimum number of keys in a publishing round. If the hold period of fewer keys is over, the round publishes nothing",
-        { min: 1, default: 1 },
+        { min: 1, default: 1, onlyWith: { every: true } },
       ),
       json,
     },

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ANY_KEY, KeyrootError, oneEndpoint } from "keyroot";
+import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { auditors as trustIn, type AuditorsOptions, type Statement } from "keyroot/auditors";
 import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
 import { signedBy, type TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
@@ -67,6 +68,44 @@ describeOnChains("verifier that trusts auditors", (chain) => {
     it("accepts all signatures from a single host", async () => {
       hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head)));
       expect(await codeOf()).to.equal("truth");
+    });
+
+    it("makes a bundle that others verify, although an auditor also signs twice and for the future", async () => {
+      const text = textFor(chain.head);
+      const future = textFor(chain.head, {
+        block: { number: Number(chain.head.number), hash: chain.head.hash, timestamp: time() + 10 ** 9 },
+      });
+      hosts[0]?.files.set("latest", signedBy([alice], future));
+      hosts[0]?.files.set(String(Number(chain.head.number)), signedBy([alice, alice], text));
+      hosts[1]?.files.set("latest", signedBy([alice, bob, alice], text));
+      const { rpc, chainId, contract, merkleUrl } = chain.place();
+      const { bundle } = await makeBundle(userID, {
+        rpc,
+        chainId,
+        contract,
+        merkleUrl,
+        trust: options().trust ?? oneEndpoint(),
+      });
+      const offline = trustIn({ keys: auditors.map(({ key }) => key), threshold: 2 });
+      const query = { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust: offline };
+      const { evidence } = await verifyBundle(bundle, query);
+      expect(evidence.details).to.deep.equal({ auditors: [alice.key, bob.key] });
+      // One auditor's two signatures are not two auditors.
+      hosts[1]?.files.set("latest", signedBy([alice, alice], text));
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("relies on the auditors that were given, although the caller changes the list afterwards", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      const keys = [alice.key, bob.key];
+      const trust = trustIn({ keys, threshold: 2, urls: hosts.map(({ url }) => url) });
+      const { rpc, chainId, contract, merkleUrl } = chain.place();
+      const { bundle } = await makeBundle(userID, { rpc, chainId, contract, merkleUrl, trust });
+      keys.splice(0, 2, carol.key);
+      const query = { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust };
+      const { evidence } = await verifyBundle(bundle, query);
+      expect(evidence.details).to.deep.equal({ auditors: [alice.key, bob.key] });
+      expect(await codeOf({ trust })).to.equal("truth");
     });
 
     it("uses an older block if only one auditor signed the newest", async () => {
@@ -183,6 +222,20 @@ describeOnChains("verifier that trusts auditors", (chain) => {
       expect(await failure(verifierAt(options()).verify(late.userID, known))).to.include({
         ...{ code: "STATEMENT_TOO_OLD", advice: "wait" },
       });
+    });
+
+    it("advises the app to wait with statements that come hourly, and warns after three hours without one", async () => {
+      publish(textFor(chain.head));
+      const HOUR = 3600;
+      const adviceAfter = async (seconds: number) => {
+        const ms = (Number(chain.head.timestamp) + seconds) * 1000;
+        const known = { expectedPublicKey: ANY_KEY, knownSince: ms - 1000 };
+        const error = await failure(verifierAt({ ...options(), now: () => ms }).verify(sampleUserID(9), known));
+        return (error as KeyrootError).advice;
+      };
+      expect(await adviceAfter(1.5 * HOUR)).to.equal("wait");
+      expect(await adviceAfter(3 * HOUR)).to.equal("wait");
+      expect(await adviceAfter(3 * HOUR + 1)).to.equal("warn");
     });
 
     it("warns if a single auditor is the only evidence, as for a single endpoint", async () => {

@@ -7,7 +7,7 @@ import type { BlockRequest, CheckRoot, FoundBlock } from "../blockSource.ts";
 import { sharedSearch } from "../sharedSearch.ts";
 import { makeTrust, type Trust } from "../trust.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
-import { type AuditorOptions, parseAuditorOptions, verifyStatement } from "./verifyStatement.ts";
+import { type AuditorOptions, parseAuditorOptions, verifyByPolicy } from "./verifyStatement.ts";
 
 /** The settings of `auditors`. */
 export interface AuditorsOptions extends AuditorOptions {
@@ -45,7 +45,7 @@ export function auditors(options: AuditorsOptions): Trust {
       findBlock: async (request) => blockOf(await search(request), request.calls),
       findInBundle: ({ statement: file }) => {
         if (file === undefined) throw unanchored();
-        return blockOf({ ...verifyStatement(encodeUtf8(file), place, trusted), file }, []);
+        return blockOf({ ...verifyByPolicy(encodeUtf8(file), place, policy), file }, []);
       },
       accepts: ({ details: { auditors: signers = [] } = {} }) =>
         policy.keys.filter(({ text }) => signers.includes(text)).length >= policy.threshold,

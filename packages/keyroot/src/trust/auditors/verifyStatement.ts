@@ -87,8 +87,17 @@ export function verifyStatement(
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedStatement {
+  return verifyByPolicy(source, place, parseAuditorOptions(auditors), now);
+}
+
+/** Verifies a statement as `verifyStatement` does, with options that were parsed before. @throws VerificationError */
+export function verifyByPolicy(
+  source: Uint8Array,
+  place: StatementPlace,
+  policy: AuditorPolicy,
+  now: number = Date.now(),
+): VerifiedStatement {
   const signed = parseSignedStatement(source);
-  const policy = parseAuditorOptions(auditors);
   checkPlace(signed.statement, place);
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }

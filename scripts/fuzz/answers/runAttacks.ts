@@ -1,0 +1,36 @@
+/**
+ * Attacks verifications of a real registry's key: changes every answer at random, and replaces answers with those of
+ * an attacker's registry, within the limits that each trust choice promises.
+ *
+ *     npm run fuzz:answers                     20,000 attacks on each trust choice
+ *     npm run fuzz:answers -- CHOICE           only one, such as lightClient or "auditors, bundle"
+ *     npm run fuzz:answers -- --attacks N      this many attacks on each
+ *     npm run fuzz:answers -- --seed N         repeats a run
+ *
+ * The exit code is 1 if a false key was accepted, or an error is not a Keyroot error.
+ */
+import { parseArgs } from "node:util";
+import { attackChoice } from "./attackChoice.ts";
+import { startBattlefield } from "./choices.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    attacks: { type: "string", default: "20000" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+  },
+});
+
+await using battlefield = await startBattlefield();
+for (const name of positionals.length > 0 ? positionals : Object.keys(battlefield.choices)) {
+  const report = await attackChoice(battlefield, name, { attacks: Number(values.attacks), seed: Number(values.seed) });
+  const { attacks, accepted, falselyAccepted, unexpected, codes, defect } = report;
+  const refused = [...codes].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count}`);
+  process.stdout.write(
+    `${name}: ${attacks} attacks, ${falselyAccepted} false keys accepted, ${accepted} true keys accepted, ` +
+      `${unexpected} unexpected errors, seed ${values.seed}\n  ${refused.join(", ")}\n`,
+  );
+  if (defect === undefined) continue;
+  process.stderr.write(`A defect with ${name}:\n${defect}\n`);
+  process.exitCode = 1;
+}
