@@ -45,9 +45,9 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.
       chunks: {
-        core: /src\/(?:createVerifier|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
-        stores: /src\/(?:store\/(?:access|store)|trust\/sharedSearch)\b/,
+        stores: /src\/(?:store\/access|trust\/sharedSearch)\b/,
         accountKey: /src\/verifier\/verifyAccountKey\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,

@@ -50,7 +50,7 @@ export interface Verifier {
 }
 
 const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "account", "knownSince", "signal"];
-const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["cache", "recheckMs", "signal"];
+const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["onOutcome", "signal"];
 
 /**
  * Creates a verifier. Checks all options immediately, and sends no request.
@@ -72,20 +72,33 @@ export function createVerifier(options: VerifierOptions): Verifier {
 /** Makes a verifier of checked options. */
 export function makeVerifier(config: VerifierConfig): Verifier {
   return {
+    // The code for the cache, lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verify(userID, options) {
-      return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
+      const { signal, ...contact } = checkCall(options, KEY_OPTIONS);
+      if (!config.cache && !config.verifyAccountFile) return verifyKey(config, { ...contact, userID }, signal);
+      const [outcome] = await verifyList(config, [{ ...contact, userID }], { signal });
+      if (!outcome || "error" in outcome) throw outcome?.error ?? new RangeError("There is no outcome.");
+      const { verified, contradicts } = outcome;
+      return contradicts ? { ...verified, contradicts } : verified;
     },
-    // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
-      const copies = copyContacts(contacts);
-      const { verifyContacts } = await import("./verifier/verifyContacts.ts");
-      return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
+      return verifyList(config, contacts, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
       const { watch } = await import("./watch/watch.ts");
       return watch(config, options);
     },
   };
+}
+
+async function verifyList(
+  config: VerifierConfig,
+  contacts: readonly Contact[],
+  options: ContactListOptions,
+): Promise<ContactOutcome[]> {
+  const copies = copyContacts(contacts);
+  const { verifyContacts } = await import("./verifier/verifyContacts.ts");
+  return verifyContacts(config, copies, options);
 }
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {

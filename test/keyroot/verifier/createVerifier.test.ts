@@ -33,7 +33,7 @@ describe("createVerifier", () => {
     }
 
     it("rejects options that belong to a single call", () => {
-      for (const name of ["expectedPublicKey", "signal", "cache"]) {
+      for (const name of ["expectedPublicKey", "signal", "account", "onOutcome"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }
     });

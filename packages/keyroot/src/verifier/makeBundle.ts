@@ -27,7 +27,7 @@ import type { AccountSlot } from "./verifyAccountKey.ts";
 
 /** The options of `makeBundle`: those of a verifier that a bundle needs, with one endpoint. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<KeyOptions, "account" | "signal"> &
-  Omit<VerifierOptions, "rpc" | "publicationMs">;
+  Omit<VerifierOptions, "rpc" | "publicationMs" | "cache" | "maxOfflineMs">;
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),

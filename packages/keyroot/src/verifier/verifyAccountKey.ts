@@ -11,13 +11,11 @@ import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import { fetchAccountFile } from "../transport/fetchAccountFile.ts";
 import type { KeyOptions, KeyQuery } from "./options.ts";
-import { readBlockOfRoot } from "./readBlockOfRoot.ts";
-import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierServers } from "./servers.ts";
-import { verifyAnswers, verifyFile, verifyRoot, type VerifiedRecord } from "./verdict.ts";
+import { verifyAnswers, verifyRoot, type VerifiedRecord } from "./verdict.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import type { VerifiedAccount, VerifiedKey } from "./verifiedKey.ts";
+import type { VerifiedAccount } from "./verifiedKey.ts";
 
 /** The newest key that an account file authorizes, and where the contract must show it. */
 export interface AccountSlot {
@@ -26,20 +24,6 @@ export interface AccountSlot {
   /** The slot of the key. The contract must have a root for it, and none for the next slot. */
   query: KeyQuery & { nextSlotID: UserID };
   key: AuthorizedKey;
-}
-
-/**
- * Verifies the newest key of an account (docs/accounts.md). It never returns an older key.
- * @throws VerificationError ACCOUNT_MISSING, SUCCESSOR_UNPROVEN, and as `VerifyAccountFile`; the errors of
- * `Verifier.verify`
- */
-export async function verifyAccountKey(
-  config: VerifierConfig,
-  query: KeyQuery,
-  account: KeyOptions["account"],
-  servers: VerifierServers,
-): Promise<VerifiedKey> {
-  return withNewestFile(query, account, servers, (file) => verifyWith(config, query, file, servers));
 }
 
 /**
@@ -68,25 +52,6 @@ export async function fetchHostedFile(
   { http, merkleUrl }: VerifierServers,
 ): Promise<Uint8Array> {
   return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES });
-}
-
-async function verifyWith(
-  config: VerifierConfig,
-  query: KeyQuery,
-  file: Uint8Array,
-  servers: VerifierServers,
-): Promise<VerifiedKey> {
-  const { contract, chainId } = query;
-  const slot = findSlot(config, query, file);
-  const reading = await readRoot(slot.query, config.source, servers, config.now, servers.fetchFile);
-  const root = verifySlotRoot(slot, reading);
-  const download = reading.file ?? servers.fetchFile(root);
-  const [bytes, blockNumber] = await Promise.all([download, readBlockOfRoot(root, reading)]);
-  const verified = await verifyFile(slot.query, root, bytes);
-  const { evidence } = reading;
-  const account = verifyAuthorizedKey(slot, verified, evidence);
-  evidence.uniqueness = "checked";
-  return { ...verified, root, blockNumber, contract, chainId, evidence, account };
 }
 
 /** Verifies a user's account file, and returns the slot of its newest key. @throws as `VerifyAccountFile` */
