@@ -48,7 +48,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
         stores: /src\/(?:store\/access|trust\/sharedSearch)\b/,
-        accountKey: /src\/verifier\/verifyAccountKey\b/,
+        accountSlot: /src\/verifier\/accountSlot\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,

@@ -72,17 +72,15 @@ export function createVerifier(options: VerifierOptions): Verifier {
 /** Makes a verifier of checked options. */
 export function makeVerifier(config: VerifierConfig): Verifier {
   return {
-    // The code for the cache, lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verify(userID, options) {
       const { signal, ...contact } = checkCall(options, KEY_OPTIONS);
       if (!config.cache && !config.verifyAccountFile) return verifyKey(config, { ...contact, userID }, signal);
-      const [outcome] = await verifyList(config, [{ ...contact, userID }], { signal });
-      if (!outcome || "error" in outcome) throw outcome?.error ?? new RangeError("There is no outcome.");
-      const { verified, contradicts } = outcome;
-      return contradicts ? { ...verified, contradicts } : verified;
+      const copies = copyContacts([{ ...contact, userID }]);
+      return (await loadLists()).verifyContact(config, copies, signal);
     },
     async verifyMany(contacts, options = {}) {
-      return verifyList(config, contacts, checkCall(options, LIST_OPTIONS));
+      const copies = copyContacts(contacts);
+      return (await loadLists()).verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
       const { watch } = await import("./watch/watch.ts");
@@ -91,15 +89,8 @@ export function makeVerifier(config: VerifierConfig): Verifier {
   };
 }
 
-async function verifyList(
-  config: VerifierConfig,
-  contacts: readonly Contact[],
-  options: ContactListOptions,
-): Promise<ContactOutcome[]> {
-  const copies = copyContacts(contacts);
-  const { verifyContacts } = await import("./verifier/verifyContacts.ts");
-  return verifyContacts(config, copies, options);
-}
+/** Loads the code for the cache and for lists on demand, so apps that verify only single keys stay small. */
+const loadLists = () => import("./verifier/verifyContacts.ts");
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {
   return checkNames("The options", checkObject("The options", options), names);

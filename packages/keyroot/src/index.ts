@@ -13,6 +13,7 @@ export {
   VerificationError,
   type VerificationStep,
 } from "./errors.ts";
+export { describeError, type ErrorDescription } from "./describeError.ts";
 export type { Accounts } from "./account/choice.ts";
 export type { Evidence, EvidenceDetails } from "./evidence.ts";
 export { ANY_KEY, type ExpectedKey } from "./identity/compareKey.ts";

@@ -92,7 +92,7 @@ describe("createVerifier", () => {
         failure(aborted),
         verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
       ]);
-      expect(error).to.include({ name: "TransportError", code: "ABORTED" });
+      expect(error).to.include({ name: "AbortError", code: "ABORTED" });
       expect(record).to.deep.equal(mine);
     });
   });

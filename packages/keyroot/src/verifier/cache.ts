@@ -1,4 +1,5 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
+import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
@@ -63,9 +64,7 @@ export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<Cach
     const record = parseSerializedRecord(String(entry["record"]), query.keyType);
     const isValid =
       isMerkleRoot(root) &&
-      Number.isSafeInteger(index) &&
-      Number.isSafeInteger(blockNumber) &&
-      Number.isSafeInteger(storedAt) &&
+      [index, blockNumber, storedAt].every(Number.isSafeInteger) &&
       isObject(evidence) &&
       TAGS.includes(tag) &&
       Array.isArray(sources) &&
@@ -93,9 +92,8 @@ export async function storeKey(
   const { root, index, blockNumber, evidence } = key;
   if (cached?.root === root && isStronger(cached, { root, evidence, final: isFinal(tag, evidence) })) return;
   const record = serializeKeyRecord(key.record);
-  const { nextSlotID } = query;
-  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, sources, storedAt, tag, nextSlotID };
-  await cache.set(entryName(query), JSON.stringify(entry));
+  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, sources, storedAt, tag };
+  await cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }));
 }
 
 /** Checks whether a root was read at a finalized block. */
@@ -107,29 +105,17 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
   await cache.set(entryName(query), "");
 }
 
-/** Loads the account file with which a user's key was last verified. */
-export async function loadAccountFile(cache: Store, query: KeyQuery): Promise<string | undefined> {
-  const file = await cache.get(accountName(query));
-  return file === "" ? undefined : file;
+/** What the cache has besides the keys: the account file of a user's last verified key, and the code of an alarm. */
+type Note = "account" | "alarm";
+
+export async function loadNote(cache: Store, query: KeyQuery, note: Note): Promise<string | undefined> {
+  const text = await cache.get(`${entryName(query)}:${note}`);
+  return text === "" ? undefined : text;
 }
 
-/**
- * Loads the code of the last alarm about a user. An alarm is about what the chain shows now, so it ends the use of what
- * it showed earlier. Undefined if there was none, or a later verification succeeded.
- */
-export async function loadAlarm(cache: Store, query: KeyQuery): Promise<string | undefined> {
-  const code = await cache.get(`${entryName(query)}:alarm`);
-  return code === "" ? undefined : code;
-}
-
-/** Stores the code of an alarm about a user, or forgets it if `code` is empty. */
-export async function storeAlarm(cache: Store, query: KeyQuery, code: string): Promise<void> {
-  await cache.set(`${entryName(query)}:alarm`, code);
-}
-
-/** Stores the account file of a verified key, or forgets it if `file` is empty. */
-export async function storeAccountFile(cache: Store, query: KeyQuery, file: string): Promise<void> {
-  await cache.set(accountName(query), file);
+/** Stores a note about a user, or forgets it if `text` is empty. */
+export async function storeNote(cache: Store, query: KeyQuery, note: Note, text: string): Promise<void> {
+  await cache.set(`${entryName(query)}:${note}`, text);
 }
 
 /**
@@ -176,12 +162,20 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
   return least;
 }
 
-/** Verifies a cached key without sending a request. @throws the errors of `verifyKeyRecord` */
-export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
+/**
+ * Returns the cached key if it is valid and equals the expected key. Returns undefined for any other key, so the caller
+ * reads the chain again.
+ */
+export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey | undefined {
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
-  const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey, query.keyType);
-  return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+  try {
+    const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey, query.keyType);
+    return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the time of the evidence's block in ms since 1970, or 0 if there is no block. */
@@ -196,9 +190,4 @@ function timeOf({ block }: Evidence): number {
 function entryName({ chainId, contract, codeHash, keyType, userID }: KeyQuery): string {
   const place = [chainId, contract.toLowerCase(), codeHash ?? "any-code", keyType?.name ?? "curve41417"];
   return ["keyroot", ...place, userID].join(":");
-}
-
-/** Returns the name of the entry with a user's account file. The keys of an account are in the entries of its slots. */
-function accountName(query: KeyQuery): string {
-  return `${entryName(query)}:account`;
 }

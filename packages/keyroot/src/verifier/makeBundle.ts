@@ -1,5 +1,6 @@
 import { openAccounts } from "../account/choice.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
+import { VerificationError } from "../errors.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
@@ -16,6 +17,7 @@ import {
   checkAccountOption,
   type Endpoint,
   type KeyOptions,
+  type KeyQuery,
   parseKeyQuery,
   parseRegistryReference,
   type VerifierOptions,
@@ -23,7 +25,7 @@ import {
 import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseServers, type VerifierServers, withServers } from "./servers.ts";
 import { verifyRoot } from "./verdict.ts";
-import type { AccountSlot } from "./verifyAccountKey.ts";
+import type { AccountSlot } from "./accountSlot.ts";
 
 /** The options of `makeBundle`: those of a verifier that a bundle needs, with one endpoint. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<KeyOptions, "account" | "signal"> &
@@ -65,7 +67,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
   checkAccountOption({ verifyAccountFile }, account);
   const answers = new Map<string, unknown>();
-  const loaded = verifyAccountFile && (await import("./verifyAccountKey.ts"));
+  const loaded = verifyAccountFile && (await import("./accountSlot.ts"));
   const make = async (servers: VerifierServers, slot?: AccountSlot, accountFile?: Uint8Array) => {
     const target = slot?.query ?? query;
     const reading = await readRootAtBlock(target, source, servers, Date.now);
@@ -95,7 +97,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   };
   const makeNewest = (servers: VerifierServers) =>
     loaded
-      ? loaded.withNewestFile(query, account, servers, (file) =>
+      ? withNewestFile(loaded, query, account, servers, (file) =>
           make(servers, loaded.findSlot({ verifyAccountFile }, query, file), file),
         )
       : make(servers);
@@ -103,6 +105,27 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     signal: options.signal,
     connect: (rpc, options) => recordAnswers(rpcCaller(rpc, options), answers),
   });
+}
+
+/**
+ * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
+ * filled, the function fetches the file host's file and repeats the work from the start.
+ */
+async function withNewestFile<T>(
+  { accountFileBytes, fetchHostedFile }: typeof import("./accountSlot.ts"),
+  query: KeyQuery,
+  account: KeyOptions["account"],
+  servers: VerifierServers,
+  work: (file: Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (account !== undefined) {
+    try {
+      return await work(accountFileBytes(account));
+    } catch (error) {
+      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+    }
+  }
+  return work(await fetchHostedFile(query, servers));
 }
 
 /** Returns the endpoint's header of the block. Requests it if the source already knew the block. */

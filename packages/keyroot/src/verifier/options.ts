@@ -83,8 +83,8 @@ export interface KeyOptions {
    */
   account?: string | Uint8Array | undefined;
   /**
-   * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
-   * of a proven NOT_PUBLISHED error is `wait`.
+   * The time at which the app first stored this user, in ms since 1970. From `publicationMs` after this time, the advice
+   * of a NOT_PUBLISHED error is `warn` instead of `wait`. Default: the user is new.
    */
   knownSince?: number | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */

@@ -7,18 +7,17 @@ import {
   type CachedKey,
   forgetKey,
   isPermanent,
-  loadAlarm,
   loadCachedKey,
+  loadNote,
   meetsTrust,
-  storeAccountFile,
-  storeAlarm,
   storeKey,
-  verifyCachedKey,
+  recordOf,
+  storeNote,
 } from "./cache.ts";
 import type { ContactSlot } from "./contactAccounts.ts";
 import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import type { KeyQuery } from "./options.ts";
-import type { VerifiedKey } from "./verifiedKey.ts";
+import type { CachedVerification, VerifiedKey } from "./verifiedKey.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 
 /** A contact whose root the contract must show: its user, or the slot of its account's newest key. */
@@ -43,103 +42,81 @@ const ALARMS = /^(?:EQUIVOCATION|SUCCESSOR_UNPROVEN|CODE_HASH_MISMATCH)$/;
 const DAMAGED = "DAMAGED";
 
 /** The verified keys in a verifier's cache, for one call. */
-export class StoredKeys {
-  readonly #config: VerifierConfig;
-  readonly #store: Store;
-  /** The names of the call's endpoints. */
-  readonly #names: readonly string[];
-
-  constructor(config: VerifierConfig, store: Store, names: readonly string[]) {
-    this.#config = config;
-    this.#store = store;
-    this.#names = names;
-  }
-
-  async load(target: Target): Promise<StoredKey> {
-    const { query } = target;
-    const cached = await loadCachedKey(this.#store, query);
-    const alarm = await loadAlarm(this.#store, ownerOf(target));
-    const isTrusted = cached && !alarm && (await meetsTrust(cached, query, this.#config.source, this.#names));
-    return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
-  }
-
-  /** Returns a stored key that no new answer of the chain can change. Only the chain shows that an account has no newer key. */
-  findPermanent({ slot }: Target, { cached, trusted }: StoredKey): VerifiedKey | undefined {
-    const { source, now } = this.#config;
-    if (slot || !cached || !trusted || !isPermanent(cached, source, now())) return undefined;
-    return this.#withAge(trusted, cached, undefined);
-  }
-
+export interface StoredKeys {
+  load: (target: Target) => Promise<StoredKey>;
   /**
-   * Returns a stored key that the chain confirmed earlier, because the chain cannot be read now. Without a limit of its
-   * age, the key of an account could be outdated for any time, so it is not returned.
+   * Returns a stored key that no new answer of the chain can change. Only the chain shows that an account has no newer
+   * key.
    */
-  findOffline({ cached, trusted }: StoredKey, error: unknown): VerifiedKey | undefined {
-    const { cache, verifyAccountFile } = this.#config;
-    const isOffline = error instanceof TransportError && error.code !== "ABORTED";
-    if (!isOffline || !cached || !trusted) return undefined;
-    // A clock that was set back would hide the key's age.
-    if (cached.storedAt > this.#config.now() + MAX_AHEAD_MS) return undefined;
-    const key = this.#withAge(trusted, cached, error);
-    const { maxOfflineMs = verifyAccountFile ? -1 : Infinity } = cache ?? {};
-    const { ageMs = NaN } = key.cached ?? {};
-    return ageMs <= maxOfflineMs ? key : undefined;
-  }
-
-  /** Compares a new answer with the stored one. @throws VerificationError EQUIVOCATION */
-  async compare(
-    { query, slot }: Target,
-    { cached }: StoredKey,
+  findPermanent: (target: Target, stored: StoredKey) => VerifiedKey | undefined;
+  /**
+   * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. Without a
+   * limit of its age, the key of an account could be outdated for any time, so it is not returned.
+   */
+  findOffline: (stored: StoredKey, error: unknown) => VerifiedKey | undefined;
+  /** Compares a new answer with the stored one. @returns the stored one if they differ @throws VerificationError EQUIVOCATION */
+  compare: (
+    target: Target,
+    stored: StoredKey,
     root: string | undefined,
     evidence: Evidence,
-  ): Promise<{ contradicts?: CachedAnswer }> {
-    if (!cached || !contradicts(query, cached, root, evidence)) return {};
-    await forgetKey(this.#store, query);
-    if (slot) await storeAccountFile(this.#store, slot.account, "");
-    return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
-  }
-
+  ) => Promise<CachedAnswer | undefined>;
   /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
-  async save(
-    target: Target,
-    key: VerifiedKey,
-    { cached, alarm }: StoredKey,
-    sources: CachedKey["sources"],
-  ): Promise<void> {
-    const { source, now } = this.#config;
-    const { query, slot } = target;
-    await storeKey(this.#store, query, source, key, cached, { sources, storedAt: now() });
-    if (slot) await storeAccountFile(this.#store, slot.account, slot.file);
-    const newAlarm = key.evidence.damage && DAMAGED;
-    if (newAlarm !== alarm) await storeAlarm(this.#store, ownerOf(target), newAlarm ?? "");
-  }
-
+  save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
   /**
    * Notes an alarm about a user, after which the stored key is not used before the chain confirms it again.
    * @param isContradiction true if the stored answer contradicts the one that the error is about
    */
-  async noteError(target: Target, error: KeyrootError, isContradiction: boolean): Promise<void> {
-    if (!(error instanceof VerificationError) || !(isContradiction || ALARMS.test(error.code))) return;
-    await storeAlarm(this.#store, ownerOf(target), error.code);
-  }
-
-  #withAge(key: VerifiedKey, { storedAt }: CachedKey, offline: KeyrootError | undefined): VerifiedKey {
-    const cached = { checkedAt: storedAt, ageMs: Math.max(0, this.#config.now() - storedAt) };
-    return { ...key, cached: offline ? { ...cached, offline } : cached };
-  }
+  noteError: (target: Target, error: KeyrootError, isContradiction: boolean) => Promise<void>;
 }
 
-/**
- * Returns the cached key if it equals the expected key. Returns undefined for any other key, so the caller reads the
- * chain again.
- */
-export function recordOf(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
-  try {
-    return verifyCachedKey(query, cached);
-  } catch (error) {
-    if (error instanceof VerificationError) return undefined;
-    throw error;
-  }
+/** @param names the names of the call's endpoints */
+export function openStoredKeys(
+  { source, now, cache, verifyAccountFile }: VerifierConfig,
+  store: Store,
+  names: readonly string[],
+): StoredKeys {
+  const withAge = (key: VerifiedKey, { storedAt }: CachedKey): VerifiedKey & { cached: CachedVerification } => ({
+    ...key,
+    cached: { checkedAt: storedAt, ageMs: Math.max(0, now() - storedAt) },
+  });
+  return {
+    async load(target) {
+      const { query } = target;
+      const cached = await loadCachedKey(store, query);
+      const alarm = await loadNote(store, ownerOf(target), "alarm");
+      const isTrusted = cached && !alarm && (await meetsTrust(cached, query, source, names));
+      return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
+    },
+    findPermanent({ slot }, { cached, trusted }) {
+      return !slot && cached && trusted && isPermanent(cached, source, now()) ? withAge(trusted, cached) : undefined;
+    },
+    findOffline({ cached, trusted }, error) {
+      const isOffline = error instanceof TransportError && error.code !== "ABORTED";
+      // A clock that was set back would hide the key's age.
+      if (!isOffline || !cached || !trusted || cached.storedAt > now() + MAX_AHEAD_MS) return undefined;
+      const key = withAge(trusted, cached);
+      const { maxOfflineMs = verifyAccountFile ? -1 : Infinity } = cache ?? {};
+      return key.cached.ageMs <= maxOfflineMs ? { ...key, cached: { ...key.cached, offline: error } } : undefined;
+    },
+    async compare({ query, slot }, { cached }, root, evidence) {
+      if (!cached || !contradicts(query, cached, root, evidence)) return undefined;
+      await forgetKey(store, query);
+      if (slot) await storeNote(store, slot.account, "account", "");
+      return { root: cached.root, evidence: cached.evidence, final: cached.final };
+    },
+    async save(target, key, { cached, alarm }, sources) {
+      const { query, slot } = target;
+      await storeKey(store, query, source, key, cached, { sources, storedAt: now() });
+      if (slot) await storeNote(store, slot.account, "account", slot.file);
+      const newAlarm = key.evidence.damage && DAMAGED;
+      if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
+    },
+    async noteError(target, error, isContradiction) {
+      if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))
+        await storeNote(store, ownerOf(target), "alarm", error.code);
+    },
+  };
 }
 
 /** The user to whom alarms belong: the account of a slot. */

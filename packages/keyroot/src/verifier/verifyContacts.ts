@@ -1,13 +1,13 @@
 import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import { groupBy } from "../engine/groupBy.ts";
-import { KeyrootError, VerificationError } from "../errors.ts";
+import { type ErrorCode, KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkFunction, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { asCache } from "../store/access.ts";
 import { batchingCaller } from "../transport/batches.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
-import { type CachedKey, sourceOf } from "./cache.ts";
+import { type CachedKey, recordOf, sourceOf } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import type { CachedAnswer } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
@@ -19,7 +19,7 @@ import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
-import { recordOf, type StoredKey, StoredKeys, type Target } from "./storedKeys.ts";
+import { openStoredKeys, type StoredKey, type Target } from "./storedKeys.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifiedKey.ts";
 
@@ -64,7 +64,7 @@ interface FoundRoot {
   /** The request for the root's block number, which all roots of a list share. */
   blockNumber: Promise<number>;
   stored: StoredKey;
-  contradicts?: CachedAnswer;
+  contradicts: CachedAnswer | undefined;
   sources: CachedKey["sources"];
 }
 
@@ -94,13 +94,15 @@ export async function verifyContacts(
   };
   const store = config.cache && asCache("The cache", config.cache.store, servers.network.limits.timeoutMs, failed);
   const names = store ? servers.endpoints.map(sourceOf) : [];
-  const keys = store && new StoredKeys(config, store, names);
+  const keys = store && openStoredKeys(config, store, names);
   const accounts = verifyAccountFile && (await import("./contactAccounts.ts"));
   const outcomes: ContactOutcome[] = [];
+  /** The contacts of whom the cache has something. */
+  const known = new Set<number>();
 
   const settle = (index: number, outcome: ContactOutcome) => {
     if ("verified" in outcome) noteSuccess(config);
-    else advise(outcome.error, config, contacts[index]?.knownSince);
+    else advise(outcome.error, config, contacts[index]?.knownSince, known.has(index));
     outcomes[index] = outcome;
     if (!onOutcome) return;
     const report = Promise.resolve(index).then((index) => onOutcome(outcome, index));
@@ -109,10 +111,9 @@ export async function verifyContacts(
     });
   };
   const toOutcome = async (target: IndexedTarget, error: unknown, contradicts?: CachedAnswer) => {
-    const { userID } = target;
     if (!(error instanceof KeyrootError)) throw error;
-    await keys?.noteError(target, error, contradicts !== undefined);
-    return { userID, error, ...(contradicts && { contradicts }) };
+    await keys?.noteError(target, error, !!contradicts);
+    return outcomeOf(target, { error }, contradicts);
   };
 
   /** Returns where the contract must show each contact's key. Settles contacts for which this fails. */
@@ -146,10 +147,11 @@ export async function verifyContacts(
     target: IndexedTarget,
     { calls, http, fetchFile }: VerifierServers,
   ): Promise<FoundRoot | ContactOutcome> => {
-    const { userID, query, slot } = target;
+    const { query, slot } = target;
     const stored = keys ? await keys.load(target) : NOTHING_STORED;
+    if (stored.cached || stored.alarm !== undefined) known.add(target.index);
     const permanent = keys?.findPermanent(target, stored);
-    if (permanent) return { userID, verified: permanent };
+    if (permanent) return outcomeOf(target, { verified: permanent });
     let reading: RootReading;
     try {
       // Only a single contact's file is requested before its root is confirmed.
@@ -157,26 +159,27 @@ export async function verifyContacts(
       reading = await readRoot(query, source, { calls, http }, now, isAlone ? fetchFile : undefined);
     } catch (error) {
       const verified = findOffline(target, stored, error);
-      return verified ? { userID, verified } : toOutcome(target, error);
+      return verified ? outcomeOf(target, { verified }) : toOutcome(target, error);
     }
     const { answers, evidence } = reading;
-    let comparison: { contradicts?: CachedAnswer } = {};
+    let contradicts: CachedAnswer | undefined;
     try {
       const root = accounts && slot ? accounts.verifySlotRoot(slot, reading) : verifyRoot(query, answers, evidence);
       const blockNumber = readBlockOfRoot(root, reading);
       // The verdict about the file comes first, as in `verifyKey`.
       blockNumber.catch(() => undefined);
-      if (keys) comparison = await keys.compare(target, stored, root, evidence);
+      contradicts = await keys?.compare(target, stored, root, evidence);
       const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
-      return { target, root, blockNumber, reading, stored, sources, ...comparison };
+      return { target, root, blockNumber, reading, stored, sources, contradicts };
     } catch (error) {
-      const isAbsent = error instanceof VerificationError && error.code === "NOT_PUBLISHED";
-      try {
-        if (keys && isAbsent) comparison = await keys.compare(target, stored, undefined, evidence);
-      } catch (equivocation) {
-        return toOutcome(target, equivocation);
-      }
-      return toOutcome(target, error, comparison.contradicts);
+      let verdict = error;
+      if (error instanceof VerificationError && error.code === "NOT_PUBLISHED")
+        try {
+          contradicts = await keys?.compare(target, stored, undefined, evidence);
+        } catch (equivocation) {
+          verdict = equivocation;
+        }
+      return toOutcome(target, verdict, contradicts);
     }
   };
 
@@ -214,7 +217,7 @@ export async function verifyContacts(
       const { target, contradicts } = user;
       try {
         const verified = await verifyUser(user, readFile);
-        results.push([user, { userID: target.userID, verified, ...(contradicts && { contradicts }) }]);
+        results.push([user, outcomeOf(target, { verified }, contradicts)]);
       } catch (error) {
         results.push([user, await toOutcome(target, error, contradicts)]);
       }
@@ -227,8 +230,7 @@ export async function verifyContacts(
     const unproven = new Set<number>();
     const end = (index: number, outcome: ContactOutcome) => {
       // The file host may have newer account files than the app and the cache.
-      const isUnproven = !hostedOnly && "error" in outcome && outcome.error.code === "SUCCESSOR_UNPROVEN";
-      if (isUnproven) unproven.add(index);
+      if (!hostedOnly && isError(outcome, "SUCCESSOR_UNPROVEN")) unproven.add(index);
       else settle(index, outcome);
     };
     const roots: FoundRoot[] = [];
@@ -245,9 +247,7 @@ export async function verifyContacts(
       await forEachAtOnce(count, files, async ([root, users]) => {
         const fetchFile = async () => users[0]?.reading.file ?? servers.fetchFile(root, maxBytes);
         const results = await verifyUsersOfFile(fetchFile, users, root);
-        const isTooLarge = results.some(
-          ([, outcome]) => "error" in outcome && outcome.error.code === "ANSWER_TOO_LARGE",
-        );
+        const isTooLarge = results.some(([, outcome]) => isError(outcome, "ANSWER_TOO_LARGE"));
         if (isTooLarge && maxBytes < fileBytes) larger.push([root, users]);
         else for (const [{ target }, outcome] of results) end(target.index, outcome);
       });
@@ -266,6 +266,34 @@ export async function verifyContacts(
   await withServers(servers, (servers) => verifyList([...contacts.entries()], servers), { signal, connect });
   if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
   return outcomes;
+}
+
+/**
+ * Verifies a single key, as `Verifier.verify` describes, with the cache and with accounts.
+ * @param contacts a list of one that `copyContacts` returned
+ * @throws the error of the outcome
+ */
+export async function verifyContact(
+  config: VerifierConfig,
+  contacts: readonly Contact[],
+  signal: AbortSignal | undefined,
+): Promise<VerifiedKey> {
+  const [outcome] = (await verifyContacts(config, contacts, { signal })) as [ContactOutcome];
+  if ("error" in outcome) throw outcome.error;
+  const { verified, contradicts } = outcome;
+  return contradicts ? { ...verified, contradicts } : verified;
+}
+
+function outcomeOf(
+  { userID }: Target,
+  result: { verified: VerifiedKey } | { error: KeyrootError },
+  contradicts?: CachedAnswer,
+): ContactOutcome {
+  return contradicts ? { userID, ...result, contradicts } : { userID, ...result };
+}
+
+function isError(outcome: ContactOutcome, code: ErrorCode): boolean {
+  return "error" in outcome && outcome.error.code === code;
 }
 
 async function verifyInFile({ target, root, reading, blockNumber }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {

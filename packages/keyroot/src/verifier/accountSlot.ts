@@ -10,7 +10,7 @@ import { isBytes } from "../input/isBytes.ts";
 import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import { fetchAccountFile } from "../transport/fetchAccountFile.ts";
-import type { KeyOptions, KeyQuery } from "./options.ts";
+import type { KeyQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierServers } from "./servers.ts";
 import { verifyAnswers, verifyRoot, type VerifiedRecord } from "./verdict.ts";
@@ -24,26 +24,6 @@ export interface AccountSlot {
   /** The slot of the key. The contract must have a root for it, and none for the next slot. */
   query: KeyQuery & { nextSlotID: UserID };
   key: AuthorizedKey;
-}
-
-/**
- * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function fetches the file host's file and repeats the work from the start.
- */
-export async function withNewestFile<T>(
-  query: KeyQuery,
-  account: KeyOptions["account"],
-  servers: VerifierServers,
-  work: (file: Uint8Array) => Promise<T>,
-): Promise<T> {
-  if (account !== undefined) {
-    try {
-      return await work(accountFileBytes(account));
-    } catch (error) {
-      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
-    }
-  }
-  return work(await fetchHostedFile(query, servers));
 }
 
 /** Fetches a user's account file from the file host. @throws the errors of `fetchAccountFile` */
@@ -79,7 +59,7 @@ export function verifySlotRoot(
   // Checks the chain and the code first. The key's own slot may be empty here.
   verifyAnswers(query, answers);
   if (decodeMerkleTreeRoot(answers.nextRoot) === undefined) return verifyRoot(query, answers, evidence);
-  const message = `The contract has a root for slot ${nextNumber} of the account, but its newest known statement is for key ${number}. Do not use key ${number}: get the account's newest statement.`;
+  const message = `The contract has a root for slot ${nextNumber} of the account, but its newest known statement is for key ${number}. Get the account's newest statement.`;
   const details = { expected: "zero", actual: answers.nextRoot, evidence };
   throw new VerificationError("root", "SUCCESSOR_UNPROVEN", message, details);
 }
@@ -94,7 +74,7 @@ export function verifyAuthorizedKey(
   evidence: Evidence,
 ): VerifiedAccount {
   if (pubKey !== publicKey) {
-    const message = `The published key ${pubKey} of slot ${number} is not the key that the account ${userID} authorized. No newer statement of the account is known.`;
+    const message = `The published key ${pubKey} of slot ${number} is not the key that the account ${userID} authorized.`;
     const details = { expected: publicKey, actual: pubKey, evidence };
     throw new VerificationError("record", "SUCCESSOR_UNPROVEN", message, details);
   }
