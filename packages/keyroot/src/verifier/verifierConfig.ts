@@ -44,7 +44,7 @@ function parseCache({ cache, maxOfflineMs }: VerifierOptions): VerifierConfig["c
   if (maxOfflineMs !== undefined) checkInteger("The maxOfflineMs option", maxOfflineMs, 0);
   if (cache !== undefined) return { store: checkStore("The cache option", cache), maxOfflineMs };
   if (maxOfflineMs === undefined) return undefined;
-  throw invalidArgument("The maxOfflineMs option", "undefined without the cache option", maxOfflineMs);
+  throw invalidArgument("The maxOfflineMs option", "undefined without the verifier's cache option", maxOfflineMs);
 }
 
 /** The registries for which this process has verified a key. The options for these registries are correct. */
