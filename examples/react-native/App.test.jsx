@@ -1,6 +1,6 @@
 import AsyncStorage from "@react-native-async-storage/async-storage";
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react-native";
-import { createVerifier } from "keyroot";
+import { createVerifier, describeError, TransportError } from "keyroot";
 import { makeKeyRecord, randomUserID } from "keyroot/records";
 import { generateKeyPair } from "keyroot/internal/identity";
 import { makeSafetyCode } from "keyroot/safety-code";
@@ -83,7 +83,7 @@ describe("contact list", () => {
   it("shows a warning and no mark if the server returns another key than the published key", async () => {
     serve(bob.record.pubKey);
     await render(<App />);
-    await screen.findByText("Ada: Warning: this may not be the contact's key. Do not send. (KEY_MISMATCH)");
+    await screen.findByText(/^Ada: Wrong key\. /);
     expect(titlesOfButtons()).toEqual(["✓ Bob, verified", "Check again"]);
   });
 
@@ -92,28 +92,59 @@ describe("contact list", () => {
     await screen.findByText("✓ Ada, verified");
     serve(bob.record.pubKey);
     await press("Check again");
-    await screen.findByText(/^Ada: Warning/);
+    await screen.findByText(/^Ada: Wrong key/);
     expect(titlesOfButtons()).toEqual(["✓ Bob, verified", "Check again"]);
   });
 
-  it("removes all marks if the contacts cannot be loaded", async () => {
-    await render(<App />);
-    await screen.findByText("✓ Ada, verified");
+  it("shows an error and no mark if no contacts can be loaded", async () => {
     globalThis.fetch = async () => ({ ok: false, status: 503 });
-    await press("Check again");
+    await render(<App />);
     await screen.findByText("The contacts could not be loaded. The server answered with the status 503.");
     expect(titlesOfButtons()).toEqual(["Check again"]);
   });
 
-  it.each([
-    ["warn", "KEY_MISMATCH", "Warning: this may not be the contact's key. Do not send."],
-    ["wait", "NOT_PUBLISHED", "The contact's key is not published yet. Wait."],
-    ["developer", "NO_CONTRACT", "This app is not configured correctly. Inform its developer."],
-    ["retry", "TIMEOUT", "The key could not be checked. Try again later."],
-  ])("shows its own text for the advice %s, and does not offer the key", async (advice, code, text) => {
-    verifier.verifyMany.mockImplementation(async (contacts) => contacts.map(() => ({ error: { code, advice } })));
+  it("shows the stored contacts with the time of their verification while the phone is offline", async () => {
     await render(<App />);
-    await screen.findByText(`Ada: ${text} (${code})`);
+    await screen.findByText("✓ Ada, verified");
+    globalThis.fetch = async () => Promise.reject(new TypeError("Network request failed"));
+    const cached = { checkedAt: 1e12, ageMs: 1, offline: new TransportError("UNREACHABLE", "") };
+    verifier.verifyMany.mockImplementation(async (contacts) =>
+      contacts.map((contact) => ({ verified: { ...compareKey(contact).verified, cached } })),
+    );
+    await press("Check again");
+    const time = new Date(1e12).toLocaleString();
+    await screen.findByText(`✓ Ada, verified on ${time}`);
+    expect(titlesOfButtons()).toEqual([
+      ...["Ada", "Bob"].map((name) => `✓ ${name}, verified on ${time}`),
+      "Check again",
+    ]);
+  });
+
+  it("shows the number of checked contacts", async () => {
+    let end;
+    verifier.verifyMany.mockImplementation(async (contacts, { onOutcome }) => {
+      onOutcome(compareKey(contacts[0]), 0);
+      await new Promise((resolve) => (end = resolve));
+      return contacts.map(compareKey);
+    });
+    await render(<App />);
+    await screen.findByText("Checking the keys: 1 of 2 …");
+    await act(end);
+    await screen.findByText("✓ Bob, verified");
+  });
+
+  it.each([
+    ["warn", "KEY_MISMATCH", "alert"],
+    ["wait", "NOT_PUBLISHED", "note"],
+    ["developer", "NO_CONTRACT", "note"],
+    ["retry", "TIMEOUT", "note"],
+  ])("shows its own text for the advice %s, and does not offer the key", async (advice, code, role) => {
+    const error = { code, advice };
+    verifier.verifyMany.mockImplementation(async (contacts) => contacts.map(() => ({ error })));
+    await render(<App />);
+    const { title, text } = describeError(error);
+    const shown = await screen.findByText(`Ada: ${title}. ${text}`);
+    expect(shown.props.role).toBe(role);
     expect(titlesOfButtons()).toEqual(["Check again"]);
   });
 });

@@ -1,14 +1,18 @@
 import { useEffect, useState } from "react";
 import { Button, Text, View } from "react-native";
+import { describeError } from "keyroot";
 import { verifyContacts } from "./keys";
 
-/** The text for each `error.advice`. The app must not use the key in any of these cases. */
-const ADVICE = {
-  warn: "Warning: this may not be the contact's key. Do not send.",
-  wait: "The contact's key is not published yet. Wait.",
-  developer: "This app is not configured correctly. Inform its developer.",
-  retry: "The key could not be checked. Try again later.",
-};
+/** The title of a contact's button. A key that was verified earlier shows when. */
+function titleOf(name, { cached }) {
+  return `✓ ${name}, verified${cached?.offline ? ` on ${new Date(cached.checkedAt).toLocaleString()}` : ""}`;
+}
+
+/** The text instead of a mark. Only the advice `warn` is an alarm. The app must not use the key in any case. */
+function Unverified({ name, error }) {
+  const { title, text } = describeError(error);
+  return <Text role={error.advice === "warn" ? "alert" : "note"}>{`${name}: ${title}. ${text}`}</Text>;
+}
 
 /** Shows the contacts, and marks contacts with a verified key. @param onChoose called with a name and a verified key */
 export function ContactList({ onChoose }) {
@@ -17,7 +21,8 @@ export function ContactList({ onChoose }) {
   const load = async () => {
     setStatus("Checking the keys …");
     try {
-      setContacts(await verifyContacts());
+      const showProgress = (checked, count) => setStatus(`Checking the keys: ${checked} of ${count} …`);
+      setContacts(await verifyContacts(showProgress));
       setStatus("");
     } catch (error) {
       setContacts([]);
@@ -32,11 +37,9 @@ export function ContactList({ onChoose }) {
       <Text role="status">{status}</Text>
       {contacts.map(({ name, outcome }, i) =>
         "verified" in outcome ? (
-          <Button key={i} title={`✓ ${name}, verified`} onPress={() => onChoose(name, outcome.verified)} />
+          <Button key={i} title={titleOf(name, outcome.verified)} onPress={() => onChoose(name, outcome.verified)} />
         ) : (
-          <Text key={i} role="alert">
-            {`${name}: ${ADVICE[outcome.error.advice]} (${outcome.error.code})`}
-          </Text>
+          <Unverified key={i} name={name} error={outcome.error} />
         ),
       )}
       <Button title="Check again" onPress={load} />

@@ -12,8 +12,11 @@ export const me = { userID: record.userID, publicKey: record.pubKey };
 const ALARMS = "alarms";
 const MAX_ALARMS = 100;
 
+const CONTACTS = "contacts";
+
 const store = keyValueStore(AsyncStorage);
-const verifier = createVerifier(verifierOptions);
+// Verified keys stay verified while the phone is offline.
+const verifier = createVerifier({ ...verifierOptions, cache: store });
 
 /**
  * Replace this function with a call to your server. The function returns the `name`, `userID` and current `publicKey`
@@ -30,14 +33,30 @@ function toQuery({ userID, publicKey }) {
   return { userID, expectedPublicKey: publicKey };
 }
 
+/** Returns the server's contacts, or the last ones that the phone has of them. The keys are verified in both cases. */
+async function loadContacts() {
+  try {
+    const contacts = await fetchContacts();
+    await AsyncStorage.setItem(CONTACTS, JSON.stringify(contacts));
+    return contacts;
+  } catch (error) {
+    const stored = await AsyncStorage.getItem(CONTACTS);
+    if (stored === null) throw error;
+    return JSON.parse(stored);
+  }
+}
+
 /**
- * Fetches the contacts and verifies the contacts' keys.
+ * Loads the contacts and verifies the contacts' keys.
+ * @param showProgress called after each contact, with the number of checked contacts and of all contacts
  * @returns the name and the outcome of each contact. The outcome contains `verified` or `error`. Use only the key in
  * `verified`.
  */
-export async function verifyContacts() {
-  const contacts = await fetchContacts();
-  const outcomes = await verifier.verifyMany(contacts.map(toQuery), { cache: store });
+export async function verifyContacts(showProgress = () => undefined) {
+  const contacts = await loadContacts();
+  let checked = 0;
+  const onOutcome = () => showProgress(++checked, contacts.length);
+  const outcomes = await verifier.verifyMany(contacts.map(toQuery), { onOutcome });
   return contacts.map(({ name }, i) => ({ name, outcome: outcomes[i] }));
 }
 

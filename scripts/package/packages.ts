@@ -47,10 +47,10 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
       // verification needs.
       chunks: {
-        core: /src\/(?:createVerifier|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
+        core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
-        stores: /src\/(?:store\/(?:access|store)|trust\/sharedSearch)\b/,
-        accountKey: /src\/verifier\/verifyAccountKey\b/,
+        stores: /src\/(?:store\/access|trust\/sharedSearch)\b/,
+        accountSlot: /src\/verifier\/accountSlot\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,

@@ -79,7 +79,7 @@ describe("sendWithRetry", () => {
     });
     const error = await failure(sendWithRetry(send, { retries: 3, signal: controller.signal }));
     expect(error)
-      .to.include({ name: "TransportError", code: "ABORTED" })
+      .to.include({ name: "AbortError", code: "ABORTED" })
       .and.have.nested.property("cause.message", "enough");
     expect(send.mock.callCount()).to.equal(1);
   });

@@ -72,16 +72,17 @@ describe("errors", () => {
       expect(of((code) => new VerificationError("root", code, ""), "warn")).to.deep.equal(ERROR_CODES);
     });
 
-    it("is `warn`, `developer` or `retry` for every other error", () => {
+    it("is `warn`, `developer`, `retry` or `none` for every other error", () => {
       for (const error of [
         (code: (typeof ERROR_CODES)[number]) => new ArgumentError(code, ""),
         (code: (typeof ERROR_CODES)[number]) => new TransportError(code, ""),
         (code: (typeof ERROR_CODES)[number]) => new ServiceError(400, code, ""),
       ]) {
-        const [warn = 0, developer = 0, retry = 0] = ["warn", "developer", "retry"].map(
+        const [warn = 0, developer = 0, retry = 0, none = 0] = ["warn", "developer", "retry", "none"].map(
           (each) => of(error, each).length,
         );
-        expect(warn + developer + retry).to.equal(ERROR_CODES.length);
+        expect(warn + developer + retry + none).to.equal(ERROR_CODES.length);
+        expect(of(error, "none")).to.deep.equal(["ABORTED"]);
       }
     });
 
@@ -89,6 +90,7 @@ describe("errors", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
       expect(new ClientTransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
+      expect(new TransportError("ABORTED", "")).to.include({ name: "AbortError", advice: "none" });
       expect(new ServiceError(503, "UNAVAILABLE", "").advice).to.equal("retry");
       expect(new ServiceError(400, "FIELD_INVALID", "").advice).to.equal("developer");
       expect(new ArgumentError("ARGUMENT_INVALID", "").advice).to.equal("developer");

@@ -51,7 +51,7 @@ export interface Verifier {
 }
 
 const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "account", "knownSince", "signal"];
-const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["cache", "recheckMs", "signal"];
+const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["onOutcome", "signal"];
 
 /**
  * Creates a verifier. Checks all options immediately, and sends no request.
@@ -74,13 +74,14 @@ export function createVerifier(options: VerifierOptions): Verifier {
 export function makeVerifier(config: VerifierConfig): Verifier {
   return {
     async verify(userID, options) {
-      return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
+      const { signal, ...contact } = checkCall(options, KEY_OPTIONS);
+      if (!config.cache && !config.verifyAccountFile) return verifyKey(config, { ...contact, userID }, signal);
+      const copies = copyContacts([{ ...contact, userID }]);
+      return (await loadLists()).verifyContact(config, copies, signal);
     },
-    // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
-      const { verifyContacts } = await loadModule(() => import("./verifier/verifyContacts.ts"));
-      return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
+      return (await loadLists()).verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
       const { watch } = await loadModule(() => import("./watch/watch.ts"));
@@ -88,6 +89,9 @@ export function makeVerifier(config: VerifierConfig): Verifier {
     },
   };
 }
+
+/** Loads the code for the cache and for lists on demand, so apps that verify only single keys stay small. */
+const loadLists = () => loadModule(() => import("./verifier/verifyContacts.ts"));
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {
   return checkNames("The options", checkObject("The options", options), names);

@@ -9,15 +9,16 @@ import type { Evidence } from "./evidence.ts";
 export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 
 /**
- * The recommended reaction to an error:
+ * The recommended reaction to an error (docs/errors.md, "Advice"):
  * - `warn`: warn the user, because an attack is possible;
- * - `wait`: wait, because a proof shows that the key is not published yet;
+ * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet;
  * - `developer`: correct the call or the options;
- * - `retry`: try again later.
+ * - `retry`: try again later;
+ * - `none`: do nothing, because the app aborted the call.
  *
  * After any error, the app must not use the key.
  */
-export type Advice = "warn" | "wait" | "developer" | "retry";
+export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 
 /**
  * The advice by error code or class name, except for VerificationError, which has the advice `warn`. A code has
@@ -37,6 +38,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   CHALLENGE_MISMATCH: "warn",
   SERVICE_ANSWER_INVALID: "warn",
   FILE_IS_HTML: "developer",
+  ABORTED: "none",
   TransportError: "retry",
 };
 
@@ -159,12 +161,15 @@ export interface TransportErrorDetails extends ErrorDetails {
   reason?: string | undefined;
 }
 
-/** The network or a service failed. The call did not verify or refute anything. A later attempt may succeed. */
+/**
+ * The network or a service failed. The call did not verify or refute anything. A later attempt may succeed. If the app
+ * aborted the call, the code is ABORTED, and the name is AbortError as in the platform's own functions.
+ */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
-  override get name(): "TransportError" {
-    return "TransportError";
+  override get name(): "TransportError" | "AbortError" {
+    return this.code === "ABORTED" ? "AbortError" : "TransportError";
   }
   /** The HTTP status of the answer. Undefined if there was no answer or the connection does not show the status. */
   readonly status: number | undefined;

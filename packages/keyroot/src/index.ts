@@ -13,6 +13,7 @@ export {
   VerificationError,
   type VerificationStep,
 } from "./errors.ts";
+export { describeError, type ErrorDescription } from "./describeError.ts";
 export type { Accounts } from "./account/choice.ts";
 export type { Evidence, EvidenceDetails } from "./evidence.ts";
 export { ANY_KEY, type ExpectedKey } from "./identity/compareKey.ts";
@@ -32,6 +33,6 @@ export { createVerifier, type Verifier } from "./createVerifier.ts";
 export type { CachedAnswer } from "./verifier/equivocation.ts";
 export type { KeyOptions, VerifierOptions } from "./verifier/options.ts";
 export type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";
-export type { VerifiedAccount, VerifiedKey } from "./verifier/verifiedKey.ts";
+export type { CachedVerification, VerifiedAccount, VerifiedKey } from "./verifier/verifiedKey.ts";
 export type { Alarm, AlarmCode } from "./watch/alarm.ts";
 export type { Watch, WatchKeysOptions, WatchStatus } from "./watch/watch.ts";

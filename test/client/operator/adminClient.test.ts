@@ -258,7 +258,7 @@ describe("AdminClient", () => {
     it("fails with ABORTED if the caller aborts it", async () => {
       proxy.disturb(() => "silence");
       for (const operation of operations(client(), AbortSignal.timeout(20)))
-        expect(await failure(operation())).to.include({ name: "TransportError", code: "ABORTED" });
+        expect(await failure(operation())).to.include({ name: "AbortError", code: "ABORTED" });
     });
 
     it("fails with an error code for every malformed response", async () => {

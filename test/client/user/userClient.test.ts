@@ -143,6 +143,22 @@ describe("UserClient", () => {
       expect(await failure(refused)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
     });
 
+    it("returns a key from the verifier's cache while neither the service nor the chain responds", async () => {
+      await client().register(keys);
+      const { answers, options, fetchFrom } = cannedAnswers(makeMerkleFile([{ ...mine, userID } as KeyRecord]));
+      const cache = new Map<string, string>();
+      const online = { ...options, trust: oneEndpoint(), cache, fetch: fetchFrom(answers) };
+      const offline = createVerifier({ ...online, fetch: () => Promise.reject(new TypeError("Failed to fetch")) });
+      const away = new UserClient({ serviceUrl: "http://127.0.0.1:1", bizID: partner.bizID, refreshToken });
+      expect(await failure(away.publicKeyOf(userID, offline))).to.include({ code: "UNREACHABLE" });
+      await client().publicKeyOf(userID, createVerifier(online));
+      const { publicKey, cached } = await away.publicKeyOf(userID, offline);
+      expect(publicKey).to.deep.equal(key);
+      expect(cached?.offline).to.include({ advice: "retry" });
+      // A key that only the chain confirms was not compared with the service's key.
+      expect(await failure(away.publicKeyOf(userID, createVerifier(online)))).to.include({ code: "UNREACHABLE" });
+    });
+
     it("rejects a missing verifier before any request", async () => {
       for (const verifier of [undefined, {}, { verify: "no" }]) {
         const refused = client().publicKeyOf(userID, verifier as never);

@@ -1,10 +1,20 @@
 import { expect } from "chai";
-import { type ContactOutcome, endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
+import {
+  type Contact,
+  type ContactOutcome,
+  endpoints,
+  oneEndpoint,
+  ownNode,
+  pinnedBlock,
+  type Store,
+  type Trust,
+  type VerifiedKey,
+} from "keyroot";
 import { accounts } from "keyroot/account";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
 import { plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure, never } from "../../support/support.ts";
-import { verifierAt } from "../../support/verifier/verifyOnce.ts";
+import { type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const FINAL = () => oneEndpoint({ block: "finalized" });
 
@@ -21,7 +31,9 @@ describe("verifyMany with accounts", () => {
 
   after(() => registry.close());
 
-  const verifier = (trust: Trust = FINAL()) => verifierAt({ ...registry.optionsFor(trust), accounts: accounts() });
+  const verifier = (trust: Trust = FINAL(), more: Partial<TestOptions> = {}) =>
+    verifierAt({ ...registry.optionsFor(trust), accounts: accounts(), ...more });
+  const caching = (cache: Store, trust = FINAL()) => verifier(trust, { cache });
   /** The number and the key of each outcome, or its error code. */
   const results = (outcomes: ContactOutcome[]) =>
     outcomes.map((outcome) =>
@@ -92,10 +104,10 @@ describe("verifyMany with accounts", () => {
       await registry.change(account, 0);
       const cache = new Map<string, string>();
       const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0) }];
-      const first = await verifier().verifyMany(contacts, { cache });
+      const first = await caching(cache).verifyMany(contacts);
       expect(filesRead()).to.equal(2);
       registry.requests.length = 0;
-      const second = await verifier().verifyMany(contacts, { cache });
+      const second = await caching(cache).verifyMany(contacts);
       expect(filesRead()).to.equal(0);
       expect(registry.requests.length).to.be.above(0);
       expect(results(second)).to.deep.equal(results(first));
@@ -106,10 +118,9 @@ describe("verifyMany with accounts", () => {
       await registry.change(account, 0);
       const cache = new Map<string, string>();
       const check = async (number: number) => {
-        const [outcome = never()] = await verifier().verifyMany(
-          [{ userID: account.userID, expectedPublicKey: keyAt(number) }],
-          { cache },
-        );
+        const [outcome = never()] = await caching(cache).verifyMany([
+          { userID: account.userID, expectedPublicKey: keyAt(number) },
+        ]);
         return "verified" in outcome ? outcome.verified.account : outcome.error;
       };
       const { userID } = account;
@@ -130,9 +141,9 @@ describe("verifyMany with accounts", () => {
       await registry.change(account, 1);
       const cache = new Map<string, string>();
       const changed = [{ userID: account.userID, expectedPublicKey: keyAt(1) }];
-      expect(results(await verifier().verifyMany(changed, { cache }))).to.deep.equal([[1, textAt(1)]]);
+      expect(results(await caching(cache).verifyMany(changed))).to.deep.equal([[1, textAt(1)]]);
       registry.store(account, before);
-      expect(results(await verifier(old).verifyMany(contacts, { cache }))).to.deep.equal(["NOT_PUBLISHED"]);
+      expect(results(await caching(cache, old).verifyMany(contacts))).to.deep.equal(["NOT_PUBLISHED"]);
     });
 
     it("forgets a false answer of an endpoint about an unpublished change", async () => {
@@ -144,14 +155,87 @@ describe("verifyMany with accounts", () => {
       const snapshot = (await registry.chain.connection.provider.request({ method: "evm_snapshot" })) as string;
       await registry.change(account, 1);
       const changed = [{ userID: account.userID, expectedPublicKey: keyAt(1), account: later }];
-      expect(results(await verifier().verifyMany(changed, { cache }))).to.deep.equal([[1, textAt(1)]]);
+      expect(results(await caching(cache).verifyMany(changed))).to.deep.equal([[1, textAt(1)]]);
       await registry.chain.connection.provider.request({ method: "evm_revert", params: [snapshot] });
       await registry.chain.connection.provider.request({ method: "hardhat_mine", params: ["0x20"] });
       const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0), account: before }];
-      const [refused = never()] = await verifier().verifyMany(contacts, { cache });
+      const [refused = never()] = await caching(cache).verifyMany(contacts);
       expect(refused).to.have.nested.property("error.code", "NOT_PUBLISHED");
       expect(refused).to.have.nested.property("contradicts.root");
-      expect(results(await verifier().verifyMany(contacts, { cache }))).to.deep.equal([[0, textAt(0)]]);
+      expect(results(await caching(cache).verifyMany(contacts))).to.deep.equal([[0, textAt(0)]]);
+    });
+
+    describe("while the chain cannot be read", () => {
+      const HOUR_MS = 3_600_000;
+      const unreachable: typeof fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+      const offline = (cache: Store, more: Partial<TestOptions> = {}) =>
+        verifierAt({ ...registry.optionsFor(FINAL()), accounts: accounts(), cache, fetch: unreachable, ...more });
+      const checkOffline = async (cache: Store, contact: Contact, more?: Partial<TestOptions>) =>
+        results(await offline(cache, { maxOfflineMs: HOUR_MS, ...more }).verifyMany([contact]));
+
+      it("returns the newest verified key for maxOfflineMs, and none without it", async () => {
+        const account = registry.newAccount();
+        const before = await registry.change(account, 0);
+        await registry.change(account, 1);
+        const cache = new Map<string, string>();
+        const contact = { userID: account.userID, expectedPublicKey: keyAt(1) };
+        const time = Date.now();
+        const [online] = await verifier(FINAL(), { cache, now: () => time }).verifyMany([contact]);
+        expect(await checkOffline(cache, contact)).to.deep.equal([[1, textAt(1)]]);
+        const { verified } = online as ContactOutcome & { verified: VerifiedKey };
+        const later = offline(cache, { maxOfflineMs: HOUR_MS, now: () => time + HOUR_MS });
+        const { cached, ...again } = await later.verify(account.userID, {
+          expectedPublicKey: keyAt(1),
+          account: before,
+        });
+        expect(again).to.deep.equal(verified);
+        expect(cached).to.include({ checkedAt: time, ageMs: HOUR_MS });
+        expect(await checkOffline(cache, contact, { now: () => time + HOUR_MS + 1 })).to.deep.equal(["UNREACHABLE"]);
+        expect(await checkOffline(cache, contact, { maxOfflineMs: undefined })).to.deep.equal(["UNREACHABLE"]);
+      });
+
+      it("returns no older key, no other key, and none of which a newer statement is known", async () => {
+        const account = registry.newAccount();
+        await registry.change(account, 0);
+        const cache = new Map<string, string>();
+        const old = { userID: account.userID, expectedPublicKey: keyAt(0) };
+        await caching(cache).verifyMany([old]);
+        expect(await checkOffline(cache, old)).to.deep.equal([[0, textAt(0)]]);
+        expect(await checkOffline(cache, { ...old, expectedPublicKey: keyAt(1) })).to.deep.equal(["UNREACHABLE"]);
+        const file = await registry.change(account, 1);
+        expect(await checkOffline(cache, { ...old, account: file })).to.deep.equal(["UNREACHABLE"]);
+        await caching(cache).verifyMany([{ ...old, expectedPublicKey: keyAt(1) }]);
+        expect(await checkOffline(cache, old)).to.deep.equal(["UNREACHABLE"]);
+      });
+
+      it("returns no key after the chain showed a newer one without a statement", async () => {
+        const account = registry.newAccount();
+        const file = await registry.change(account, 0);
+        const cache = new Map<string, string>();
+        const contact = { userID: account.userID, expectedPublicKey: keyAt(0), account: file };
+        await caching(cache).verifyMany([contact]);
+        await registry.publish(plainSlot(account, 1), keyAt(2));
+        expect(results(await caching(cache).verifyMany([contact]))).to.deep.equal(["SUCCESSOR_UNPROVEN"]);
+        expect(await checkOffline(cache, contact)).to.deep.equal(["UNREACHABLE"]);
+        const later = await registry.change(account, 1);
+        expect(results(await caching(cache).verifyMany([{ ...contact, account: later }]))).to.deep.equal([
+          "SUCCESSOR_UNPROVEN",
+        ]);
+        expect(await checkOffline(cache, contact)).to.deep.equal(["UNREACHABLE"]);
+      });
+
+      it("returns no key of an account to a verifier without accounts, nor the reverse", async () => {
+        const account = registry.newAccount();
+        await registry.change(account, 0);
+        const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+        const plain = (cache: Store, more: Partial<TestOptions> = {}) =>
+          verifierAt({ ...registry.optionsFor(FINAL()), cache, ...more }).verifyMany([contact]);
+        const [ofAccounts, ofPlain] = [new Map<string, string>(), new Map<string, string>()];
+        await caching(ofAccounts).verifyMany([contact]);
+        expect(results(await plain(ofAccounts, { fetch: unreachable }))).to.deep.equal(["UNREACHABLE"]);
+        expect(await plain(ofPlain)).to.have.nested.property("[0].verified");
+        expect(await checkOffline(ofPlain, contact)).to.deep.equal(["UNREACHABLE"]);
+      });
     });
 
     it("fetches a damaged account file again", async () => {
@@ -159,14 +243,14 @@ describe("verifyMany with accounts", () => {
       await registry.change(account, 0);
       const cache = new Map<string, string>();
       const contacts = [{ userID: account.userID, expectedPublicKey: keyAt(0) }];
-      await verifier().verifyMany(contacts, { cache });
+      await caching(cache).verifyMany(contacts);
       for (const name of cache.keys()) cache.set(name, "damaged");
-      expect(results(await verifier().verifyMany(contacts, { cache }))).to.deep.equal([[0, textAt(0)]]);
+      expect(results(await caching(cache).verifyMany(contacts))).to.deep.equal([[0, textAt(0)]]);
     });
   });
 
   it("fails as a whole only for invalid options", async () => {
-    const error = await failure(verifier().verifyMany([], { cache: 1 as never }));
+    const error = await failure(verifier().verifyMany([], { onOutcome: 1 as never }));
     expect(error).to.include({ code: "ARGUMENT_INVALID" });
   });
 });

@@ -34,13 +34,12 @@ describe("the stories in docs/accounts.md", () => {
   /** Apps of people who have the user as a contact. They run all the time, each with a cache of its own. */
   const startApps = ({ userID }: PlainAccount, trust: Trust, count = CONTACTS) => {
     const apps = Array.from({ length: count }, () => ({
-      cache: new Map<string, string>(),
-      verifier: verifierAt({ ...registry.optionsFor(trust), accounts: accounts() }),
+      verifier: verifierAt({ ...registry.optionsFor(trust), accounts: accounts(), cache: new Map() }),
     }));
     /** What each app says of the key that the server returns. */
     return async (number: number) => {
       const contact = { userID, expectedPublicKey: keyAt(number) };
-      const lists = await Promise.all(apps.map(({ cache, verifier }) => verifier.verifyMany([contact], { cache })));
+      const lists = await Promise.all(apps.map(({ verifier }) => verifier.verifyMany([contact])));
       return lists.map(([outcome = never()]) =>
         "error" in outcome ? outcome.error.code : (outcome.verified.account ?? never()),
       );

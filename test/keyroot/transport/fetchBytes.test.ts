@@ -169,7 +169,7 @@ describe("fetchBytes", () => {
   });
 
   describe("with a signal", () => {
-    const ABORTED = { name: "TransportError", code: "ABORTED" };
+    const ABORTED = { name: "AbortError", code: "ABORTED" };
 
     it("sends no request if the signal is already aborted", async () => {
       let requests = 0;

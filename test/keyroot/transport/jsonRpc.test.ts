@@ -269,7 +269,8 @@ describe("rpcCaller", () => {
       const whole = (rest: object) => () => Promise.resolve({ jsonrpc: "2.0", id: 7, ...rest });
       expect(await through(whole({ result: "0x1" }))).to.equal("0x1");
       expect(await through(whole({ result: null }))).to.equal(null);
-      const error = await failure(through(whole({ error: { code: -32000, message: "header not found" } })));
+      const answer = whole({ error: { code: -32000, message: "header not found" } });
+      const error = (await failure(through(answer))) as Error;
       expect(error).to.include({ name: "TransportError", code: "RPC_ERROR", actual: -32000 });
       expect(error.message).to.contain("header not found");
     });

@@ -33,7 +33,7 @@ describe("createVerifier", () => {
     }
 
     it("rejects options that belong to a single call", () => {
-      for (const name of ["expectedPublicKey", "signal", "cache"]) {
+      for (const name of ["expectedPublicKey", "signal", "account", "onOutcome"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }
     });
@@ -92,7 +92,7 @@ describe("createVerifier", () => {
         failure(aborted),
         verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
       ]);
-      expect(error).to.include({ name: "TransportError", code: "ABORTED" });
+      expect(error).to.include({ name: "AbortError", code: "ABORTED" });
       expect(record).to.deep.equal(mine);
     });
   });

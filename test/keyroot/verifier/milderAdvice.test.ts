@@ -1,6 +1,14 @@
 import { expect } from "chai";
 import { ANY_KEY, type KeyrootError, type Verifier } from "keyroot";
-import { describeOnChains, mine, nameOf, needsProof, SOURCES, userID } from "../../support/chain/fiveEndpoints.ts";
+import {
+  describeOnChains,
+  lieAboutContract,
+  mine,
+  nameOf,
+  SOURCES,
+  userID,
+  ZERO,
+} from "../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../support/samples.ts";
 import { failure, rpc } from "../../support/support.ts";
 import { type OnceOptions, type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
@@ -20,18 +28,33 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     failure(verifier.verify(stranger, { expectedPublicKey: mine.pubKey, knownSince })).then(
       (error) => (error as KeyrootError).advice,
     );
-  for (const source of SOURCES) {
-    const advice = needsProof(source) ? "wait" : "warn";
-
-    it(`is \`${advice}\` for a new user without a root, with ${nameOf(source)}`, async () => {
-      expect(await adviceFor(verifierOf(chain.optionsFor(source)), blockTime() - HOUR_MS)).to.equal(advice);
+  for (const source of SOURCES)
+    it(`is \`wait\` for a new user without a root, with ${nameOf(source)}`, async () => {
+      const verifier = verifierOf(chain.optionsFor(source));
+      for (const knownSince of [blockTime() - HOUR_MS, blockTime(), undefined])
+        expect(await adviceFor(verifier, knownSince)).to.equal("wait");
     });
-  }
+
+  it("is `warn` for a user whose key was verified before, until it is verified again", async () => {
+    const options = chain.optionsFor("one-endpoint");
+    const verifier = verifierOf(options, { cache: new Map() });
+    const adviceOf = (expectedPublicKey = mine.pubKey) =>
+      verifier.verify(userID, { expectedPublicKey }).then(
+        () => "verified",
+        (error: unknown) => (error as KeyrootError).advice,
+      );
+    expect(await adviceOf()).to.equal("verified");
+    const state = await chain.inventState(ZERO);
+    chain.letLie((...call) => lieAboutContract(state, ...call), 5);
+    expect([await adviceOf(), await adviceOf()]).to.deep.equal(["warn", "warn"]);
+    chain.letLie(undefined as never, 5);
+    expect(await adviceOf()).to.equal("verified");
+  });
 
   it("is `warn` after the publication period", async () => {
     const verifier = verifierOf(chain.optionsFor("own-node"));
     expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
-    for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
+    for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN])
       expect(await adviceFor(verifier, knownSince)).to.equal("warn");
     const endless = verifierOf(chain.optionsFor("own-node"), { publicationMs: Number.MAX_SAFE_INTEGER });
     expect(await adviceFor(endless, 0)).to.equal("wait");

@@ -96,7 +96,8 @@ async function makeCalls(): Promise<Record<string, Call>> {
     trust: keyroot.oneEndpoint(),
     fetch: () => Promise.resolve(new Response(text)),
   });
-  const verifier = (text: string) => keyroot.createVerifier(place(text));
+  const verifier = (text: string, cache?: Map<string, string>) =>
+    keyroot.createVerifier({ ...place(text), cache });
   const contacts = [
     { userID: first.userID, expectedPublicKey: first.pubKey },
     { userID: second.userID, expectedPublicKey: ANY_KEY },
@@ -154,7 +155,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
     "Verifier.verify of another key": () => verifier(file).verify(first.userID, { expectedPublicKey: second.pubKey }),
     "Verifier.verify with a changed file": () => verifier(forged).verify(first.userID, { expectedPublicKey: ANY_KEY }),
     "Verifier.verifyMany": () => verifier(file).verifyMany(contacts),
-    "Verifier.verifyMany with a cache": () => verifier(file).verifyMany(contacts, { cache: new Map() }),
+    "Verifier.verifyMany with a cache": () => verifier(file, new Map()).verifyMany(contacts),
     "Verifier.verifyMany with a changed file": () => verifier(forged).verifyMany(contacts),
     parseBundle: () => parseBundle(bundle),
     verifyBundle: () =>

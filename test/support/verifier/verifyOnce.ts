@@ -40,7 +40,7 @@ export type ListOptions = TestOptions & ContactListOptions;
 /** Verifies a contact list with a new verifier. */
 export async function verifyListOnce(
   contacts: readonly Contact[],
-  { cache, recheckMs, signal, ...options }: ListOptions,
+  { onOutcome, signal, ...options }: ListOptions,
 ): Promise<ContactOutcome[]> {
-  return verifierAt(options).verifyMany(contacts, { cache, recheckMs, signal });
+  return verifierAt(options).verifyMany(contacts, { onOutcome, signal });
 }

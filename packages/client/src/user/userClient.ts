@@ -15,10 +15,11 @@ import type { AnswerOf, UserKey, UserRecord } from "../shared/operations.ts";
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
-import type { OwnKey } from "keyroot/internal/identity";
+import { ANY_KEY, type OwnKey } from "keyroot/internal/identity";
 import { keyIDOf, type KeyType } from "keyroot/internal/formats";
 import { parseUserID, type UserID } from "keyroot/internal/formats";
-import { checkFunction, checkObject, checkText } from "keyroot/internal/input";
+import { checkFunction, checkObject, checkText, isObject } from "keyroot/internal/input";
+import { TransportError } from "../errors.ts";
 import {
   type CheckedPossession,
   checkPossession,
@@ -42,7 +43,7 @@ const registeredKey = object<AnswerOf<"/v1/authdUser/publicKey/register">>({
 interface KeyVerifier<Verified> {
   verify: (
     userID: UserID,
-    options: { expectedPublicKey: string; signal?: AbortSignal | undefined },
+    options: { expectedPublicKey: string | typeof ANY_KEY; signal?: AbortSignal | undefined },
   ) => Promise<Verified>;
 }
 
@@ -124,7 +125,8 @@ export class UserClient {
 
   /**
    * Requests the public key of another user of the same partner from the service, and verifies the key against the
-   * chain. Returns the key only if the service's key equals the published key. Do not use a key after an error.
+   * chain. Returns the key only if the service's key equals the published key. If neither the service nor the chain
+   * responds, returns the key that the verifier's cache has as verified. Do not use a key after an error.
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
@@ -140,7 +142,15 @@ export class UserClient {
       checkObject("The verifier argument", verifier, "a result of createVerifier").verify,
     );
     const { signal } = options;
-    const { public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options);
+    let expectedPublicKey: string;
+    try {
+      ({ public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options));
+    } catch (error) {
+      if (!(error instanceof TransportError) || error.advice !== "retry") throw error;
+      const verified = await verifier.verify(userID, { expectedPublicKey: ANY_KEY, signal }).catch(() => undefined);
+      if (isObject(verified) && verified["cached"] !== undefined) return verified as Verified;
+      throw error;
+    }
     return verifier.verify(userID, { expectedPublicKey, signal });
   }
 

@@ -29,7 +29,5 @@ export function makeTrust(name: Trust["name"], open: OpenTrust): Trust {
 export function openTrust(trust: Trust, place: SourcePlace): BlockSource {
   const open = choices.get(trust);
   if (open !== undefined) return open(place);
-  const expected =
-    "the result of oneEndpoint(), endpoints(), ownNode(), pinnedBlock(), lightClient() or auditors() of this library";
-  throw invalidArgument("The trust option", expected, trust);
+  throw invalidArgument("The trust option", "the result of this library's oneEndpoint() or another choice", trust);
 }

@@ -168,7 +168,7 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   const verifyAccountFile = query.accounts === undefined ? undefined : openAccounts(query.accounts);
   const { bundle, record } = parseBundle(source, keyType);
   const { codeHash } = bundle;
-  const accounts = verifyAccountFile && (await loadModule(() => import("./verifyAccountKey.ts")));
+  const accounts = verifyAccountFile && (await loadModule(() => import("./accountSlot.ts")));
   if (!accounts && bundle.account !== undefined) throw unexpectedAccount();
   const slot = accounts?.findSlot({ verifyAccountFile }, user, accounts.accountFileBytes(accountOf(bundle).file));
   const { userID, expectedPublicKey } = slot?.query ?? user;

@@ -1,4 +1,5 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
+import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
@@ -7,7 +8,7 @@ import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Store } from "../store/store.ts";
-import type { BlockSource } from "../trust/blockSource.ts";
+import type { BlockSource, BlockTag } from "../trust/blockSource.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";
@@ -24,9 +25,17 @@ export interface CachedKey extends CachedAnswer {
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
   storedAt: number;
+  /** The required confirmation state of the block at which the root was read. */
+  tag: BlockTag;
+  /** The slot that had to be empty at this block, for the key of an account. */
+  nextSlotID?: string | undefined;
 }
 
-const FORMAT = "keyroot-cache-v4";
+const FORMAT = "keyroot-cache-v5";
+/** The confirmation states, from the weakest to the strongest. */
+const TAGS: readonly BlockTag[] = ["latest", "safe", "finalized"];
+/** The time in ms after which the unproven answer of a single endpoint is read again. */
+const RECHECK_MS = 3_600_000;
 
 /** The names of EIP-1193 providers, which have no URL. The names are valid only in this process. */
 const providers = new WeakMap<object, string>();
@@ -51,19 +60,18 @@ export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<Cach
   try {
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
-    const { root, index, blockNumber, evidence, final, sources, storedAt } = entry as unknown as CachedKey;
+    const { root, index, blockNumber, evidence, sources, storedAt, tag, nextSlotID } = entry as unknown as CachedKey;
     const record = parseSerializedRecord(String(entry["record"]), query.keyType);
     const isValid =
       isMerkleRoot(root) &&
-      Number.isSafeInteger(index) &&
-      Number.isSafeInteger(blockNumber) &&
-      Number.isSafeInteger(storedAt) &&
+      [index, blockNumber, storedAt].every(Number.isSafeInteger) &&
       isObject(evidence) &&
-      typeof final === "boolean" &&
+      TAGS.includes(tag) &&
       Array.isArray(sources) &&
       sources.every(Array.isArray);
     if (!isValid || record?.userID !== query.userID) return undefined;
-    return { root, index, blockNumber, record, evidence, final, sources, storedAt };
+    const final = isFinal(tag, evidence);
+    return { root, index, blockNumber, record, evidence, final, sources, storedAt, tag, nextSlotID };
   } catch {
     return undefined;
   }
@@ -82,47 +90,64 @@ export async function storeKey(
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
-  const final = tag === "finalized" && evidence.block !== undefined;
-  if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
+  if (cached?.root === root && isStronger(cached, { root, evidence, final: isFinal(tag, evidence) })) return;
   const record = serializeKeyRecord(key.record);
-  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources, storedAt };
-  await cache.set(entryName(query), JSON.stringify(entry));
+  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, sources, storedAt, tag };
+  await cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }));
+}
+
+/** Checks whether a root was read at a finalized block. */
+function isFinal(tag: BlockTag, { block }: Evidence): boolean {
+  return tag === "finalized" && block !== undefined;
 }
 
 export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
   await cache.set(entryName(query), "");
 }
 
-/** Loads the account file with which a user's key was last verified. */
-export async function loadAccountFile(cache: Store, query: KeyQuery): Promise<string | undefined> {
-  const file = await cache.get(accountName(query));
-  return file === "" ? undefined : file;
+/** What the cache has besides the keys: the account file of a user's last verified key, and the code of an alarm. */
+type Note = "account" | "alarm";
+
+export async function loadNote(cache: Store, query: KeyQuery, note: Note): Promise<string | undefined> {
+  const text = await cache.get(`${entryName(query)}:${note}`);
+  return text === "" ? undefined : text;
 }
 
-/** Stores the account file of a verified key, or forgets it if `file` is empty. */
-export async function storeAccountFile(cache: Store, query: KeyQuery, file: string): Promise<void> {
-  await cache.set(accountName(query), file);
+/** Stores a note about a user, or forgets it if `text` is empty. */
+export async function storeNote(cache: Store, query: KeyQuery, note: Note, text: string): Promise<void> {
+  await cache.set(`${entryName(query)}:${note}`, text);
 }
 
 /**
- * Checks whether a cached key can be used without a new request. Its root must be final, and the verifier's source must
- * accept its evidence. An unproven answer of a single endpoint expires, so the endpoint can correct a false one later.
+ * Checks whether a cached key was verified under at least the verifier's trust, and for the same query.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
- * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
-export async function isAccepted(
-  { evidence, final, sources, storedAt }: CachedKey,
+export async function meetsTrust(
+  { evidence, sources, storedAt, tag, nextSlotID }: CachedKey,
+  query: KeyQuery,
   source: BlockSource,
   current: readonly string[],
-  recheckMs: number,
-  now: number,
 ): Promise<boolean> {
-  if (!final || evidence.source !== source.name || (source.storageProof && !evidence.storageProof)) return false;
-  const age = now - timeOf(evidence);
-  if (!(age <= (source.maxAgeMs ?? Infinity) && age >= -MAX_AHEAD_MS)) return false;
-  const storedFor = now - storedAt;
-  if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
+  if (evidence.damage !== undefined || nextSlotID !== query.nextSlotID) return false;
+  if (evidence.source !== source.name || (source.storageProof && !evidence.storageProof)) return false;
+  if (TAGS.indexOf(tag) < TAGS.indexOf(source.tag) || !isInTime(evidence, source, storedAt)) return false;
   return source.accepts(evidence, countAgreeing(sources, current));
+}
+
+/**
+ * Checks whether a cached key can be used without a new request. Its root must be final. An unproven answer of a single
+ * endpoint expires, so the endpoint can correct a false one later.
+ */
+export function isPermanent({ evidence, final, storedAt }: CachedKey, source: BlockSource, now: number): boolean {
+  if (!final || !isInTime(evidence, source, now)) return false;
+  const storedFor = now - storedAt;
+  return strengthOf(evidence) > 0 || (storedFor >= 0 && storedFor < RECHECK_MS);
+}
+
+/** Checks whether the block of the evidence was not too old, and not in the future, at a time. */
+function isInTime(evidence: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource, "maxAgeMs">, time: number): boolean {
+  const age = time - timeOf(evidence);
+  return age <= maxAgeMs && age >= -MAX_AHEAD_MS;
 }
 
 /** Counts the current endpoints that agreed on the block and on the answer: the smaller number counts. */
@@ -137,12 +162,20 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
   return least;
 }
 
-/** Verifies a cached key without sending a request. @throws the errors of `verifyKeyRecord` */
-export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
+/**
+ * Returns the cached key if it is valid and equals the expected key. Returns undefined for any other key, so the caller
+ * reads the chain again.
+ */
+export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey | undefined {
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
-  const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey, query.keyType);
-  return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+  try {
+    const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey, query.keyType);
+    return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the time of the evidence's block in ms since 1970, or 0 if there is no block. */
@@ -150,12 +183,11 @@ function timeOf({ block }: Evidence): number {
   return (block?.timestamp ?? 0) * 1000;
 }
 
-/** Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract and code. */
-function entryName({ chainId, contract, codeHash, userID }: KeyQuery): string {
-  return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", userID].join(":");
-}
-
-/** Returns the name of the entry with a user's account file. The keys of an account are in the entries of its slots. */
-function accountName(query: KeyQuery): string {
-  return `${entryName(query)}:account`;
+/**
+ * Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract, code and
+ * type of key.
+ */
+function entryName({ chainId, contract, codeHash, keyType, userID }: KeyQuery): string {
+  const place = [chainId, contract.toLowerCase(), codeHash ?? "any-code", keyType?.name ?? "curve41417"];
+  return ["keyroot", ...place, userID].join(":");
 }

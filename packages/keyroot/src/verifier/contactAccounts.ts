@@ -3,14 +3,14 @@ import { decodeUtf8 } from "../engine/utf8.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Store } from "../store/store.ts";
-import { loadAccountFile } from "./cache.ts";
+import { loadNote } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import type { KeyQuery } from "./options.ts";
 import type { VerifierServers } from "./servers.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import { accountFileBytes, type AccountSlot, fetchHostedFile, findSlot } from "./verifyAccountKey.ts";
+import { accountFileBytes, type AccountSlot, fetchHostedFile, findSlot } from "./accountSlot.ts";
 
-export { isMissing, verifyAuthorizedKey, verifySlotRoot } from "./verifyAccountKey.ts";
+export { verifyAuthorizedKey, verifySlotRoot } from "./accountSlot.ts";
 
 /** Maximum number of account files that are read at the same time. */
 const FILES_AT_ONCE = 8;
@@ -46,7 +46,7 @@ export async function findContactSlots(
     return file;
   };
   const find = async ({ query, account }: AccountContact): Promise<ContactSlot> => {
-    const cached = cache && findCachedSlot(config, query, await loadAccountFile(cache, query));
+    const cached = cache && findCachedSlot(config, query, await loadNote(cache, query, "account"));
     const known = hostedOnly || account === undefined ? undefined : accountFileBytes(account);
     if (known === undefined && cached && !hostedOnly) return cached;
     const bytes = known ?? (await fetchFile(query));

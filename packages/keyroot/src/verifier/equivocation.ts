@@ -33,7 +33,7 @@ export function contradicts(
   if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return false;
   if (!cached.final || strengthOf(cached.evidence) <= strengthOf(evidence)) return true;
   const expected = { root: cached.root, evidence: cached.evidence };
-  const message = `This answer contains the root ${root ?? "none"} for the user ${userID}. Earlier, stronger evidence at a finalized block contains ${cached.root}. The contract sets a root only once, so one of these answers is false.`;
+  const message = `The user ${userID} has the root ${root ?? "none"} in this answer, but ${cached.root} in stronger evidence at a finalized block. One answer is false.`;
   throw new VerificationError("root", "EQUIVOCATION", message, { expected, actual: { root, evidence } });
 }
 

@@ -1,6 +1,7 @@
 import { loadModule } from "../engine/loadModule.ts";
 import { openAccounts } from "../account/choice.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
+import { VerificationError } from "../errors.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
@@ -17,6 +18,7 @@ import {
   checkAccountOption,
   type Endpoint,
   type KeyOptions,
+  type KeyQuery,
   parseKeyQuery,
   parseRegistryReference,
   type VerifierOptions,
@@ -24,11 +26,11 @@ import {
 import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseServers, type VerifierServers, withServers } from "./servers.ts";
 import { verifyRoot } from "./verdict.ts";
-import type { AccountSlot } from "./verifyAccountKey.ts";
+import type { AccountSlot } from "./accountSlot.ts";
 
 /** The options of `makeBundle`: those of a verifier that a bundle needs, with one endpoint. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<KeyOptions, "account" | "signal"> &
-  Omit<VerifierOptions, "rpc" | "publicationMs">;
+  Omit<VerifierOptions, "rpc" | "publicationMs" | "cache" | "maxOfflineMs">;
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
@@ -66,7 +68,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
   checkAccountOption({ verifyAccountFile }, account);
   const answers = new Map<string, unknown>();
-  const loaded = verifyAccountFile && (await loadModule(() => import("./verifyAccountKey.ts")));
+  const loaded = verifyAccountFile && (await loadModule(() => import("./accountSlot.ts")));
   const make = async (servers: VerifierServers, slot?: AccountSlot, accountFile?: Uint8Array) => {
     const target = slot?.query ?? query;
     const reading = await readRootAtBlock(target, source, servers, Date.now);
@@ -96,7 +98,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   };
   const makeNewest = (servers: VerifierServers) =>
     loaded
-      ? loaded.withNewestFile(query, account, servers, (file) =>
+      ? withNewestFile(loaded, query, account, servers, (file) =>
           make(servers, loaded.findSlot({ verifyAccountFile }, query, file), file),
         )
       : make(servers);
@@ -104,6 +106,30 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     signal: options.signal,
     connect: (rpc, options) => recordAnswers(rpcCaller(rpc, options), answers),
   });
+}
+
+/**
+ * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
+ * filled, the function fetches the file host's file and repeats the work from the start.
+ */
+async function withNewestFile<T>(
+  { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),
+  query: KeyQuery,
+  account: KeyOptions["account"],
+  servers: VerifierServers,
+  work: (file: Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (account === undefined) return work(await fetchHostedFile(query, servers));
+  try {
+    return await work(accountFileBytes(account));
+  } catch (error) {
+    if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+    const hosted = await fetchHostedFile(query, servers).catch((missing: unknown) => {
+      // What the chain shows about the app's file says more than that the file host has none.
+      throw isMissing(missing) ? error : missing;
+    });
+    return work(hosted);
+  }
 }
 
 /** Returns the endpoint's header of the block. Requests it if the source already knew the block. */

@@ -1,24 +1,35 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
-import { isProven } from "./equivocation.ts";
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
- * Maximum age in ms of a block that proves that a user has no root. Auditors publish a statement every hour, about a
+ * Maximum age in ms of a block that shows that a user has no root. Auditors publish a statement every hour, about a
  * block that is already final.
  */
 const MAX_ABSENCE_AGE_MS = 10_800_000;
 
 /**
- * Replaces an error's advice `warn` with milder advice in cases that an attacker cannot cause.
- * @param knownSince the time when the app first stored this user, in ms since 1970
+ * Replaces an error's advice `warn` with milder advice, for a user whose key is not published yet and for a configuration
+ * that is probably wrong.
+ * @param knownSince the time when the app first stored this user, in ms since 1970. Default: the user is new
+ * @param isKnown true if the verifier has verified a key of the user before
  */
-export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | null | undefined): void {
-  const advice = milderAdvice(error, config, knownSince);
+export function advise(
+  error: KeyrootError,
+  config: VerifierConfig,
+  knownSince: number | null | undefined,
+  isKnown?: boolean,
+): void {
+  const advice = milderAdvice(error, config, knownSince, isKnown);
   if (advice) Object.defineProperty(error, "advice", { value: advice });
 }
 
-function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince?: number | null): Advice | undefined {
+function milderAdvice(
+  error: KeyrootError,
+  config: VerifierConfig,
+  knownSince: number | null = null,
+  isKnown = false,
+): Advice | undefined {
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
   // The user of a wallet may choose another chain at any time.
@@ -27,17 +38,17 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince?: 
   if (/^(?:CHAIN_ID_MISMATCH|HEADER_UNSUPPORTED|NO_CONTRACT|KEY_TYPE_MISMATCH)$/.test(code))
     return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
-  const age = time - (knownSince ?? NaN);
-  const isNew = age >= 0 && age <= config.publicationMs;
+  const age = time - (knownSince ?? time);
+  const isNew = !isKnown && age >= 0 && age <= config.publicationMs;
   const isAbsent = code === "NOT_PUBLISHED" || code === "STATEMENT_TOO_OLD";
-  return isAbsent && isNew && provesAbsence(evidence, time) ? "wait" : undefined;
+  return isAbsent && isNew && showsAbsence(evidence, time) ? "wait" : undefined;
 }
 
 /**
- * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on only
- * one endpoint or auditor.
+ * Checks whether the evidence is about the present. It is the evidence that the verifier's trust requires, as for a key:
+ * whoever can hide a key from the app could also show a false one.
  */
-function provesAbsence(evidence: Evidence | undefined, time: number): boolean {
+function showsAbsence(evidence: Evidence | undefined, time: number): boolean {
   const { block } = evidence ?? {};
-  return !!evidence && !!block && isProven(evidence) && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
+  return !!evidence && !(block && time - block.timestamp * 1000 > MAX_ABSENCE_AGE_MS);
 }

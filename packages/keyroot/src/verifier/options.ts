@@ -7,6 +7,7 @@ import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 import type { Accounts } from "../account/choice.ts";
+import type { Store } from "../store/store.ts";
 import type { Trust } from "../trust/trust.ts";
 
 /** The options that apply to all calls of a verifier: the contract, the file host, the trust and the limits. */
@@ -46,6 +47,16 @@ export interface VerifierOptions {
    * their keys. Either all ids of a registry are account ids, or none. Default: each user has one key for life.
    */
   accounts?: Accounts | undefined;
+  /**
+   * The store in which the verifier keeps verified keys. It then also verifies them while the chain cannot be read
+   * (docs/cache.md). Default: none, so each call reads the chain.
+   */
+  cache?: Store | undefined;
+  /**
+   * Maximum age in ms of a key from `cache` while the chain cannot be read. Default: any age, because a published key
+   * never changes. With `accounts`, users can change their keys, so keys count offline only with this option.
+   */
+  maxOfflineMs?: number | undefined;
   limits?: Partial<Limits> | undefined;
   /**
    * True to allow http to other machines. Default: false, because attackers in the network can change unencrypted
@@ -72,8 +83,9 @@ export interface KeyOptions {
    */
   account?: string | Uint8Array | undefined;
   /**
-   * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
-   * of a proven NOT_PUBLISHED error is `wait`. Null, as databases store it, is the same as undefined.
+   * The time at which the app first stored this user, in ms since 1970. From `publicationMs` after this time, the advice
+   * of a NOT_PUBLISHED error is `warn` instead of `wait`. Default, also for null as databases store it: the user
+   * is new.
    */
   knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */

@@ -1,5 +1,7 @@
+import type { KeyrootError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
+import type { CachedAnswer } from "./equivocation.ts";
 import type { VerifiedRecord } from "./verdict.ts";
 
 /** A verified public key, the contract in which the key is published, and the evidence. */
@@ -13,9 +15,27 @@ export interface VerifiedKey extends VerifiedRecord {
   blockNumber: number;
   contract: string;
   chainId: number;
+  /** The evidence with which the chain confirmed the key. If `cached` is set, it is the evidence of that time. */
   evidence: Evidence;
+  /** How old the answer is, if it comes from the verifier's cache. Undefined if the chain confirmed the key now. */
+  cached?: CachedVerification | undefined;
+  /** In the result of `verify`, an earlier answer from the cache that differs, as in an outcome of `verifyMany`. */
+  contradicts?: CachedAnswer | undefined;
   /** The user's account, for a verifier with the `accounts` option. `record` is the record of the key's slot. */
   account?: VerifiedAccount | undefined;
+}
+
+/** The age of a verified key from the cache. */
+export interface CachedVerification {
+  /** The time at which the chain confirmed the key, in ms since 1970. */
+  checkedAt: number;
+  /** The time since then in ms. */
+  ageMs: number;
+  /**
+   * The reason why the chain could not be read now. Undefined if no request was necessary, because the root was read at
+   * a finalized block and cannot change.
+   */
+  offline?: KeyrootError | undefined;
 }
 
 /** The account of a verified key. */
@@ -25,7 +45,7 @@ export interface VerifiedAccount {
   /** The number of the key: 0 for the account's first key. A change of the key increases it. */
   number: number;
   /**
-   * The number of the key that `verifyMany` last verified with this cache, if the user has changed the key since. Tell
+   * The number of the key that the verifier last verified with its cache, if the user has changed the key since. Tell
    * the user that the contact's key changed.
    */
   changedFrom?: number | undefined;

@@ -1,5 +1,6 @@
 import { openAccounts, type VerifyAccountFile } from "../account/choice.ts";
-import { checkInteger } from "../input/options.ts";
+import { checkInteger, invalidArgument } from "../input/options.ts";
+import { checkStore, type Store } from "../store/store.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import { openTrust } from "../trust/trust.ts";
 import { parseRegistryReference, type RegistryReference, type VerifierOptions } from "./options.ts";
@@ -18,11 +19,13 @@ export interface VerifierConfig {
   publicationMs: number;
   /** Verifies the users' account files. Undefined if each user has one key for life. */
   verifyAccountFile: VerifyAccountFile | undefined;
+  cache: { store: Store; maxOfflineMs: number | undefined } | undefined;
 }
 
 const OPTIONS: readonly (keyof VerifierOptions)[] = [
   ...(["rpc", "chainId", "contract", "merkleUrl", "trust"] as const),
-  ...(["codeHash", "keyType", "publicationMs", "accounts", "limits", "allowHttp", "fetch"] as const),
+  ...(["codeHash", "keyType", "publicationMs", "accounts", "cache", "maxOfflineMs"] as const),
+  ...(["limits", "allowHttp", "fetch"] as const),
 ];
 
 /** Checks the options of a verifier. @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED */
@@ -32,7 +35,16 @@ export function parseVerifierOptions(options: VerifierOptions): VerifierConfig {
   const { publicationMs = PUBLICATION_MS, accounts } = options;
   checkInteger("The publicationMs option", publicationMs, 0);
   const verifyAccountFile = accounts === undefined ? undefined : openAccounts(accounts);
-  return { registry, source, servers: parseServers(options, source), now: Date.now, publicationMs, verifyAccountFile };
+  const cache = parseCache(options);
+  const servers = parseServers(options, source);
+  return { registry, source, servers, now: Date.now, publicationMs, verifyAccountFile, cache };
+}
+
+function parseCache({ cache, maxOfflineMs }: VerifierOptions): VerifierConfig["cache"] {
+  if (maxOfflineMs !== undefined) checkInteger("The maxOfflineMs option", maxOfflineMs, 0);
+  if (cache !== undefined) return { store: checkStore("The cache option", cache), maxOfflineMs };
+  if (maxOfflineMs === undefined) return undefined;
+  throw invalidArgument("The maxOfflineMs option", "undefined without the verifier's cache option", maxOfflineMs);
 }
 
 /** The registries for which this process has verified a key. The options for these registries are correct. */

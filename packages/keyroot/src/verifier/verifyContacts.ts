@@ -1,29 +1,18 @@
-import { loadModule } from "../engine/loadModule.ts";
 import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
+import { loadModule } from "../engine/loadModule.ts";
 import { groupBy } from "../engine/groupBy.ts";
-import { KeyrootError, VerificationError } from "../errors.ts";
+import { type ErrorCode, KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import { checkInteger, optional } from "../input/options.ts";
+import { checkFunction, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import { asCache } from "../store/access.ts";
-import { checkStore, type Store } from "../store/store.ts";
 import { batchingCaller } from "../transport/batches.ts";
-import type { rpcCaller } from "../transport/jsonRpc.ts";
-import {
-  type CachedKey,
-  forgetKey,
-  isAccepted,
-  loadCachedKey,
-  sourceOf,
-  storeAccountFile,
-  storeKey,
-  verifyCachedKey,
-} from "./cache.ts";
-import type { ContactSlot } from "./contactAccounts.ts";
+import { rpcCaller } from "../transport/jsonRpc.ts";
+import { type CachedKey, recordOf, sourceOf } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
-import { type CachedAnswer, contradicts } from "./equivocation.ts";
+import type { CachedAnswer } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
-import { checkAccountOption, type KeyOptions, type KeyQuery, parseKeyQuery } from "./options.ts";
+import { checkAccountOption, type KeyOptions, parseKeyQuery } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
@@ -31,56 +20,61 @@ import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
+import { openStoredKeys, type StoredKey, type Target } from "./storedKeys.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifiedKey.ts";
 
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
   /**
-   * The store for verified keys. A later call does not request a stored root again if the root was read at a finalized
-   * block. The later call's options must accept the stored evidence and the evidence's endpoints (docs/cache.md).
+   * A function that is called once for each contact, as soon as its outcome is known, in any order. The verification does
+   * not wait for it. If it throws or its promise rejects, the outcome has `onOutcomeError`.
+   * @param index the contact's place in the list
    */
-  cache?: Store | undefined;
-  /** The time in ms after which a single endpoint's unproven answer in `cache` is read again. Default: 1 hour. */
-  recheckMs?: number | undefined;
+  onOutcome?: ((outcome: ContactOutcome, index: number) => unknown) | undefined;
 }
 
 /**
  * The outcome for one contact: a verified key, or the error that `verify` would throw. `contradicts` is an
  * earlier answer from the cache that differs from the new answer. After a contradiction, one of the answers is false,
- * or the chain replaced a block before the block was final. `cacheError` is the last error of the cache, which does not
- * change the outcomes.
+ * or the chain replaced a block before the block was final. `cacheError` is the last error of the cache, and
+ * `onOutcomeError` is what `onOutcome` threw. Neither changes the outcomes.
  */
-export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer; cacheError?: KeyrootError } & (
-  { verified: VerifiedKey } | { error: KeyrootError }
-);
+export type ContactOutcome = {
+  userID: UserID;
+  contradicts?: CachedAnswer;
+  cacheError?: KeyrootError;
+  onOutcomeError?: unknown;
+} & ({ verified: VerifiedKey } | { error: KeyrootError });
 
 /** Maximum number of RPC calls per request. */
 const BATCH_SIZE = 50;
-const RECHECK_MS = 3_600_000;
 /** Maximum number of small Merkle-tree files, and of others, in memory. Both can take 64 MiB by default. */
 const SMALL_FILES_AT_ONCE = 64;
 const FILES_AT_ONCE = 4;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
-
-/** A contact whose root the contract must show: its user, or the slot of its account's newest key. */
-interface Target {
-  userID: UserID;
-  query: KeyQuery;
-  slot: ContactSlot | undefined;
-}
+const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
 /** A user's verified root. The root's file is not verified yet. */
-interface FoundRoot extends Target {
+interface FoundRoot {
+  target: IndexedTarget;
   reading: RootReading;
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   /** The request for the root's block number, which all roots of a list share. */
   blockNumber: Promise<number>;
-  cached: CachedKey | undefined;
-  contradicts?: CachedAnswer;
+  stored: StoredKey;
+  contradicts: CachedAnswer | undefined;
   sources: CachedKey["sources"];
+}
+
+/** A contact with its place in the list. */
+type IndexedContact = readonly [index: number, contact: Contact];
+
+interface IndexedTarget extends Target {
+  /** The contact's place in the list. */
+  index: number;
 }
 
 /**
@@ -91,97 +85,128 @@ interface FoundRoot extends Target {
 export async function verifyContacts(
   config: VerifierConfig,
   contacts: readonly Contact[],
-  { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
+  { onOutcome, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
   const { registry, source, servers, now, verifyAccountFile } = config;
-  const store = optional(checkStore, "The cache option", uncheckedCache);
+  optional(checkFunction, "The onOutcome option", onOutcome);
   let cacheError: KeyrootError | undefined;
   const failed = (error: KeyrootError) => {
     cacheError = error;
   };
-  const cache = store && asCache("The cache", store, servers.network.limits.timeoutMs, failed);
-  checkInteger("The recheckMs option", recheckMs, 0);
+  const store = config.cache && asCache("The cache", config.cache.store, servers.network.limits.timeoutMs, failed);
+  const names = store ? servers.endpoints.map(sourceOf) : [];
+  const keys = store && openStoredKeys(config, store, names);
   const accounts = verifyAccountFile && (await loadModule(() => import("./contactAccounts.ts")));
+  const outcomes: ContactOutcome[] = [];
+  /** The contacts of whom the cache has something. */
+  const known = new Set<number>();
 
-  /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
-  const compareWithCache = async (
-    { query, slot }: Target,
-    cached: CachedKey | undefined,
-    root: string | undefined,
-    { evidence }: Pick<RootReading, "evidence">,
-  ): Promise<{ contradicts?: CachedAnswer }> => {
-    if (!cache || !cached || !contradicts(query, cached, root, evidence)) return {};
-    await forgetKey(cache, query);
-    if (slot) await storeAccountFile(cache, slot.account, "");
-    return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
+  const settle = (index: number, outcome: ContactOutcome) => {
+    if ("verified" in outcome) noteSuccess(config);
+    else advise(outcome.error, config, contacts[index]?.knownSince, known.has(index));
+    outcomes[index] = outcome;
+    if (!onOutcome) return;
+    const report = Promise.resolve(index).then((index) => onOutcome(outcome, index));
+    report.catch((error: unknown) => {
+      outcome.onOutcomeError = error;
+    });
+  };
+  const toOutcome = async (target: IndexedTarget, error: unknown, contradicts?: CachedAnswer) => {
+    if (!(error instanceof KeyrootError)) throw error;
+    await keys?.noteError(target, error, !!contradicts);
+    return outcomeOf(target, { error }, contradicts);
   };
 
-  /** Returns where the contract must show each contact's key. */
+  /** Returns where the contract must show each contact's key. Ends contacts for which this fails. */
   const findTargets = async (
-    list: readonly Contact[],
+    list: readonly IndexedContact[],
     servers: VerifierServers,
+    end: (index: number, outcome: ContactOutcome) => void,
     hostedOnly: boolean,
-  ): Promise<(Target | ContactOutcome)[]> => {
-    const targets = list.map(({ userID, expectedPublicKey, account }) => {
+  ): Promise<IndexedTarget[]> => {
+    const targets: (IndexedTarget & Pick<Contact, "account">)[] = [];
+    for (const [index, { userID, expectedPublicKey, account }] of list) {
       try {
         checkAccountOption(config, account);
-        return { userID, query: parseKeyQuery(registry, userID, expectedPublicKey), slot: undefined, account };
+        const query = parseKeyQuery(registry, userID, expectedPublicKey);
+        targets.push({ index, userID, query, slot: undefined, account });
       } catch (error) {
-        return toOutcome(userID, error);
+        if (!(error instanceof KeyrootError)) throw error;
+        end(index, { userID, error });
       }
-    });
+    }
     if (!accounts) return targets;
-    const valid = targets.filter((target) => "query" in target);
-    const slots = await accounts.findContactSlots(config, valid, { servers, cache, hostedOnly });
-    const found = valid.map(({ userID }, i) => {
+    const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, hostedOnly });
+    return targets.flatMap(({ index, userID }, i) => {
       const slot = slots[i];
-      return slot === undefined || "code" in slot ? toOutcome(userID, slot) : { userID, query: slot.query, slot };
+      if (slot && !("code" in slot)) return { index, userID, query: slot.query, slot };
+      if (slot) end(index, { userID, error: slot });
+      return [];
     });
-    return targets.map((target) => ("query" in target ? (found[valid.indexOf(target)] ?? target) : target));
   };
 
   const findRoot = async (
-    target: Target,
-    servers: VerifierServers,
-    names: readonly string[],
+    target: IndexedTarget,
+    { calls, http, fetchFile }: VerifierServers,
   ): Promise<FoundRoot | ContactOutcome> => {
-    const { userID, query, slot } = target;
+    const { query, slot } = target;
+    const stored = keys ? await keys.load(target) : NOTHING_STORED;
+    if (stored.cached || stored.alarm !== undefined) known.add(target.index);
+    const permanent = keys?.findPermanent(target, stored);
+    if (permanent) return outcomeOf(target, { verified: permanent });
+    let reading: RootReading;
     try {
-      const cached = cache && (await loadCachedKey(cache, query));
-      // Only the chain shows that an account has no newer key.
-      const isEnough = !slot && cached && (await isAccepted(cached, source, names, recheckMs, now()));
-      const verified = isEnough && findVerified(query, cached);
-      if (verified) return { userID, verified };
-      const reading = await readRoot(query, source, servers, now);
-      try {
-        const { answers, evidence } = reading;
-        const root = accounts && slot ? accounts.verifySlotRoot(slot, reading) : verifyRoot(query, answers, evidence);
-        const blockNumber = readBlockOfRoot(root, reading);
-        // The verdict about the file comes first, as in `verifyKey`.
-        blockNumber.catch(() => undefined);
-        const comparison = await compareWithCache(target, cached, root, reading);
-        const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
-        return { ...target, root, blockNumber, reading, cached, sources, ...comparison };
-      } catch (error) {
-        if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
-        return { userID, error, ...(await compareWithCache(target, cached, undefined, reading)) };
-      }
+      // Only a single contact's file is requested before its root is confirmed.
+      const isAlone = contacts.length === 1 && !stored.cached;
+      reading = await readRoot(query, source, { calls, http }, now, isAlone ? fetchFile : undefined);
     } catch (error) {
-      return toOutcome(userID, error);
+      const verified = findOffline(target, stored, error);
+      return verified ? outcomeOf(target, { verified }) : toOutcome(target, error);
+    }
+    const { answers, evidence } = reading;
+    let contradicts: CachedAnswer | undefined;
+    try {
+      const root = accounts && slot ? accounts.verifySlotRoot(slot, reading) : verifyRoot(query, answers, evidence);
+      const blockNumber = readBlockOfRoot(root, reading);
+      // The verdict about the file comes first, as in `verifyKey`.
+      blockNumber.catch(() => undefined);
+      contradicts = await keys?.compare(target, stored, root, evidence);
+      const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
+      return { target, root, blockNumber, reading, stored, sources, contradicts };
+    } catch (error) {
+      let verdict = error;
+      if (error instanceof VerificationError && error.code === "NOT_PUBLISHED")
+        try {
+          contradicts = await keys?.compare(target, stored, undefined, evidence);
+        } catch (equivocation) {
+          verdict = equivocation;
+        }
+      return toOutcome(target, verdict, contradicts);
+    }
+  };
+
+  /** Returns a stored key because the chain cannot be read. With accounts, it must be the one that the account authorized. */
+  const findOffline = ({ slot }: Target, stored: StoredKey, error: unknown) => {
+    const key = keys?.findOffline(stored, error);
+    if (!key || !accounts || !slot) return key;
+    try {
+      return { ...key, account: accounts.verifyAuthorizedKey(slot, key, key.evidence) };
+    } catch {
+      return undefined;
     }
   };
 
   /** Verifies a user's record in the root's file, and stores it in the cache. */
-  const verifyUser = async (user: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
-    const { query, slot, root, reading, cached, sources } = user;
-    // A verified record of the same root remains true, so an account's file is not fetched again.
-    const known = slot && cached?.root === root ? findVerified(query, cached) : undefined;
+  const verifyUser = async (found: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
+    const { target, root, reading, stored, sources } = found;
+    const { query, slot } = target;
+    // A verified record of the same root remains true, so the file is not fetched again.
+    const known = stored.cached?.root === root ? recordOf(query, stored.cached) : undefined;
     const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
-    const verified = known ? { ...known, evidence } : await verifyInFile(user, await readFile());
-    if (cache) await storeKey(cache, query, source, verified, cached, { sources, storedAt: now() });
-    if (!accounts || !slot) return verified;
-    const account = accounts.verifyAuthorizedKey(slot, verified, evidence);
-    if (cache) await storeAccountFile(cache, slot.account, slot.file);
+    const verified = known ? { ...known, evidence } : await verifyInFile(found, await readFile());
+    const account = accounts && slot && accounts.verifyAuthorizedKey(slot, verified, evidence);
+    await keys?.save(target, verified, stored, sources);
+    if (!account) return verified;
     const { changedFrom } = slot;
     return { ...verified, account: changedFrom === undefined ? account : { ...account, changedFrom } };
   };
@@ -189,91 +214,105 @@ export async function verifyContacts(
   const verifyUsersOfFile = async (fetchFile: () => Promise<Uint8Array>, users: readonly FoundRoot[], root: string) => {
     let file: Promise<MerkleFile> | undefined;
     const readFile = () => (file ??= fetchFile().then((bytes) => parseFile(bytes, root, registry.keyType)));
-    const outcomes: [FoundRoot, ContactOutcome][] = [];
+    const results: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
-      const { userID, contradicts } = user;
-      const before = contradicts && { contradicts };
+      const { target, contradicts } = user;
       try {
-        outcomes.push([user, { userID, verified: await verifyUser(user, readFile), ...before }]);
+        const verified = await verifyUser(user, readFile);
+        results.push([user, outcomeOf(target, { verified }, contradicts)]);
       } catch (error) {
-        outcomes.push([user, { ...toOutcome(userID, error), ...before }]);
+        results.push([user, await toOutcome(target, error, contradicts)]);
       }
     }
-    return outcomes;
+    return results;
   };
 
-  const verifyList = async (list: readonly Contact[], servers: VerifierServers, hostedOnly = false) => {
-    const names = cache ? servers.endpoints.map(sourceOf) : [];
-    const targets = await findTargets(list, servers, hostedOnly);
-    const found = await Promise.all(
-      targets.map(async (target) => ("query" in target ? findRoot(target, servers, names) : target)),
-    );
-    const byRoot = groupBy(
-      found.filter((contact) => "root" in contact),
-      ({ root }) => root,
-    );
-    const outcomeOf = new Map<FoundRoot, ContactOutcome>();
+  /**
+   * Verifies these contacts, and settles their outcomes.
+   * @param unproven the outcomes of these contacts with older account files. The file host's files are used then
+   */
+  const verifyList = async (
+    list: readonly IndexedContact[],
+    servers: VerifierServers,
+    unproven?: ReadonlyMap<number, ContactOutcome>,
+  ) => {
+    const again = new Map<number, ContactOutcome>();
+    const end = (index: number, outcome: ContactOutcome) => {
+      // The file host may have newer account files than the app and the cache.
+      if (!unproven && isError(outcome, "SUCCESSOR_UNPROVEN")) again.set(index, outcome);
+      // What the chain shows about the known file says more than that the file host has none.
+      else settle(index, isError(outcome, "ACCOUNT_MISSING") ? (unproven?.get(index) ?? outcome) : outcome);
+    };
+    const roots: FoundRoot[] = [];
+    const find = async (target: IndexedTarget) => {
+      const found = await findRoot(target, servers);
+      if ("root" in found) roots.push(found);
+      else end(target.index, found);
+    };
+    await Promise.all((await findTargets(list, servers, end, unproven !== undefined)).map(find));
+    roots.sort((a, b) => a.target.index - b.target.index);
     /** Verifies files, and returns those with more than `maxBytes`. */
     const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
       const larger: [string, FoundRoot[]][] = [];
       await forEachAtOnce(count, files, async ([root, users]) => {
-        const verified = await verifyUsersOfFile(() => servers.fetchFile(root, maxBytes), users, root);
-        if (verified.some(([, outcome]) => "error" in outcome && outcome.error.code === "ANSWER_TOO_LARGE"))
-          larger.push([root, users]);
-        for (const [user, outcome] of verified) outcomeOf.set(user, outcome);
+        const fetchFile = async () => users[0]?.reading.file ?? servers.fetchFile(root, maxBytes);
+        const results = await verifyUsersOfFile(fetchFile, users, root);
+        const isTooLarge = results.some(([, outcome]) => isError(outcome, "ANSWER_TOO_LARGE"));
+        if (isTooLarge && maxBytes < fileBytes) larger.push([root, users]);
+        else for (const [{ target }, outcome] of results) end(target.index, outcome);
       });
       return larger;
     };
     const { fileBytes } = config.servers.network.limits;
+    const byRoot = groupBy(roots, ({ root }) => root);
     const larger = await verifyFiles(SMALL_FILES_AT_ONCE, byRoot, Math.min(SMALL_FILE_BYTES, fileBytes));
-    if (fileBytes > SMALL_FILE_BYTES) await verifyFiles(FILES_AT_ONCE, larger, fileBytes);
-    return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+    await verifyFiles(FILES_AT_ONCE, larger, fileBytes);
+    if (again.size > 0)
+      await verifyList(
+        list.filter(([index]) => again.has(index)),
+        servers,
+        again,
+      );
   };
 
-  const verifyAll = async (servers: VerifierServers) => {
-    const outcomes = await verifyList(contacts, servers);
-    // The file host may have newer account files than the app and the cache.
-    const isUnproven = (outcome: ContactOutcome | undefined) =>
-      outcome !== undefined && "error" in outcome && outcome.error.code === "SUCCESSOR_UNPROVEN";
-    const unproven = contacts.filter((_, i) => isUnproven(outcomes[i]));
-    const again = unproven.length > 0 ? (await verifyList(unproven, servers, true)).values() : undefined;
-    for (const [i, outcome] of outcomes.entries())
-      if (isUnproven(outcome)) {
-        const newer = again?.next().value ?? outcome;
-        if (!("error" in newer && accounts?.isMissing(newer.error))) outcomes[i] = newer;
-      }
-    if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
-    if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
-    for (const [i, outcome] of outcomes.entries())
-      if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
-    return outcomes;
-  };
-  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(batchingCaller(rpc, BATCH_SIZE, options));
-  return withServers(servers, verifyAll, { signal, connect });
+  const connect: typeof rpcCaller = (rpc, options) =>
+    shareEqualCalls(contacts.length === 1 ? rpcCaller(rpc, options) : batchingCaller(rpc, BATCH_SIZE, options));
+  await withServers(servers, (servers) => verifyList([...contacts.entries()], servers), { signal, connect });
+  if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
+  return outcomes;
 }
 
 /**
- * Returns the cached key if the cached key equals the expected key. Returns undefined for any other key, so the caller
- * reads the chain again.
+ * Verifies a single key, as `Verifier.verify` describes, with the cache and with accounts.
+ * @param contacts a list of one that `copyContacts` returned
+ * @throws the error of the outcome
  */
-function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
-  try {
-    return verifyCachedKey(query, cached);
-  } catch (error) {
-    if (error instanceof VerificationError) return undefined;
-    throw error;
-  }
+export async function verifyContact(
+  config: VerifierConfig,
+  contacts: readonly Contact[],
+  signal: AbortSignal | undefined,
+): Promise<VerifiedKey> {
+  const [outcome] = (await verifyContacts(config, contacts, { signal })) as [ContactOutcome];
+  if ("error" in outcome) throw outcome.error;
+  const { verified, contradicts } = outcome;
+  return contradicts ? { ...verified, contradicts } : verified;
 }
 
-async function verifyInFile({ query, root, reading, blockNumber }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
-  const { contract, chainId } = query;
-  const verified = verifyRecord(query, root, file);
+function outcomeOf(
+  { userID }: Target,
+  result: { verified: VerifiedKey } | { error: KeyrootError },
+  contradicts?: CachedAnswer,
+): ContactOutcome {
+  return contradicts ? { userID, ...result, contradicts } : { userID, ...result };
+}
+
+function isError(outcome: ContactOutcome, code: ErrorCode): boolean {
+  return "error" in outcome && outcome.error.code === code;
+}
+
+async function verifyInFile({ target, root, reading, blockNumber }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
+  const { contract, chainId } = target.query;
+  const verified = verifyRecord(target.query, root, file);
   const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
   return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
-}
-
-/** Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError */
-function toOutcome(userID: UserID, error: unknown): ContactOutcome {
-  if (error instanceof KeyrootError) return { userID, error };
-  throw error;
 }

@@ -1,8 +1,7 @@
 import { loadModule } from "../engine/loadModule.ts";
 import { VerificationError } from "../errors.ts";
-import type { UserID } from "../identity/userID.ts";
-import { isBytes } from "../input/isBytes.ts";
-import { checkAccountOption, type KeyOptions, parseKeyQuery } from "./options.ts";
+import type { Contact } from "./contacts.ts";
+import { checkAccountOption, parseKeyQuery } from "./options.ts";
 import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { readRoot } from "./readRoot.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
@@ -11,22 +10,18 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { verifyFile, verifyRoot } from "./verdict.ts";
 
 /**
- * Verifies a public key as `Verifier.verify` describes. Runs the steps one after another: servers → evidence → verdict. A
- * step never calls another step.
+ * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts. Runs the steps one after
+ * another: servers → evidence → verdict. A step never calls another step.
  */
 export async function verifyKey(
   config: VerifierConfig,
-  userID: UserID,
-  { expectedPublicKey, account, knownSince, signal }: KeyOptions,
+  { userID, expectedPublicKey, account, knownSince }: Contact,
+  signal: AbortSignal | undefined,
 ): Promise<VerifiedKey> {
-  const { registry, source, servers, now, verifyAccountFile } = config;
+  const { registry, source, servers, now } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   checkAccountOption(config, account);
-  // A copy, because the caller may change the bytes during the verification.
-  const file = isBytes(account) ? new Uint8Array(account) : account;
-  const verifyAccount = async (servers: VerifierServers): Promise<VerifiedKey> =>
-    (await loadModule(() => import("./verifyAccountKey.ts"))).verifyAccountKey(config, query, file, servers);
-  const verifyPlain = async (servers: VerifierServers): Promise<VerifiedKey> => {
+  const verify = async (servers: VerifierServers): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
     const reading = await readRoot(query, source, servers, now, servers.fetchFile);
     const { answers, evidence } = reading;
@@ -39,7 +34,6 @@ export async function verifyKey(
     return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
   };
   try {
-    const verify = verifyAccountFile === undefined ? verifyPlain : verifyAccount;
     const verified = await withServers(servers, verify, { signal });
     noteSuccess(config);
     return verified;

@@ -4,7 +4,7 @@ import type { UserID } from "../identity/userID.ts";
 import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Store } from "../store/store.ts";
-import { storeAccountFile } from "../verifier/cache.ts";
+import { storeNote } from "../verifier/cache.ts";
 import { type AccountContact, type ContactSlot, findContactSlots } from "../verifier/contactAccounts.ts";
 import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
@@ -12,7 +12,7 @@ import type { RootReading } from "../verifier/readRootAtBlock.ts";
 import type { VerifierServers } from "../verifier/servers.ts";
 import { verifyAnswers } from "../verifier/verdict.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
-import { accountFileBytes, findSlot } from "../verifier/verifyAccountKey.ts";
+import { accountFileBytes, findSlot } from "../verifier/accountSlot.ts";
 import type { Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
 import type { UserToCheck } from "./checkUsers.ts";
@@ -96,7 +96,7 @@ export async function readAccounts(
     else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
     if (root === undefined) watched.unpublishedSince ??= time;
     else delete watched.unpublishedSince;
-    if (root !== undefined && nextRoot === undefined) await storeAccountFile(store, account, file);
+    if (root !== undefined && nextRoot === undefined) await storeNote(store, account, "account", file);
     answered.push(user);
   }
   return answered;

@@ -14,14 +14,20 @@ jest.mock("@react-native-async-storage/async-storage", () =>
 );
 configure({ asyncUtilTimeout: contact.timeoutMs });
 
-it("shows an alarm, a mark for the published key, its safety code, and a warning for a swapped key", async () => {
+it("shows an alarm, a mark for the published key, its safety code, a warning for a swapped key, and the same mark offline", async () => {
   await render(<App />);
   await screen.findByText(/\(CONTACT_KEY_MISMATCH\)$/);
   expect(screen.getByText(new RegExp(`^User ${contact.userID}\\. `))).toBeTruthy();
   await fireEvent.press(screen.getByRole("button", { name: "I have read this" }));
-  await screen.findByText("Swapped: Warning: this may not be the contact's key. Do not send. (KEY_MISMATCH)");
+  await screen.findByText(/^Swapped: Wrong key\. /);
   expect(screen.getAllByText(/✓/).map(({ props }) => props.children)).toEqual([`✓ ${contact.name}, verified`]);
   await fireEvent.press(screen.getByRole("button", { name: /✓/ }));
   const { digits } = makeSafetyCode(contact, me);
   expect(screen.getByLabelText("Safety code").props.children.replaceAll(" ", "")).toBe(digits);
+
+  globalThis.fetch = () => Promise.reject(new TypeError("Network request failed"));
+  await fireEvent.press(screen.getByRole("button", { name: "Back" }));
+  await screen.findByText(new RegExp(`^✓ ${contact.name}, verified on `));
+  expect(screen.getAllByText(/✓/)).toHaveLength(1);
+  await screen.findByText(/^Swapped: No connection\. /);
 });

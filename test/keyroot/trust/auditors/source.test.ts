@@ -208,19 +208,19 @@ describeOnChains("verifier that trusts auditors", (chain) => {
   });
 
   describe("for a user without a root", () => {
-    it("warns if the statement may be older than the user's root", async () => {
+    it("advises the app to wait if the statement may be older than the user's root", async () => {
       publish(textFor(chain.earlier));
       const error = await failure(verifierAt(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
       expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
-      expect(error).to.include({ advice: "warn" });
+      expect(error).to.include({ advice: "wait" });
     });
 
-    it("advises the app to wait for a user whose key is new", async () => {
+    it("warns if the app has known the user for longer than a publication takes", async () => {
       publish(textFor(chain.earlier));
-      const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
+      const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 3 * 86_400_000 };
       expect(await failure(verifierAt(options()).verify(late.userID, known))).to.include({
-        ...{ code: "STATEMENT_TOO_OLD", advice: "wait" },
+        ...{ code: "STATEMENT_TOO_OLD", advice: "warn" },
       });
     });
 
@@ -238,7 +238,7 @@ describeOnChains("verifier that trusts auditors", (chain) => {
       expect(await adviceAfter(3 * HOUR + 1)).to.equal("warn");
     });
 
-    it("warns if a single auditor is the only evidence, as for a single endpoint", async () => {
+    it("advises the app to wait with as many auditors as its trust requires", async () => {
       publish(textFor(chain.head));
       const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
       const adviceWith = async (threshold: number) => {
@@ -247,7 +247,7 @@ describeOnChains("verifier that trusts auditors", (chain) => {
         const error = await failure(verifierAt({ ...options(), trust }).verify(sampleUserID(9), known));
         return (error as KeyrootError).advice;
       };
-      expect([await adviceWith(1), await adviceWith(2)]).to.deep.equal(["warn", "wait"]);
+      expect([await adviceWith(1), await adviceWith(2)]).to.deep.equal(["wait", "wait"]);
     });
 
     it("reports NOT_PUBLISHED with the auditors as evidence", async () => {

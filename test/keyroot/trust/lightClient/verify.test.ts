@@ -236,12 +236,12 @@ describeOnChains("verifier that trusts a light client", (chain) => {
   });
 
   describe("in verifyMany", () => {
-    const verifyMany = async (options?: Partial<TestOptions>, cache?: Map<string, string>) => {
+    const verifyMany = async (options?: Partial<TestOptions>) => {
       const contacts = [userID, sampleUserID(9), sampleUserID(10)].map((userID) => ({
         userID,
         expectedPublicKey: ANY_KEY,
       }));
-      return verifierWith(options).verifyMany(contacts, { cache });
+      return verifierWith(options).verifyMany(contacts);
     };
 
     it("finds one block for all contacts", async () => {
@@ -253,7 +253,7 @@ describeOnChains("verifier that trusts a light client", (chain) => {
     });
 
     const evidenceOf = async (options: Partial<TestOptions>, cache: Map<string, string>): Promise<VerifiedKey> => {
-      const [outcome] = await verifierWith(options).verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { cache });
+      const [outcome] = await verifierWith({ ...options, cache }).verifyMany([{ userID, expectedPublicKey: ANY_KEY }]);
       if (outcome === undefined || "error" in outcome) throw new Error("There is no key.", { cause: outcome });
       return outcome.verified;
     };

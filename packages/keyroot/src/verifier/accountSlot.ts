@@ -10,14 +10,12 @@ import { isBytes } from "../input/isBytes.ts";
 import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import { fetchAccountFile } from "../transport/fetchAccountFile.ts";
-import type { KeyOptions, KeyQuery } from "./options.ts";
-import { readBlockOfRoot } from "./readBlockOfRoot.ts";
-import { readRoot } from "./readRoot.ts";
+import type { KeyQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierServers } from "./servers.ts";
-import { verifyAnswers, verifyFile, verifyRoot, type VerifiedRecord } from "./verdict.ts";
+import { verifyAnswers, verifyRoot, type VerifiedRecord } from "./verdict.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import type { VerifiedAccount, VerifiedKey } from "./verifiedKey.ts";
+import type { VerifiedAccount } from "./verifiedKey.ts";
 
 /** The newest key that an account file authorizes, and where the contract must show it. */
 export interface AccountSlot {
@@ -26,43 +24,6 @@ export interface AccountSlot {
   /** The slot of the key. The contract must have a root for it, and none for the next slot. */
   query: KeyQuery & { nextSlotID: UserID };
   key: AuthorizedKey;
-}
-
-/**
- * Verifies the newest key of an account (docs/accounts.md). It never returns an older key.
- * @throws VerificationError ACCOUNT_MISSING, SUCCESSOR_UNPROVEN, and as `VerifyAccountFile`; the errors of
- * `Verifier.verify`
- */
-export async function verifyAccountKey(
-  config: VerifierConfig,
-  query: KeyQuery,
-  account: KeyOptions["account"],
-  servers: VerifierServers,
-): Promise<VerifiedKey> {
-  return withNewestFile(query, account, servers, (file) => verifyWith(config, query, file, servers));
-}
-
-/**
- * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function fetches the file host's file and repeats the work from the start.
- */
-export async function withNewestFile<T>(
-  query: KeyQuery,
-  account: KeyOptions["account"],
-  servers: VerifierServers,
-  work: (file: Uint8Array) => Promise<T>,
-): Promise<T> {
-  if (account === undefined) return work(await fetchHostedFile(query, servers));
-  try {
-    return await work(accountFileBytes(account));
-  } catch (error) {
-    if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
-    const hosted = await fetchHostedFile(query, servers).catch((missing: unknown) => {
-      // What the chain shows about the app's file says more than that the file host has none.
-      throw isMissing(missing) ? error : missing;
-    });
-    return work(hosted);
-  }
 }
 
 /** Checks whether the file host has no account file. */
@@ -76,25 +37,6 @@ export async function fetchHostedFile(
   { http, merkleUrl }: VerifierServers,
 ): Promise<Uint8Array> {
   return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES });
-}
-
-async function verifyWith(
-  config: VerifierConfig,
-  query: KeyQuery,
-  file: Uint8Array,
-  servers: VerifierServers,
-): Promise<VerifiedKey> {
-  const { contract, chainId } = query;
-  const slot = findSlot(config, query, file);
-  const reading = await readRoot(slot.query, config.source, servers, config.now, servers.fetchFile);
-  const root = verifySlotRoot(slot, reading);
-  const download = reading.file ?? servers.fetchFile(root);
-  const [bytes, blockNumber] = await Promise.all([download, readBlockOfRoot(root, reading)]);
-  const verified = await verifyFile(slot.query, root, bytes);
-  const { evidence } = reading;
-  const account = verifyAuthorizedKey(slot, verified, evidence);
-  evidence.uniqueness = "checked";
-  return { ...verified, root, blockNumber, contract, chainId, evidence, account };
 }
 
 /** Verifies a user's account file, and returns the slot of its newest key. @throws as `VerifyAccountFile` */
@@ -122,7 +64,7 @@ export function verifySlotRoot(
   // Checks the chain and the code first. The key's own slot may be empty here.
   verifyAnswers(query, answers);
   if (decodeMerkleTreeRoot(answers.nextRoot) === undefined) return verifyRoot(query, answers, evidence);
-  const message = `The contract has a root for slot ${nextNumber} of the account, but its newest known statement is for key ${number}. Do not use key ${number}: get the account's newest statement.`;
+  const message = `The contract has a root for slot ${nextNumber} of the account, but its newest known statement is for key ${number}. Get the account's newest statement.`;
   const details = { expected: "zero", actual: answers.nextRoot, evidence };
   throw new VerificationError("root", "SUCCESSOR_UNPROVEN", message, details);
 }
@@ -137,7 +79,7 @@ export function verifyAuthorizedKey(
   evidence: Evidence,
 ): VerifiedAccount {
   if (pubKey !== publicKey) {
-    const message = `The published key ${pubKey} of slot ${number} is not the key that the account ${userID} authorized. No newer statement of the account is known.`;
+    const message = `The published key ${pubKey} of slot ${number} is not the key that the account ${userID} authorized.`;
     const details = { expected: publicKey, actual: pubKey, evidence };
     throw new VerificationError("record", "SUCCESSOR_UNPROVEN", message, details);
   }

@@ -1,0 +1,125 @@
+import { type KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
+import type { Evidence } from "../evidence.ts";
+import type { Store } from "../store/store.ts";
+import type { UserID } from "../identity/userID.ts";
+import {
+  type CachedKey,
+  forgetKey,
+  isPermanent,
+  loadCachedKey,
+  loadNote,
+  meetsTrust,
+  storeKey,
+  recordOf,
+  storeNote,
+} from "./cache.ts";
+import type { ContactSlot } from "./contactAccounts.ts";
+import { type CachedAnswer, contradicts } from "./equivocation.ts";
+import type { KeyQuery } from "./options.ts";
+import type { CachedVerification, VerifiedKey } from "./verifiedKey.ts";
+import type { VerifierConfig } from "./verifierConfig.ts";
+
+/** A contact whose root the contract must show: its user, or the slot of its account's newest key. */
+export interface Target {
+  userID: UserID;
+  query: KeyQuery;
+  slot: ContactSlot | undefined;
+}
+
+/** What the cache has of a user. */
+export interface StoredKey {
+  cached: CachedKey | undefined;
+  /** The key, if it is the expected one, was verified under at least the verifier's trust, and there is no alarm. */
+  trusted: VerifiedKey | undefined;
+  /** The code of an alarm about the user, until a verification succeeds. Until then, the stored key is not used. */
+  alarm: string | undefined;
+}
+
+/** The errors that show that the chain no longer confirms what it confirmed before. */
+const ALARMS = /^(?:EQUIVOCATION|SUCCESSOR_UNPROVEN|CODE_HASH_MISMATCH)$/;
+/** The alarm about a user whose root the auditors found to be damaged. It stays until they no longer say so. */
+const DAMAGED = "DAMAGED";
+
+/** The verified keys in a verifier's cache, for one call. */
+export interface StoredKeys {
+  load: (target: Target) => Promise<StoredKey>;
+  /**
+   * Returns a stored key that no new answer of the chain can change. Only the chain shows that an account has no newer
+   * key.
+   */
+  findPermanent: (target: Target, stored: StoredKey) => VerifiedKey | undefined;
+  /**
+   * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. Without a
+   * limit of its age, the key of an account could be outdated for any time, so it is not returned.
+   */
+  findOffline: (stored: StoredKey, error: unknown) => VerifiedKey | undefined;
+  /** Compares a new answer with the stored one. @returns the stored one if they differ @throws VerificationError EQUIVOCATION */
+  compare: (
+    target: Target,
+    stored: StoredKey,
+    root: string | undefined,
+    evidence: Evidence,
+  ) => Promise<CachedAnswer | undefined>;
+  /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
+  save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
+  /**
+   * Notes an alarm about a user, after which the stored key is not used before the chain confirms it again.
+   * @param isContradiction true if the stored answer contradicts the one that the error is about
+   */
+  noteError: (target: Target, error: KeyrootError, isContradiction: boolean) => Promise<void>;
+}
+
+/** @param names the names of the call's endpoints */
+export function openStoredKeys(
+  { source, now, cache, verifyAccountFile }: VerifierConfig,
+  store: Store,
+  names: readonly string[],
+): StoredKeys {
+  const withAge = (key: VerifiedKey, { storedAt }: CachedKey): VerifiedKey & { cached: CachedVerification } => ({
+    ...key,
+    cached: { checkedAt: storedAt, ageMs: Math.max(0, now() - storedAt) },
+  });
+  return {
+    async load(target) {
+      const { query } = target;
+      const cached = await loadCachedKey(store, query);
+      const alarm = await loadNote(store, ownerOf(target), "alarm");
+      const isTrusted = cached && !alarm && (await meetsTrust(cached, query, source, names));
+      return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
+    },
+    findPermanent({ slot }, { cached, trusted }) {
+      return !slot && cached && trusted && isPermanent(cached, source, now()) ? withAge(trusted, cached) : undefined;
+    },
+    findOffline({ cached, trusted }, error) {
+      const isOffline = error instanceof TransportError && error.code !== "ABORTED";
+      // A clock that was set back would hide the key's age.
+      if (!isOffline || !cached || !trusted || cached.storedAt > now() + MAX_AHEAD_MS) return undefined;
+      const key = withAge(trusted, cached);
+      const { maxOfflineMs = verifyAccountFile ? -1 : Infinity } = cache ?? {};
+      return key.cached.ageMs <= maxOfflineMs ? { ...key, cached: { ...key.cached, offline: error } } : undefined;
+    },
+    async compare({ query, slot }, { cached }, root, evidence) {
+      if (!cached || !contradicts(query, cached, root, evidence)) return undefined;
+      await forgetKey(store, query);
+      if (slot) await storeNote(store, slot.account, "account", "");
+      return { root: cached.root, evidence: cached.evidence, final: cached.final };
+    },
+    async save(target, key, { cached, alarm }, sources) {
+      const { query, slot } = target;
+      await storeKey(store, query, source, key, cached, { sources, storedAt: now() });
+      if (slot) await storeNote(store, slot.account, "account", slot.file);
+      const newAlarm = key.evidence.damage && DAMAGED;
+      if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
+    },
+    async noteError(target, error, isContradiction) {
+      if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))
+        await storeNote(store, ownerOf(target), "alarm", error.code);
+    },
+  };
+}
+
+/** The user to whom alarms belong: the account of a slot. */
+function ownerOf({ query, slot }: Target): KeyQuery {
+  return slot?.account ?? query;
+}
