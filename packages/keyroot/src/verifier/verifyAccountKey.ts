@@ -44,7 +44,8 @@ export async function verifyAccountKey(
 
 /**
  * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function fetches the file host's file and repeats the work from the start.
+ * filled, the function repeats the work from the start: with the file host's file, and then with its file of the change
+ * that is being published.
  */
 export async function withNewestFile<T>(
   query: KeyQuery,
@@ -56,18 +57,38 @@ export async function withNewestFile<T>(
     try {
       return await work(accountFileBytes(account));
     } catch (error) {
-      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+      if (!isUnproven(error)) throw error;
     }
   }
-  return work(await fetchHostedFile(query, servers));
+  try {
+    return await work(await fetchHostedFile(query, servers));
+  } catch (error) {
+    if (!isUnproven(error)) throw error;
+    const next = await fetchHostedFile(query, servers, ".next").catch((cause: unknown) => {
+      if (isMissing(cause)) return undefined;
+      throw cause;
+    });
+    if (next === undefined) throw error;
+    return await work(next);
+  }
+}
+
+function isUnproven(error: unknown): boolean {
+  return error instanceof VerificationError && error.code === "SUCCESSOR_UNPROVEN";
+}
+
+/** Whether the file host has no such account file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof VerificationError && error.code === "ACCOUNT_MISSING";
 }
 
 /** Fetches a user's account file from the file host. @throws the errors of `fetchAccountFile` */
 export async function fetchHostedFile(
   { userID }: Pick<KeyQuery, "userID">,
   { http, merkleUrl }: VerifierServers,
+  suffix: "" | ".next" = "",
 ): Promise<Uint8Array> {
-  return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES });
+  return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES }, suffix);
 }
 
 async function verifyWith(

@@ -18,7 +18,7 @@ import {
   storeKey,
   verifyCachedKey,
 } from "./cache.ts";
-import type { ContactSlot } from "./contactAccounts.ts";
+import type { AccountFiles, ContactSlot } from "./contactAccounts.ts";
 import type { Contact } from "./contacts.ts";
 import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
@@ -119,7 +119,7 @@ export async function verifyContacts(
   const findTargets = async (
     list: readonly Contact[],
     servers: VerifierServers,
-    hostedOnly: boolean,
+    files: AccountFiles,
   ): Promise<(Target | ContactOutcome)[]> => {
     const targets = list.map(({ userID, expectedPublicKey, account }) => {
       try {
@@ -131,7 +131,7 @@ export async function verifyContacts(
     });
     if (!accounts) return targets;
     const valid = targets.filter((target) => "query" in target);
-    const slots = await accounts.findContactSlots(config, valid, { servers, cache, hostedOnly });
+    const slots = await accounts.findContactSlots(config, valid, { servers, cache, files });
     const found = valid.map(({ userID }, i) => {
       const slot = slots[i];
       return slot === undefined || "code" in slot ? toOutcome(userID, slot) : { userID, query: slot.query, slot };
@@ -201,9 +201,9 @@ export async function verifyContacts(
     return outcomes;
   };
 
-  const verifyList = async (list: readonly Contact[], servers: VerifierServers, hostedOnly = false) => {
+  const verifyList = async (list: readonly Contact[], servers: VerifierServers, files: AccountFiles) => {
     const names = cache ? servers.endpoints.map(sourceOf) : [];
-    const targets = await findTargets(list, servers, hostedOnly);
+    const targets = await findTargets(list, servers, files);
     const found = await Promise.all(
       targets.map(async (target) => ("query" in target ? findRoot(target, servers, names) : target)),
     );
@@ -230,14 +230,20 @@ export async function verifyContacts(
   };
 
   const verifyAll = async (servers: VerifierServers) => {
-    const outcomes = await verifyList(contacts, servers);
+    const outcomes = await verifyList(contacts, servers, "known");
     // The file host may have newer account files than the app and the cache.
-    const isUnproven = (outcome: ContactOutcome | undefined) =>
-      outcome !== undefined && "error" in outcome && outcome.error.code === "SUCCESSOR_UNPROVEN";
-    const unproven = contacts.filter((_, i) => isUnproven(outcomes[i]));
-    const again = unproven.length > 0 ? (await verifyList(unproven, servers, true)).values() : undefined;
-    for (const [i, outcome] of outcomes.entries())
-      if (isUnproven(outcome)) outcomes[i] = again?.next().value ?? outcome;
+    const isUnproven = (outcome: ContactOutcome | undefined) => codeOf(outcome) === "SUCCESSOR_UNPROVEN";
+    for (const files of ["hosted", "next"] as const) {
+      const unproven = contacts.filter((_, i) => isUnproven(outcomes[i]));
+      if (unproven.length === 0) break;
+      const again = (await verifyList(unproven, servers, files)).values();
+      for (const [i, outcome] of outcomes.entries()) {
+        if (!isUnproven(outcome)) continue;
+        const newer = again.next().value ?? outcome;
+        // Only a change that is being published has a file of its own.
+        if (files === "hosted" || codeOf(newer) !== "ACCOUNT_MISSING") outcomes[i] = newer;
+      }
+    }
     if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
     if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
     for (const [i, outcome] of outcomes.entries())
@@ -266,6 +272,10 @@ async function verifyInFile({ query, root, reading, blockNumber }: FoundRoot, fi
   const verified = verifyRecord(query, root, file);
   const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
   return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
+}
+
+function codeOf(outcome: ContactOutcome | undefined): string | undefined {
+  return outcome !== undefined && "error" in outcome ? outcome.error.code : undefined;
 }
 
 /** Makes the outcome after a contact's failed verification. @throws any error that is not a KeyrootError */
