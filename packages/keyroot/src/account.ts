@@ -18,6 +18,7 @@ export {
   type StatementSignature,
   verifyKeyStatement,
 } from "./account/keyStatement.ts";
+export { makeObjection, objectionText, verifyObjection } from "./account/objection.ts";
 export type { RecoveryKey, RecoveryKeyType } from "./account/recoveryKey.ts";
 
 /**

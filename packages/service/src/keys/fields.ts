@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { ServiceError } from "../api/base/errors.ts";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
+import type { ChallengeResponse } from "./possessionCheck.ts";
 import { eitherUserID, holdEndsAt, keyState, strict, timestamp, userID } from "../api/fields.ts";
 
 export const publicKey = z.string().max(140).meta({
@@ -62,6 +64,11 @@ export const keyEvent = strict({
 export const keyEvents = z
   .array(keyEvent)
   .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
+export const keyNumber = z
+  .int()
+  .nonnegative()
+  .max(2 ** 32 - 2)
+  .meta({ description: "The number of the key in the user's account: 0 for the first key." });
 export const key = {
   public_key: publicKey,
   key_id: keyID,
@@ -70,6 +77,10 @@ export const key = {
   state: keyState,
   root: root.optional(),
   transaction: transaction.optional(),
+  number: keyNumber.optional(),
+  account_file: z.string().optional().meta({
+    description: "Only with accounts: the account file, which proves to a verifier that the key is the newest one.",
+  }),
 };
 export const ofKey = strict({ ...eitherUserID, key_id: keyID });
 /** The response after the removal of a key. */
@@ -81,3 +92,12 @@ export const keyOrNone = {
   key_id: keyID.optional(),
   possession: possession.optional(),
 };
+
+/** Returns the response to a challenge in a request. @throws ServiceError FIELD_MISSING if only one field is present */
+export function toChallengeResponse(nonce?: string, response?: string): ChallengeResponse | undefined {
+  if (nonce !== undefined && response !== undefined) return { nonce, response };
+  if (nonce === undefined && response === undefined) return undefined;
+  const field = nonce === undefined ? "challenge" : "response";
+  const errors = [{ field, detail: "is missing" }];
+  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field} is missing.`, { errors });
+}

@@ -131,7 +131,7 @@ export const keyStatements = pgTable(
     primaryKey({ columns: [table.userID, table.number, table.keyID] }),
     uniqueIndex("open_key_statement")
       .on(table.userID)
-      .where(and(isNull(table.objected), isNull(table.taken), isNull(table.settled)) as SQL),
+      .where(sql`${table.objected} is null and ${table.taken} is null and ${table.settled} is null`),
     index("key_statements_by_slot").on(table.slotID),
   ],
 );
