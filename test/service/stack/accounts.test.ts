@@ -86,11 +86,9 @@ describe("a local stack with accounts", () => {
       const during = await verify(userID);
       expect(during).to.deep.include({ numbers: [1], keys: [key.publicKey.toString()] });
       expect(await user.client.account()).to.deep.include({ number: 0 });
-      process.stdout.write(
-        `      ${name}: ${before.requests} requests and ${before.bytes} bytes before, ` +
-          `${during.requests} and ${during.bytes} within half an hour after the change\n`,
-      );
+      // The answer's file proves too old, so each app fetches both files of the host, and reads the chain once more.
       expect(during.requests).to.be.at.most(2 * before.requests + 2);
+      expect(during.bytes).to.be.at.most(2 * before.bytes + 2_000);
     });
 
   it("stores the account file of the first key and of a change beside the Merkle-tree files", async () => {

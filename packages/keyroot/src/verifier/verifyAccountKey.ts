@@ -53,24 +53,26 @@ export async function withNewestFile<T>(
   servers: VerifierServers,
   work: (file: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  if (account !== undefined) {
+  const own = account === undefined ? undefined : accountFileBytes(account);
+  let failure: unknown;
+  const attempt = async (file: Uint8Array): Promise<T | undefined> => {
     try {
-      return await work(accountFileBytes(account));
+      return await work(file);
     } catch (error) {
       if (!isUnproven(error)) throw error;
+      failure = error;
+      return undefined;
     }
-  }
-  try {
-    return await work(await fetchHostedFile(query, servers));
-  } catch (error) {
-    if (!isUnproven(error)) throw error;
-    const next = await fetchHostedFile(query, servers, ".next").catch((cause: unknown) => {
-      if (isMissing(cause)) return undefined;
-      throw cause;
-    });
-    if (next === undefined) throw error;
-    return await work(next);
-  }
+  };
+  const result = own && (await attempt(own));
+  if (result !== undefined) return result;
+  const hosted = await fetchHostedFile(query, servers);
+  const newer = own && areEqual(own, hosted) ? undefined : await attempt(hosted);
+  if (newer !== undefined) return newer;
+  const next = await fetchHostedFile(query, servers, ".next").catch((error: unknown) => {
+    throw isMissing(error) ? failure : error;
+  });
+  return work(next);
 }
 
 function isUnproven(error: unknown): boolean {
@@ -89,6 +91,10 @@ export async function fetchHostedFile(
   suffix: "" | ".next" = "",
 ): Promise<Uint8Array> {
   return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES }, suffix);
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 async function verifyWith(
