@@ -70,7 +70,7 @@ export async function auditAccounts(options: AccountAuditOptions): Promise<Accou
   for (const [id, { pubKey, root }] of records) {
     const slot = index.slotOf(id);
     if (slot !== undefined && slot.number > 0) changes++;
-    if (slot?.state === "used" && (slot.publicKey ?? pubKey) === pubKey) continue;
+    if (index.authorizes(id, pubKey)) continue;
     const where = slot === undefined ? "no known account" : `slot ${slot.number} of the account ${slot.userID}`;
     const message = `The root ${root} has a key for the id ${id} of ${where}, but no known statement authorizes the key ${pubKey}.`;
     findings.push(finding("SLOT_UNAUTHORIZED", message, { root, userID: slot?.userID ?? id }));

@@ -43,6 +43,15 @@ export class AccountIndex {
     }
   }
 
+  /**
+   * Whether a record with this id and key is of an account's slot that no known statement contradicts. Account files
+   * contain only the newest statements, so the keys of earlier slots are not known.
+   */
+  authorizes(id: UserID, publicKey: string): boolean {
+    const slot = this.slotOf(id);
+    return slot?.state === "used" && (slot.publicKey ?? publicKey) === publicKey;
+  }
+
   /** Returns what is known about an id. Undefined if it is no slot of a known account. */
   slotOf(id: UserID): KnownSlot | undefined {
     return this.#slots.get(id);

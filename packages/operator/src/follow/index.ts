@@ -4,7 +4,7 @@
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
 export { type FetchFile, fetchFromHost } from "./fetchFile.ts";
-export { AccountIndex, type KnownSlot } from "./accountIndex.ts";
+export { AccountIndex } from "./accountIndex.ts";
 export { checkFileSource, type FileSource, findStrayFiles, readAccountFiles, readFileOf } from "./fileSource.ts";
 export { type DatedRootLog, type History, readHistory, type SavedHistory } from "./history.ts";
 export { chainKeyOf, isLocalChain, isLocalChainId } from "./localChains.ts";
