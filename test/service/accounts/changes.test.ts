@@ -273,6 +273,29 @@ describe("a service with accounts", () => {
       expect(await codeOf(partner.createUser(userIDToHex(slot(story, 1)), REGION))).to.equal("USER_ID_TAKEN");
     });
 
+    it("is recorded in the audit log with its author, at each step", async () => {
+      const story = await start();
+      const { user, keys } = story;
+      const { userID } = user.account;
+      await user.change(1, keys[1]);
+      await user.client.objectToChange(user.object(1, keys[1].publicKey));
+      await partner.accounts.approve(userID, 1, await idOf(story, 1));
+      await publish();
+      await settle();
+      await user.change(2, keys[2]);
+      const record = makeKeyRecord(slot(story, 2), keys[1].publicKey);
+      const published = { root: randomRoot(), transactionHash: "0x01", blockNumber: 7, blockHash: "0x01" };
+      await service.publications.adoptPublished(REGION, published, [record], service.now(), SERVICE);
+      const steps: string[] = [];
+      for await (const { action, actor } of partner.listAuditLog({ userID }))
+        if (/^(?:account|keyChange)\./.test(action)) steps.push(`${action} by ${actor.kind}`);
+      expect(steps).to.have.members([
+        ...["account.stored by user", "keyChange.submitted by user", "keyChange.objected by user"],
+        ...["keyChange.approved by partner", "keyChange.published by service", "keyChange.submitted by user"],
+        "keyChange.taken by service",
+      ]);
+    });
+
     it("causes an event for each step", async () => {
       const story = await start();
       const { user, keys } = story;

@@ -14,7 +14,7 @@ export function checkSent<T>(check: () => T): T {
 export function accountsDisabled(): ServiceError {
   const message =
     "This service has no accounts: each user has one key. Register it with /v1/authdUser/publicKey/register.";
-  return new ServiceError(409, "ACCOUNTS_DISABLED", message);
+  return new ServiceError(404, "ACCOUNTS_DISABLED", message);
 }
 
 export function accountMissing(): ServiceError {
