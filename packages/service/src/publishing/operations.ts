@@ -8,7 +8,7 @@ import { amount, count, empty, limit, page, region, strict, timestamp, userID, w
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
-import { keyID, root, transaction } from "../keys/fields.ts";
+import { keyID, keyNumber, root, transaction } from "../keys/fields.ts";
 import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
 import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
@@ -31,7 +31,7 @@ const publishRun = strict({
 });
 
 const pendingKey = strict({
-  ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
+  ...{ user_id: userID, number: keyNumber, region, key_id: keyID, registered: timestamp },
   hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
   submitted: z.boolean(),
 });
