@@ -70,7 +70,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     ["serve", "publisher"],
     "config",
     // The subjects.
-    ["webhooks", "staff", "publishing"],
+    ["webhooks", "staff", "publishing", "accounts"],
     "keys",
     "tokens",
     "users",

@@ -37,7 +37,12 @@ const PARTS: readonly (readonly [name: string, comment: string, schema: string, 
     "CreatedUser",
     ["user_id", "bucket", "region", "stage", "salt", "created"],
   ],
-  ["KeyProgress", "The progress of a key to the chain.", "UserKey", ["hold_ends_at", "root", "transaction"]],
+  [
+    "KeyProgress",
+    "The progress of a key to the chain. With accounts, also its number and the account file.",
+    "UserKey",
+    ["hold_ends_at", "root", "transaction", "number", "account_file"],
+  ],
 ];
 
 /** The names of types that would hide a name of browsers, or of the library that checks webhooks. */

@@ -6,12 +6,14 @@ export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./err
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type { ListAuditLogOptions } from "./shared/auditLog.ts";
 export type {
+  AccountStatement,
   AuditEntry,
   ConflictingKey,
   CreatedUser,
   DeactivatedUser,
   ErasedUser,
   EventPage,
+  KeyChange,
   KeyEvent,
   KeyOfUser,
   KeyProgress,
@@ -21,12 +23,14 @@ export type {
   RotatedSecret,
   ServerToken,
   ShadowUser,
+  UserAccount,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
 } from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
 export type { Region } from "keyroot/internal/formats";
+export type { PartnerAccounts } from "./partner/accounts.ts";
 export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
 export { PartnerClient } from "./partner/partnerClient.ts";
 export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./partner/provision.ts";

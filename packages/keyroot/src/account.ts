@@ -6,8 +6,8 @@ import { verifyAccountFile } from "./account/accountFile.ts";
 import { type Accounts, makeAccounts } from "./account/choice.ts";
 
 export { type Account, type AccountOptions, makeAccount, parseAccount, slotIDOf } from "./account/account.ts";
-export { type AccountFile, parseAccountFile, serializeAccountFile } from "./account/accountFile.ts";
-export type { Accounts } from "./account/choice.ts";
+export { type AccountFile, parseAccountFile, serializeAccountFile, verifyAccountFile } from "./account/accountFile.ts";
+export type { AccountPlace, Accounts, AuthorizedKey } from "./account/choice.ts";
 export {
   type KeyStatement,
   type KeyStatementOptions,
@@ -18,6 +18,7 @@ export {
   type StatementSignature,
   verifyKeyStatement,
 } from "./account/keyStatement.ts";
+export { makeObjection, objectionText, verifyObjection } from "./account/objection.ts";
 export type { RecoveryKey, RecoveryKeyType } from "./account/recoveryKey.ts";
 
 /**

@@ -100,6 +100,39 @@ describeWithProgram("keyroot account", (keyroot) => {
     expect((await run("rotate", [...args, "--public-key", textAt(2)])).json).to.include({ number: 2 });
   });
 
+  it("writes files with which verify and bundle show the newest key", async () => {
+    const paths = newPaths();
+    const userID = await make(paths, paths.paper);
+    const old = await readFile(paths.account);
+    await publish(paths.account, 0);
+    const rotated = ["--account", paths.account, "--keys", paths.paper, "--public-key", textAt(1)];
+    await run("rotate", rotated);
+    await publish(paths.account, 1);
+    const { contract, chain } = registry;
+    const place = ["--contract", contract, "--chain-id", String(chain.chainId)];
+    const host = ["--rpc", chain.rpcUrl, "--merkle-url", registry.optionsFor(oneEndpoint()).merkleUrl, ...place];
+    const outdated = join(folder.path, "outdated.txt");
+    await writeFile(outdated, old);
+    for (const accountFile of [["--accounts"], ["--account", paths.account], ["--account", outdated]]) {
+      const { json } = await keyroot.json(["verify", userID, ...accountFile, ...host]);
+      expect(json["account"]).to.deep.equal({ userID, number: 1 });
+      expect(json["record"]).to.include({ pubKey: textAt(1) });
+    }
+    expect(await keyroot.json(["verify", userID, ...host])).to.include({ code: 0 });
+    const written = await keyroot.json(["bundle", userID, "--files", folder.path, "--accounts", ...host]);
+    const { path } = written.json["bundle"] as { path: string };
+    const { hash } = written.json["block"] as { hash: string };
+    const verifiedBundle = await keyroot.json([
+      "verify",
+      "--bundle",
+      path,
+      "--trust",
+      `pinned-block:${hash}`,
+      ...place,
+    ]);
+    expect(verifiedBundle.json["account"]).to.deep.equal({ userID, number: 1 });
+  });
+
   it("collects the signatures of several holders", async () => {
     const paths = newPaths();
     const userID = await make(paths, `${paths.paper},${paths.safe}`, ["--threshold", "2"]);

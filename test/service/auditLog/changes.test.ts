@@ -226,7 +226,9 @@ function testRecords(service: TestService): void {
       } finally {
         await database().execute(sql`drop trigger fail_commit on audit_entries`);
       }
-      expect(new Set(STEPS.map(({ action }) => action))).to.deep.equal(new Set(ACTIONS));
+      // The changes of accounts need a service with accounts: test/service/accounts.
+      const ofOthers = ACTIONS.filter((action) => !/^(?:account|keyChange)\./.test(action));
+      expect(new Set(STEPS.map(({ action }) => action))).to.deep.equal(new Set(ofOthers));
     });
   });
 

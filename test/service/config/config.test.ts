@@ -86,6 +86,7 @@ describe("the service's configuration", () => {
           KEYROOT_WEBHOOK_PRIVATE: "true",
         },
         ...{ KEYROOT_CONTRACT: CHAIN.KEYROOT_CONTRACT, KEYROOT_CHAIN_ID: "11155111", KEYROOT_KEY_TYPE: "p256" },
+        KEYROOT_ACCOUNTS: "required",
       };
       expect(readConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
@@ -102,7 +103,7 @@ describe("the service's configuration", () => {
           addressDays: 7,
         },
         ...{ holdPeriod: 60, shutdownDelay: 5, holdOnConflict: true },
-        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, keyType: "p256" },
+        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, keyType: "p256", accounts: "required" },
         registry: { contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111 },
       });
     });
@@ -233,7 +234,7 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_LOG_LEVEL: "warn", KEYROOT_HOLD_ON_CONFLICT: "true", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_MAX_COST_PER_DAY: "1", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_SECOND_RPC_URL: "https://b.test", KEYROOT_FILES: "s3://keys-{region}/files" },
-        ...{ KEYROOT_MAX_PRIORITY_FEE: "30", KEYROOT_KEY_TYPE: "x25519" },
+        ...{ KEYROOT_MAX_PRIORITY_FEE: "30", KEYROOT_KEY_TYPE: "x25519", KEYROOT_ACCOUNTS: "required" },
       };
       expect(readPublisherConfig(variables)).to.deep.equal({
         databaseUrl: "postgres://home/db",
@@ -242,6 +243,7 @@ describe("the service's configuration", () => {
           databaseFolder: ".keyroot/database",
           connections: 2,
           logLevel: "warn",
+          accounts: "required",
           holdOnConflict: true,
           keyType: "x25519",
         },

@@ -37,7 +37,9 @@ describe("the schemas of events", () => {
 
     const { events } = await service.done("/v1/authdBizSrv/events/list", {}, ofPartner);
     const listed = events as { type: keyof typeof EVENT_SCHEMAS }[];
-    expect([...new Set(listed.map(({ type }) => type))].sort()).to.deep.equal([...EVENT_TYPES].sort());
+    // Changes of keys need accounts. The tests of accounts check their events.
+    const withoutAccounts = EVENT_TYPES.filter((type) => !type.startsWith("keyChange."));
+    expect([...new Set(listed.map(({ type }) => type))].sort()).to.deep.equal(withoutAccounts.sort());
     for (const event of listed) EVENT_SCHEMAS[event.type].parse(event);
   });
 

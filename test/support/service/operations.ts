@@ -174,6 +174,12 @@ export function goodBody({ path, body }: Pick<Operation, "path" | "body">, tenan
     key_id: KEY.keyID,
     challenge: Buffer.alloc(32).toString("base64"),
     response: Buffer.alloc(32).toString("base64"),
+    ...{
+      account: "keyroot/account-v1\n",
+      statement: "keyroot/key-v1\n",
+      objection: "keyroot/objection-v1\n",
+      number: 1,
+    },
     person_id: NO_EVENT,
     passkey_id: "AA",
     answer: PASSKEY_ANSWER,

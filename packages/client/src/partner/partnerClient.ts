@@ -56,6 +56,7 @@ import type {
   ListTokensOptions,
   PartnerClientOptions,
 } from "./options.ts";
+import { PartnerAccounts } from "./accounts.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
 
 const userTokenPage = page("tokens", refreshToken);
@@ -67,6 +68,7 @@ const serverTokenPage = page("tokens", serverToken);
  * - creates, lists and revokes refresh tokens
  * - discards and approves users' public keys
  * - manages webhooks
+ * - reads users' accounts, and decides about changes
  *
  * The client exchanges its server token for access tokens when necessary. The client repeats a request after a network
  * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
@@ -87,6 +89,8 @@ const serverTokenPage = page("tokens", serverToken);
 export class PartnerClient {
   /** The operations for the partner's webhook endpoints. */
   readonly webhooks: PartnerWebhooks;
+  /** The operations on users' accounts. */
+  readonly accounts: PartnerAccounts;
   readonly #operations: OperationClient;
   readonly #keyType: KeyType;
 
@@ -100,6 +104,7 @@ export class PartnerClient {
     this.#keyType = checked.keyType;
     this.#operations = new OperationClient(sessionOf(checked, serverToken));
     this.webhooks = new PartnerWebhooks(this.#operations);
+    this.accounts = new PartnerAccounts(this.#operations);
   }
 
   /**

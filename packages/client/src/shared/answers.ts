@@ -107,6 +107,8 @@ export const KEY_FIELDS = {
   hold_ends_at: optional(nullable(count)),
   root: optional(merkleRoot),
   transaction: optional(transactionHash),
+  number: optional(count),
+  account_file: optional(text()),
 };
 
 /** The fields that describe a user's key. All fields except the state may be missing if the user has no key. */

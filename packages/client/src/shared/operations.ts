@@ -17,7 +17,7 @@ interface UserFields {
   created: number;
 }
 
-/** The progress of a key to the chain. */
+/** The progress of a key to the chain. With accounts, also its number and the account file. */
 export interface KeyProgress {
   /** The end of a pending key's hold period. The service publishes the key at this time or later. Null while the key waits for the partner's decision about a conflicting key. */
   hold_ends_at?: number | null | undefined;
@@ -25,6 +25,10 @@ export interface KeyProgress {
   root?: string | undefined;
   /** The hash of the transaction that published the root. */
   transaction?: string | undefined;
+  /** The number of the key in the user's account: 0 for the first key. */
+  number?: number | undefined;
+  /** Only with accounts: the account file, which proves to a verifier that the key is the newest one. */
+  account_file?: string | undefined;
 }
 
 /** A user whose tokens are rejected. */
@@ -230,17 +234,21 @@ export interface ShadowUser extends UserFields {
   deactivated: number | null;
 }
 
-/** A user's public key as the service states it, unverified. */
-export interface UserKey extends KeyProgress {
+/** A user's account with its statements. */
+export interface UserAccount {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
-  public_key: string;
-  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
-  key_id: string;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
-  possession: "proven" | "unproven";
-  state: "pending" | "submitted" | "published";
+  /** The account text. */
+  account: string;
+  /** The account file of the current key, for contacts. Null while the user has no key. */
+  account_file: string | null;
+  /** The account file of the key that is being published. Null if there is none. */
+  next_account_file: string | null;
+  /** The name of the account file at the file host. */
+  file_name: string;
+  number: number | null;
+  /** All statements that the service received, in order. */
+  statements: AccountStatement[];
 }
 
 /** An entry of the audit log. */
@@ -330,6 +338,47 @@ export interface PartnerSummary extends CreatedPartner {
   published_keys: number;
   /** The number of the partner's active server tokens. */
   server_tokens: number;
+}
+
+/** A user's public key as the service states it, unverified. */
+export interface UserKey extends KeyProgress {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
+  /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
+  public_key: string;
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
+  key_id: string;
+  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  possession: "proven" | "unproven";
+  state: "pending" | "submitted" | "published";
+}
+
+/** A statement of an account. */
+export interface AccountStatement {
+  /** The number of the key in the user's account: 0 for the first key. */
+  number: number;
+  /** The key id of the statement's key, or `void`. */
+  key_id: string;
+  /** The id under which the key is published. For number 0, it is the user's id. */
+  slot_id: UserID;
+  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
+  state: "pending" | "submitted" | "published" | "objected" | "taken" | "withdrawn";
+  /** A time in milliseconds since 1970-01-01, UTC. */
+  submitted: number;
+  /** The end of a pending key's hold period. */
+  hold_ends_at: number | null;
+  objected: number | null;
+  approved: number | null;
+  /** The time when the key was confirmed on the chain. */
+  published: number | null;
+  /** The signed statement. */
+  statement: string;
+}
+
+/** A statement of a user's account. */
+export interface KeyChange extends AccountStatement {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id: UserID;
 }
 
 /** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
@@ -449,6 +498,25 @@ interface Operations {
   "/v1/authdBizSrv/publicKeys/approve": {
     body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
     answer: UserKey;
+  };
+  "/v1/authdUser/account/store": { body: { account: string }; answer: UserAccount };
+  "/v1/authdUser/account/get": { body: Record<string, never>; answer: UserAccount };
+  "/v1/authdUser/account/submit": {
+    body: { statement: string; challenge?: string | undefined; response?: string | undefined };
+    answer: KeyChange;
+  };
+  "/v1/authdUser/account/object": { body: { objection: string }; answer: KeyChange };
+  "/v1/authdBizSrv/accounts/get": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: UserAccount;
+  };
+  "/v1/authdBizSrv/accounts/object": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; number: number; key_id: string };
+    answer: KeyChange;
+  };
+  "/v1/authdBizSrv/accounts/approve": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; number: number; key_id: string };
+    answer: KeyChange;
   };
   "/v1/authdBizSrv/events/list": {
     body: { limit?: number | undefined; after?: string | undefined };

@@ -11,7 +11,7 @@ import {
   withValidKey,
 } from "../shared/answers.ts";
 import { OperationClient } from "../shared/operationClient.ts";
-import type { AnswerOf, UserKey, UserRecord } from "../shared/operations.ts";
+import type { AnswerOf, KeyChange, UserAccount, UserKey, UserRecord } from "../shared/operations.ts";
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
@@ -43,7 +43,11 @@ const registeredKey = object<AnswerOf<"/v1/authdUser/publicKey/register">>({
 interface KeyVerifier<Verified> {
   verify: (
     userID: UserID,
-    options: { expectedPublicKey: string | typeof ANY_KEY; signal?: AbortSignal | undefined },
+    options: {
+      expectedPublicKey: string | typeof ANY_KEY;
+      account?: string | undefined;
+      signal?: AbortSignal | undefined;
+    },
   ) => Promise<Verified>;
 }
 
@@ -91,13 +95,7 @@ export class UserClient {
    * service, chain or contract than the options
    */
   async register(key: OwnKey | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
-    // The curve arithmetic is loaded on demand.
-    const { answerChallenge, checkKey, keyChallenge } = await loadModule(() => import("./answerChallenge.ts"));
-    const publicKey = checkKey(key, this.#keyType);
-    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
-    const path = "/v1/authdUser/publicKey/challenge";
-    const challenge = await this.#operations.call(path, fields, keyChallenge, options);
-    const answer = await answerChallenge(challenge, key, this.#possession);
+    const { fields, answer } = await this.#answerChallenge(key, options);
     const body = { ...fields, ...answer };
     const check = about(
       { user_id: this.#possession.userID, public_key: fields.public_key },
@@ -118,6 +116,45 @@ export class UserClient {
     await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
   }
 
+  /**
+   * Stores the user's account text (docs/accounts.md), before the first statement. Repeating the call has no effect. The
+   * service rejects the text with ACCOUNT_MISMATCH if the user's id is not the account id.
+   * @param account the `text` of `makeAccount` of `keyroot/account`
+   */
+  async storeAccount(account: string, options: CallOptions = {}): Promise<UserAccount> {
+    const body = { account: checkText("The account argument", account) };
+    return this.#operations.call("/v1/authdUser/account/store", body, await this.#ofAccount("userAccount"), options);
+  }
+
+  /** Returns the user's own account, with all its statements and the file for contacts. */
+  async account(options: CallOptions = {}): Promise<UserAccount> {
+    return this.#operations.call("/v1/authdUser/account/get", {}, await this.#ofAccount("userAccount"), options);
+  }
+
+  /**
+   * Submits a signed statement, and proves that the app has the private key. Number 0 registers the first key, and a
+   * higher number changes it after the hold period. Repeating the call has no effect.
+   * @param statement the result of `makeKeyStatement` of `keyroot/account`
+   * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents
+   * @throws the errors of `register`
+   */
+  async submitStatement(statement: string, key?: OwnKey | ExternalKey, options: CallOptions = {}): Promise<KeyChange> {
+    checkText("The statement argument", statement);
+    const answer = key && (await this.#answerChallenge(key, options)).answer;
+    const body = { statement, ...answer };
+    return this.#operations.call("/v1/authdUser/account/submit", body, await this.#ofAccount("keyChange"), options);
+  }
+
+  /**
+   * Objects to a pending change of the user's key with a recovery key. Repeating the call has no effect. The service
+   * rejects the request with CHANGE_SUBMITTED if it is too late.
+   * @param objection the result of `makeObjection` of `keyroot/account`
+   */
+  async objectToChange(objection: string, options: CallOptions = {}): Promise<KeyChange> {
+    const body = { objection: checkText("The objection argument", objection) };
+    return this.#operations.call("/v1/authdUser/account/object", body, await this.#ofAccount("keyChange"), options);
+  }
+
   /** Returns the user's own record. */
   async record(options: CallOptions = {}): Promise<UserRecord> {
     return this.#operations.call("/v1/authdUser/record/get", {}, withValidKey(userRecord, this.#keyType), options);
@@ -126,7 +163,8 @@ export class UserClient {
   /**
    * Requests the public key of another user of the same partner from the service, and verifies the key against the
    * chain. Returns the key only if the service's key equals the published key. If neither the service nor the chain
-   * responds, returns the key that the verifier's cache has as verified. Do not use a key after an error.
+   * responds, returns the key that the verifier's cache has as verified. With accounts, returns the newest key that the
+   * chain shows, which may be newer than the service's. Do not use a key after an error.
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
@@ -142,16 +180,18 @@ export class UserClient {
       checkObject("The verifier argument", verifier, "a result of createVerifier").verify,
     );
     const { signal } = options;
-    let expectedPublicKey: string;
+    let answer: UserKey;
     try {
-      ({ public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options));
+      answer = await this.unverifiedPublicKeyOf(userID, options);
     } catch (error) {
       if (!(error instanceof TransportError) || error.advice !== "retry") throw error;
       const verified = await verifier.verify(userID, { expectedPublicKey: ANY_KEY, signal }).catch(() => undefined);
       if (isObject(verified) && verified["cached"] !== undefined) return verified as Verified;
       throw error;
     }
-    return verifier.verify(userID, { expectedPublicKey, signal });
+    const { public_key: expectedPublicKey, account_file: account } = answer;
+    if (account === undefined) return verifier.verify(userID, { expectedPublicKey, signal });
+    return verifier.verify(userID, { expectedPublicKey: ANY_KEY, account, signal });
   }
 
   /**
@@ -164,5 +204,22 @@ export class UserClient {
     const user_id = parseUserID(userID);
     const check = about({ user_id }, userPublicKey(this.#keyType));
     return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);
+  }
+
+  /** Answers the service's challenge for a key. The answer is undefined if the user has already registered the key. */
+  async #answerChallenge(key: OwnKey | ExternalKey, options: CallOptions) {
+    // The curve arithmetic is loaded on demand.
+    const { answerChallenge, checkKey, keyChallenge } = await loadModule(() => import("./answerChallenge.ts"));
+    const publicKey = checkKey(key, this.#keyType);
+    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
+    const path = "/v1/authdUser/publicKey/challenge";
+    const challenge = await this.#operations.call(path, fields, keyChallenge, options);
+    return { fields, answer: await answerChallenge(challenge, key, this.#possession) };
+  }
+
+  /** Loads a check of answers about accounts on demand. */
+  async #ofAccount<Name extends "userAccount" | "keyChange">(name: Name) {
+    const checks = await loadModule(() => import("../shared/accounts.ts"));
+    return checks[name];
   }
 }

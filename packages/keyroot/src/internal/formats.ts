@@ -4,6 +4,7 @@
  * `merkle`.
  */
 export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
+export { ANY_KEY } from "../identity/compareKey.ts";
 export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
 export { curve41417 } from "../identity/keyTypes/curve41417.ts";
 export { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";

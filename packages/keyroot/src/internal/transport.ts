@@ -2,6 +2,7 @@ export { fetchBytes } from "../transport/fetchBytes.ts";
 export { withTimeout } from "../transport/timeout.ts";
 export { DEFAULT_LIMITS, RPC_LIMITS } from "../transport/limits.ts";
 export { checkDifferentHosts } from "../transport/differentHosts.ts";
+export { fetchAccountFile } from "../transport/fetchAccountFile.ts";
 export { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 export { batchingCaller } from "../transport/batches.ts";
 export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "../transport/jsonRpc.ts";

@@ -7,14 +7,16 @@ import { addPath } from "./url.ts";
  * Fetches a user's account file from the file host. The caller verifies it.
  * @param merkleUrl the checked URL of the folder with the Merkle-tree files
  * @param userIDHex the account id as 40 hex digits
+ * @param suffix `.next` for the file of a change that the registry's operator is publishing
  * @throws VerificationError ACCOUNT_MISSING, step "file"; TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
  */
 export async function fetchAccountFile(
   merkleUrl: string,
   userIDHex: string,
   options: FetchOptions,
+  suffix: "" | ".next" = "",
 ): Promise<Uint8Array> {
-  const name = `accounts/${userIDHex}.txt`;
+  const name = `accounts/${userIDHex}${suffix}.txt`;
   const url = addPath(merkleUrl, name);
   const { host } = parseUrl(url);
   const { status, bytes } = await fetchBytes(url, { method: "GET", cache: "no-store" }, options);

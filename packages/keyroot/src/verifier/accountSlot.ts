@@ -35,8 +35,9 @@ export function isMissing(error: unknown): boolean {
 export async function fetchHostedFile(
   { userID }: Pick<KeyQuery, "userID">,
   { http, merkleUrl }: VerifierServers,
+  suffix: "" | ".next" = "",
 ): Promise<Uint8Array> {
-  return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES });
+  return fetchAccountFile(merkleUrl, userIDToHex(userID), { ...http, maxBytes: MAX_ACCOUNT_FILE_BYTES }, suffix);
 }
 
 /** Verifies a user's account file, and returns the slot of its newest key. @throws as `VerifyAccountFile` */

@@ -23,6 +23,12 @@ export interface ContactSlot extends AccountSlot {
   changedFrom: number | undefined;
 }
 
+/**
+ * Where account files come from: `known` is the app or its cache, and the file host if they have none. After known files
+ * proved too old, `hosted` is the file host's file, and then `next` its file of the change that is being published.
+ */
+export type AccountFiles = "known" | "hosted" | "next";
+
 /** A contact, and the query for its account. */
 export interface AccountContact extends Pick<Contact, "account"> {
   query: KeyQuery;
@@ -31,28 +37,28 @@ export interface AccountContact extends Pick<Contact, "account"> {
 /**
  * Finds the slots of a contact list. Of the contact's account file and the cached one, the newest counts. If there is
  * none, the file host's file counts.
- * @param hostedOnly true to use only the file host's files, after the known ones proved too old
  * @returns a slot or an error for each contact, in the order of the list
  */
 export async function findContactSlots(
   config: VerifierConfig,
   contacts: readonly AccountContact[],
-  { servers, cache, hostedOnly }: { servers: VerifierServers; cache: Store | undefined; hostedOnly: boolean },
+  { servers, cache, files }: { servers: VerifierServers; cache: Store | undefined; files: AccountFiles },
 ): Promise<(ContactSlot | KeyrootError)[]> {
   const hosted = new Map<UserID, Promise<Uint8Array>>();
   const fetchFile = (query: KeyQuery) => {
-    const file = hosted.get(query.userID) ?? fetchHostedFile(query, servers);
+    const file = hosted.get(query.userID) ?? fetchHostedFile(query, servers, files === "next" ? ".next" : "");
     hosted.set(query.userID, file);
     return file;
   };
+  const isFirst = files === "known";
   const find = async ({ query, account }: AccountContact): Promise<ContactSlot> => {
     const cached = cache && findCachedSlot(config, query, await loadNote(cache, query, "account"));
-    const known = hostedOnly || account === undefined ? undefined : accountFileBytes(account);
-    if (known === undefined && cached && !hostedOnly) return cached;
+    const known = !isFirst || account === undefined ? undefined : accountFileBytes(account);
+    if (known === undefined && cached && isFirst) return cached;
     const bytes = known ?? (await fetchFile(query));
     const slot = { ...findSlot(config, query, bytes), file: decodeUtf8(bytes), changedFrom: undefined };
     if (cached === undefined) return slot;
-    if (!hostedOnly && cached.key.nextNumber > slot.key.nextNumber) return cached;
+    if (isFirst && cached.key.nextNumber > slot.key.nextNumber) return cached;
     return slot.key.number === cached.key.number ? slot : { ...slot, changedFrom: cached.key.number };
   };
   const found: (ContactSlot | KeyrootError)[] = [];

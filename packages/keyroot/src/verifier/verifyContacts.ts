@@ -9,6 +9,7 @@ import { asCache } from "../store/access.ts";
 import { batchingCaller } from "../transport/batches.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
 import { type CachedKey, recordOf, sourceOf } from "./cache.ts";
+import type { AccountFiles } from "./contactAccounts.ts";
 import type { Contact } from "./contacts.ts";
 import type { CachedAnswer } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
@@ -54,6 +55,8 @@ const SMALL_FILES_AT_ONCE = 64;
 const FILES_AT_ONCE = 4;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
+/** The account files with which a contact is verified again, if its file is older than the chain. */
+const NEWER_FILES = { known: "hosted", hosted: "next", next: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
 /** A user's verified root. The root's file is not verified yet. */
@@ -122,7 +125,7 @@ export async function verifyContacts(
     list: readonly IndexedContact[],
     servers: VerifierServers,
     end: (index: number, outcome: ContactOutcome) => void,
-    hostedOnly: boolean,
+    files: AccountFiles,
   ): Promise<IndexedTarget[]> => {
     const targets: (IndexedTarget & Pick<Contact, "account">)[] = [];
     for (const [index, { userID, expectedPublicKey, account }] of list) {
@@ -136,7 +139,7 @@ export async function verifyContacts(
       }
     }
     if (!accounts) return targets;
-    const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, hostedOnly });
+    const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, files });
     return targets.flatMap(({ index, userID }, i) => {
       const slot = slots[i];
       if (slot && !("code" in slot)) return { index, userID, query: slot.query, slot };
@@ -228,20 +231,24 @@ export async function verifyContacts(
   };
 
   /**
-   * Verifies these contacts, and settles their outcomes.
-   * @param unproven the outcomes of these contacts with older account files. The file host's files are used then
+   * Verifies these contacts with one kind of account files, and then those whose file is too old with the next kind.
+   * Settles all outcomes.
+   * @param before the outcomes of these contacts with the earlier kind
    */
   const verifyList = async (
     list: readonly IndexedContact[],
     servers: VerifierServers,
-    unproven?: ReadonlyMap<number, ContactOutcome>,
+    files: AccountFiles = "known",
+    before: ReadonlyMap<number, ContactOutcome> = new Map(),
   ) => {
-    const again = new Map<number, ContactOutcome>();
+    const newerFiles = NEWER_FILES[files];
+    const unproven = new Map<number, ContactOutcome>();
     const end = (index: number, outcome: ContactOutcome) => {
-      // The file host may have newer account files than the app and the cache.
-      if (!unproven && isError(outcome, "SUCCESSOR_UNPROVEN")) again.set(index, outcome);
-      // What the chain shows about the known file says more than that the file host has none.
-      else settle(index, isError(outcome, "ACCOUNT_MISSING") ? (unproven?.get(index) ?? outcome) : outcome);
+      // What the chain shows about an older file says more than that the file host has no newer one.
+      const isMissing = isError(outcome, "ACCOUNT_MISSING");
+      const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
+      if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);
+      else settle(index, newest);
     };
     const roots: FoundRoot[] = [];
     const find = async (target: IndexedTarget) => {
@@ -249,7 +256,7 @@ export async function verifyContacts(
       if ("root" in found) roots.push(found);
       else end(target.index, found);
     };
-    await Promise.all((await findTargets(list, servers, end, unproven !== undefined)).map(find));
+    await Promise.all((await findTargets(list, servers, end, files)).map(find));
     roots.sort((a, b) => a.target.index - b.target.index);
     /** Verifies files, and returns those with more than `maxBytes`. */
     const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
@@ -267,12 +274,8 @@ export async function verifyContacts(
     const byRoot = groupBy(roots, ({ root }) => root);
     const larger = await verifyFiles(SMALL_FILES_AT_ONCE, byRoot, Math.min(SMALL_FILE_BYTES, fileBytes));
     await verifyFiles(FILES_AT_ONCE, larger, fileBytes);
-    if (again.size > 0)
-      await verifyList(
-        list.filter(([index]) => again.has(index)),
-        servers,
-        again,
-      );
+    const again = list.filter(([index]) => unproven.has(index));
+    if (newerFiles && again.length > 0) await verifyList(again, servers, newerFiles, unproven);
   };
 
   const connect: typeof rpcCaller = (rpc, options) =>

@@ -5,14 +5,19 @@ import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Store } from "../store/store.ts";
 import { storeNote } from "../verifier/cache.ts";
-import { type AccountContact, type ContactSlot, findContactSlots } from "../verifier/contactAccounts.ts";
+import {
+  type AccountContact,
+  type AccountFiles,
+  type ContactSlot,
+  findContactSlots,
+} from "../verifier/contactAccounts.ts";
 import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { RootReading } from "../verifier/readRootAtBlock.ts";
 import type { VerifierServers } from "../verifier/servers.ts";
 import { verifyAnswers } from "../verifier/verdict.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
-import { accountFileBytes, findSlot } from "../verifier/accountSlot.ts";
+import { accountFileBytes, findSlot, isMissing } from "../verifier/accountSlot.ts";
 import type { Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
 import type { UserToCheck } from "./checkUsers.ts";
@@ -41,7 +46,7 @@ interface SlotReading {
 
 /**
  * Reads the roots of the users' newest known slots, and of the slots after them, at a finalized block. If a next slot is
- * filled, reads the file host's account file, which may have a newer statement. Then updates the users' states.
+ * filled, reads the file host's account files, which may have a newer statement. Then updates the users' states.
  * @returns the users with roots that could be read
  */
 export async function readAccounts(
@@ -49,16 +54,16 @@ export async function readAccounts(
   users: readonly UserToCheck[],
   { servers, store, files, time, errors }: AccountOptions,
 ): Promise<UserToCheck[]> {
-  const read = async (some: readonly UserToCheck[], hostedOnly: boolean): Promise<SlotReading[]> => {
+  const read = async (some: readonly UserToCheck[], from: AccountFiles): Promise<SlotReading[]> => {
     const contacts = some.map(([userID]): AccountContact => {
       const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
       return { query, account: files.get(userID) };
     });
-    const slots = await findContactSlots(config, contacts, { servers, cache: store, hostedOnly });
+    const slots = await findContactSlots(config, contacts, { servers, cache: store, files: from });
     const readings = some.map(async (user, i): Promise<SlotReading[]> => {
       const slot = slots[i];
       if (slot === undefined || slot instanceof KeyrootError) {
-        errors.push(slot);
+        if (from !== "next" || !isMissing(slot)) errors.push(slot);
         return [];
       }
       try {
@@ -74,16 +79,15 @@ export async function readAccounts(
     });
     return (await Promise.all(readings)).flat();
   };
-  const known = await read(users, false);
-  const filled = known.filter(({ nextRoot }) => nextRoot !== undefined);
-  const hosted = await read(
-    filled.map(({ user }) => user),
-    true,
-  );
+  const known = await read(users, "known");
+  const newest = new Map(known.map((one) => [one.user, one]));
+  for (const from of ["hosted", "next"] as const) {
+    const filled = [...newest.values()].filter(({ nextRoot }) => nextRoot !== undefined).map(({ user }) => user);
+    if (filled.length === 0) break;
+    for (const one of await read(filled, from)) if (one.nextRoot === undefined) newest.set(one.user, one);
+  }
   const answered: UserToCheck[] = [];
-  for (const first of known) {
-    const [newer] = hosted.filter(({ user, nextRoot }) => user === first.user && nextRoot === undefined);
-    const { user, slot, reading, nextRoot } = newer ?? first;
+  for (const { user, slot, reading, nextRoot } of newest.values()) {
     const { answers, evidence } = reading;
     const { key, account, file } = slot;
     const state = user[1];

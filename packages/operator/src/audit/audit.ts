@@ -8,6 +8,7 @@ import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 import { readUntil, repeatingCaller } from "../rpc/repeatReads.ts";
 import { auditCursor, auditHistory, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState, checkStateKeyType } from "./auditState.ts";
+import { auditAccounts } from "./auditAccounts.ts";
 import { auditUsers } from "./auditUsers.ts";
 import {
   type AuditedContract,
@@ -49,6 +50,11 @@ export interface AuditOptions extends AuditedContract {
   retry?: RetryOptions | undefined;
   /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
+  /**
+   * Also compares all records with the account files beside them (docs/accounts.md). Needs about 300 bytes of memory per
+   * user. Default: false, for a registry without accounts.
+   */
+  accounts?: boolean | undefined;
   /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
@@ -56,11 +62,11 @@ export interface AuditOptions extends AuditedContract {
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
   ...{ call: true, files: true, keyType: true, workers: true, state: true },
-  ...{ retry: true, skipKnownFiles: true, onProgress: true },
+  ...{ retry: true, skipKnownFiles: true, accounts: true, onProgress: true },
 };
 
 /** The stages of an audit, in the order in which they run. */
-export type AuditStage = "reading events" | FileAuditStage;
+export type AuditStage = "reading events" | FileAuditStage | "auditing accounts";
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
@@ -77,6 +83,8 @@ export interface AuditReport extends ContractCounts {
   findings: Findings;
   /** The files that the host or folder did not return. An audit passes only if this list is empty. */
   unavailableFiles: UnavailableFile[];
+  /** The number of accounts, and of keys after the first one of their account. Undefined without `accounts`. */
+  accounts?: { accounts: number; changes: number } | undefined;
   /** True if the audit searched for stray files. The search is possible only in a folder. */
   straysSearched: boolean;
 }
@@ -209,6 +217,8 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const usersOf = (root: string) => state.file(root)?.users;
   const rootNames = roots.map(({ root }) => root);
   findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
+  const accounts = options.accounts === true ? await auditRecords(options, rootNames) : undefined;
+  if (accounts !== undefined) findings.add(accounts.findings);
   findings.sort(rootNames);
   return {
     ...counts,
@@ -219,8 +229,21 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
     usersInFiles: fileAudit.userCount,
     findings,
     unavailableFiles: fileAudit.unavailableFiles,
+    ...(accounts && { accounts: { accounts: accounts.accounts, changes: accounts.changes } }),
     straysSearched: "dir" in files,
   };
+}
+
+/** Compares the records in valid files with the account files. */
+function auditRecords(
+  { state, chainId, contract, files, keyType, onProgress }: RunningAudit,
+  roots: readonly string[],
+) {
+  const valid = roots.filter((root) => state.file(root)?.users !== undefined);
+  return auditAccounts({
+    ...{ chainId, contract, files, keyType, roots: valid },
+    onProgress: (done, total) => onProgress?.("auditing accounts", done, total),
+  });
 }
 
 /**

@@ -23,6 +23,9 @@ export const FINDING_CODES = {
     "USER_NOT_IN_FILE",
     "ROOT_UNKNOWN",
     "USER_TWO_KEYS",
+    // Codes for accounts
+    "SLOT_UNAUTHORIZED",
+    "ACCOUNT_FILE_INVALID",
     // Codes for auditors' statements
     "STATEMENT_CONFLICT",
     // Codes for watched users
@@ -44,6 +47,7 @@ export const FINDING_CODES = {
 const ROOT_CODES: readonly string[] = [
   ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN"] satisfies FindingCode[]),
   ...(["USER_NOT_PUBLISHED", "USER_NOT_IN_FILE", "USER_TWO_KEYS"] satisfies FindingCode[]),
+  ...(["SLOT_UNAUTHORIZED", "ACCOUNT_FILE_INVALID"] satisfies FindingCode[]),
 ];
 
 /** The severity of a finding: a key of `FINDING_CODES`. */

@@ -23,6 +23,9 @@ export const audit = command(
       codeHash,
       keyType,
       state: auditState,
+      accounts: flag(
+        "The registry has accounts: also compare all records with the account files that lie beside the Merkle-tree files",
+      ),
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
       ...chainWithTrust,
       merkleUrl,
@@ -35,6 +38,7 @@ export const audit = command(
     const { report, place } = await auditRegistry(args, host, {
       stateName: "audit",
       skipKnownFiles: args.skipKnownFiles,
+      accounts: args.accounts,
     });
     return { json: auditJson(report, place), text: describeAudit(report, place) };
   },

@@ -22,6 +22,7 @@ const UNITS: Record<AuditStage, string> = {
   "reading roots": "roots",
   "auditing files": "files",
   "auditing stray files": "files",
+  "auditing accounts": "users",
 };
 /** The maximum number of threads. Each thread needs memory. */
 const MAX_THREADS = 16;
@@ -39,6 +40,8 @@ interface Settings {
   /** The beginning of the name of the default state file. */
   stateName: string;
   skipKnownFiles: boolean;
+  /** Whether the audit also compares records with account files. Default: false. */
+  accounts?: boolean;
   /**
    * Finds the block of an audit whose result is signed. Such an audit proves the number of users with every source.
    * Default: the newest block of the source.
@@ -53,7 +56,7 @@ interface Settings {
 export async function auditRegistry(
   args: Args,
   host: Host,
-  { stateName, skipKnownFiles, findBlock }: Settings,
+  { stateName, skipKnownFiles, accounts = false, findBlock }: Settings,
 ): Promise<{ report: AuditReport; place: { chainId: number; contract: string } }> {
   checkHash("--code-hash", args.codeHash);
   if (args.trust === "auditors")
@@ -88,6 +91,7 @@ export async function auditRegistry(
     at: signedAt ?? (trust === "one-endpoint" ? tag : await chain.findBlock()),
     storageProof: storageProof || signedAt !== undefined,
     skipKnownFiles,
+    accounts,
     files,
     workers: Math.min(availableParallelism(), MAX_THREADS),
     state,

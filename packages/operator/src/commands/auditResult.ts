@@ -29,6 +29,7 @@ export function auditJson(report: AuditReport, place: Place): object {
     roots: rootCount,
     filesRead,
     filesKnown: report.filesKnown,
+    ...report.accounts,
     straysSearched: report.straysSearched,
     damage: findings.count.damage,
     notices: findings.count.notice,
@@ -63,6 +64,11 @@ export function describeAudit(report: AuditReport, { contract, chainId }: Place)
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
     `  evidence     ${describeSource(evidence)}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
     `  users        ${userCount} in ${plural(rootCount, "file")}`,
+    ...(report.accounts
+      ? [
+          `  accounts     ${report.accounts.accounts}, with ${plural(report.accounts.changes, "key")} after their first ones`,
+        ]
+      : []),
     ...(report.filesKnown > 0
       ? [`  not read     ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
       : []),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/internal/errors";
+import { accountOptions, readAccountOptions } from "./accountOptions.ts";
 import { command, json } from "./defineCommand.ts";
 import { chain, FILES_OF_REGISTRY, keyType, merkleUrl, requiredFiles, trust, userIDForm } from "./options.ts";
 import { shellCommand } from "./output.ts";
@@ -15,6 +16,7 @@ export const bundle = command(
         "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
       ),
       ...trust,
+      ...accountOptions,
       keyType,
       ...chain,
       merkleUrl,
@@ -48,7 +50,9 @@ export const bundle = command(
       chosen.name === "light-client" ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp }) : undefined;
     const trusting = block === undefined ? chosen : pinnedBlock(block.blockHash);
     const type = await loadKeyType(args.keyType);
-    const options = { rpc, contract, merkleUrl, chainId, allowHttp, keyType: type, trust: trusting };
+    const { choice, file } = await readAccountOptions(args);
+    const place = { rpc, contract, merkleUrl, chainId, allowHttp, keyType: type };
+    const options = { ...place, trust: trusting, ...choice, ...file };
     const { bundle, verified } = await repeatRead(() => makeBundle(userID, options));
     const { record, root, evidence } = verified;
     const write = async (name: string, content: object) => {
@@ -58,7 +62,7 @@ export const bundle = command(
       return { path, bytes: Buffer.byteLength(text) };
     };
     const files = {
-      proof: await write(`${userID}.json`, bundle.proof),
+      proof: await write(`${record.userID}.json`, bundle.proof),
       bundle: await write(`${userID}.bundle.json`, bundle),
       ...(block && { blockProof: await write(`${block.blockHash}.block-proof.json`, block.proof) }),
     };
@@ -71,7 +75,9 @@ export const bundle = command(
           ? [["auditors", "--auditors", args.auditors, "--threshold", String(args.threshold)], "these auditors"]
           : [[`pinned-block:${hash}`], "this hash"];
     const typed = args.keyType === "curve41417" ? [] : ["--key-type", args.keyType];
-    const trusted = ["--trust", ...source, "--contract", contract, "--chain-id", String(chainId), ...typed];
+    const withAccounts = choice.accounts === undefined ? [] : ["--accounts"];
+    const registry = ["--contract", contract, "--chain-id", String(chainId), ...typed, ...withAccounts];
+    const trusted = ["--trust", ...source, ...registry];
     return {
       json: { record, root, contract, chainId, block: evidence.block, ...files },
       text: [

@@ -27,6 +27,10 @@ const options = {
   ...recordFiles,
   files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
   ...besideFiles,
+  accountFiles: text(
+    "dir",
+    "Folder with all users' account files, if the registry has accounts. The command then rejects records that no account's statement authorizes",
+  ),
   planOnly: flag("Show the plan without storing or sending anything", {
     excludes: [
       ...["files", "merkleUrl", "brotli", "plan", "confirmations", "timeout"],
@@ -120,6 +124,10 @@ async function publishRecords(
     ...(!json && { printLine: printError }),
   });
   const records = await loadRecords(args, progress);
+  if (args.accountFiles !== undefined) {
+    const { checkAuthorizedRecords } = await import("../publisher/records/authorizedRecords.ts");
+    await checkAuthorizedRecords(records, args.accountFiles, { chainId, contract });
+  }
   const bar = new PublishBar(progress);
   const result = await publisher.publish(records, {
     registry,

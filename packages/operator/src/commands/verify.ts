@@ -1,5 +1,6 @@
 import type { Evidence } from "keyroot";
 import { ArgumentError } from "keyroot/internal/errors";
+import { accountOptions, readAccountOptions } from "./accountOptions.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { describeSource } from "./describeSource.ts";
 import {
@@ -45,6 +46,7 @@ export const verify = command(
         "base64",
         "Public key that your server returned for the user, in base64. If the published key is different, the command fails",
       ),
+      ...accountOptions,
       codeHash,
       keyType,
       ...chainWithTrust,
@@ -69,21 +71,34 @@ export const verify = command(
     const endpoints = endpointsOf(args.rpc);
     const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints[0] }, host);
     const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
+    const { choice, file } = await readAccountOptions(args);
     const verifier = createVerifier({
       rpc: endpoints.length > 1 ? endpoints : chainAndFiles.rpc,
       ...{ contract, merkleUrl, chainId, codeHash, allowHttp },
       keyType: await loadKeyType(args.keyType),
       trust: await trustOf(args),
+      ...choice,
     });
-    const expected = { expectedPublicKey: expectedPublicKey ?? ANY_KEY };
+    const expected = { expectedPublicKey: expectedPublicKey ?? ANY_KEY, ...file };
     const verified = await repeatRead(() => verifier.verify(userID, expected), VERIFY_RETRY);
-    const { record, root, index, blockNumber, evidence } = verified;
+    const { record, root, index, blockNumber, evidence, account } = verified;
     return {
-      json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },
+      json: {
+        verified: true,
+        record,
+        root,
+        index,
+        blockNumber,
+        contract,
+        chainId,
+        evidence,
+        ...(account && { account }),
+      },
       text: [
-        `The public key of ${record.userID} is ${style("success", "verified")}.`,
+        `The public key of ${userID} is ${style("success", "verified")}.`,
         `  public key  ${record.pubKey}`,
         `  key id      ${record.keyID}`,
+        ...(account ? [`  number      ${account.number} of the account, and the newest one`] : []),
         `  root        ${root}, value ${index}`,
         `  contract    ${contract} on chain ${chainId}, in block ${blockNumber} (not proven)`,
         `  evidence    ${describeEvidence(evidence)}`,

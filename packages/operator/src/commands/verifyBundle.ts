@@ -1,11 +1,13 @@
 import { pinnedBlock, type Trust } from "keyroot";
 import { auditors } from "keyroot/auditors";
+import { parseAccountFile } from "keyroot/account";
 import { ArgumentError } from "keyroot/internal/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
 import type { Evidence } from "keyroot/internal/verifier";
 import { ANY_KEY, type KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
+import { type AccountArguments, readAccountOptions } from "./accountOptions.ts";
 import { readStackFile } from "./stackFile.ts";
 import type { Host, Outcome } from "./host.ts";
 import { auditorsOf, checkpointOf, type TrustArguments, trustOf } from "./trust.ts";
@@ -14,7 +16,7 @@ import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
 
 /** The arguments of `verify` that concern a bundle. */
-interface Args extends TrustArguments {
+interface Args extends TrustArguments, AccountArguments {
   keyType: KeyTypeName;
   userID: string | undefined;
   bundle: string;
@@ -31,7 +33,12 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const trusted = await trustedContract(args, host);
   const keyType = await loadKeyType(args.keyType);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle), keyType);
-  const userID = args.userID ?? own.userID;
+  const { choice } = await readAccountOptions({ accounts: args.accounts || bundle.account !== undefined });
+  const ownID =
+    bundle.account === undefined
+      ? own.userID
+      : parseAccountFile(new TextEncoder().encode(bundle.account.file)).account.userID;
+  const userID = args.userID ?? ownID;
   if (trusted.chainId === undefined && args.trust === "auditors") {
     // The same contract address can exist on another chain, where the auditors also sign statements.
     const message = "The trusted chain is missing. A forged bundle could be from another chain. Set --chain-id.";
@@ -41,20 +48,25 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const proven = await provenBlockOf(args, chainId);
   const trust = proven === undefined ? await offlineTrustOf(args) : pinnedBlock(proven.blockHash);
-  const query = { userID, chainId, contract: trusted.contract, codeHash, keyType, expectedPublicKey, trust };
+  const place = { userID, chainId, contract: trusted.contract, codeHash, keyType };
+  const query = { ...place, expectedPublicKey, trust, ...choice };
   const verified = await verifyBundle(bundle, query);
-  const { record, root, contract, uniqueness } = verified;
+  const { record, root, contract, uniqueness, account } = verified;
   const evidence: Evidence =
     proven === undefined
       ? verified.evidence
       : { ...verified.evidence, source: "light-client", details: proven.details };
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
   return {
-    json: { verified: true, record, root, contract, chainId, codeHash: verified.codeHash, evidence, uniqueness },
+    json: {
+      ...{ verified: true, record, root, contract, chainId, codeHash: verified.codeHash, evidence, uniqueness },
+      ...(account && { account }),
+    },
     text: [
-      `The public key of ${record.userID} is ${style("success", "verified")} as of block ${number}.`,
+      `The public key of ${userID} is ${style("success", "verified")} as of block ${number}.`,
       `  public key  ${record.pubKey}`,
       `  key id      ${record.keyID}`,
+      ...(account ? [`  number      ${account.number} of the account, and the newest one at this block`] : []),
       `  root        ${root}`,
       `  contract    ${contract} on chain ${chainId}`,
       `  block       ${hash}, ${new Date(timestamp * 1000).toISOString()}`,

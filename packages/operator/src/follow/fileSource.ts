@@ -1,9 +1,10 @@
 import type { Dirent } from "node:fs";
 import { constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { type UserID, userIDToHex } from "keyroot/internal/identity";
 import { checkNames } from "keyroot/internal/input";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { checkSourceUrl } from "keyroot/internal/transport";
+import { checkSourceUrl, fetchAccountFile } from "keyroot/internal/transport";
 import { cannotRead } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { fetchHostedFile } from "../http/fetchHostedFile.ts";
@@ -25,6 +26,39 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The retries of a host's temporary failures. Default: 3 retries, starting after 500 ms. */
   retry?: RetryOptions | undefined;
 };
+
+/** The subfolder with account files (docs/formats.md, "Account file"). */
+const ACCOUNTS = "accounts";
+const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
+
+/**
+ * Reads a user's account files without a check of the content: the one of the current key, and the one of a change that
+ * is being published.
+ * @returns the files that exist
+ * @throws TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of a host
+ */
+export async function readAccountFiles(userID: UserID, source: FileSource): Promise<Uint8Array[]> {
+  const hex = userIDToHex(userID);
+  const read = async (suffix: "" | ".next"): Promise<Uint8Array[]> => {
+    const options = { ...source, maxBytes: MAX_ACCOUNT_FILE_BYTES };
+    if ("dir" in source) {
+      const name = join(ACCOUNTS, `${hex}${suffix}.txt`);
+      const folders = ["", ...(await subfoldersOf(source.dir))];
+      const found = folders.map((folder) => readFileAt(join(source.dir, folder, name), options.maxBytes));
+      return (await Promise.all(found)).flatMap((bytes) => bytes ?? []);
+    }
+    const { timeoutMs, allowHttp, maxBytes } = options;
+    const fetching = { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch };
+    try {
+      const fetch = () => fetchAccountFile(source.merkleUrl, hex, fetching, suffix);
+      return [await withRetry(fetch, source.retry ?? FILE_HOST_RETRY)];
+    } catch (error) {
+      if (error instanceof VerificationError && error.code === "ACCOUNT_MISSING") return [];
+      throw error;
+    }
+  };
+  return [...(await read("")), ...(await read(".next"))];
+}
 
 /** Checks the option `files`. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFileSource(source: FileSource): void {
@@ -58,6 +92,7 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
     const entries = await listFolder(join(dir, subfolder));
     const stray = entries.filter((entry) => {
       if (entry.name.startsWith(".") || (subfolder === "" && subfolders.includes(entry.name))) return false;
+      if (entry.name === ACCOUNTS && entry.isDirectory()) return false;
       const root = entry.isDirectory() ? entry.name : entry.name.replace(/\.json(?:\.br)?$/, "");
       return !roots.has(root) || (!entry.isDirectory() && root === entry.name);
     });
@@ -97,7 +132,8 @@ async function subfoldersOf(dir: string): Promise<string[]> {
   const isFolder = async (entry: Dirent) =>
     entry.isDirectory() || (entry.isSymbolicLink() && (await ifExists(stat(join(dir, entry.name))))?.isDirectory());
   const others = entries.filter(
-    (entry) => !entry.isFile() && !entry.name.startsWith(".") && !MERKLE_ROOT.test(entry.name),
+    (entry) =>
+      !entry.isFile() && !entry.name.startsWith(".") && entry.name !== ACCOUNTS && !MERKLE_ROOT.test(entry.name),
   );
   const found = others.map(async (entry) => ((await isFolder(entry)) ? [entry.name] : []));
   return (await Promise.all(found)).flat().sort();

@@ -4,7 +4,8 @@
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
 export { type FetchFile, fetchFromHost } from "./fetchFile.ts";
-export { checkFileSource, type FileSource, findStrayFiles, readFileOf } from "./fileSource.ts";
+export { AccountIndex } from "./accountIndex.ts";
+export { checkFileSource, type FileSource, findStrayFiles, readAccountFiles, readFileOf } from "./fileSource.ts";
 export { type DatedRootLog, type History, readHistory, type SavedHistory } from "./history.ts";
 export { chainKeyOf, isLocalChain, isLocalChainId } from "./localChains.ts";
 export { readRootAddedLogs } from "./logRanges.ts";

@@ -11,7 +11,13 @@ export { parsePlan, serializePlan } from "./plan/planFormat.ts";
 export { type CostEstimate, estimateCost } from "./plan/estimateCost.ts";
 export { type FetchFile, fetchFromHost, type Finality, isLocalChain, type UserRoot } from "../follow/index.ts";
 export { FolderStore } from "./files/folderStore.ts";
-export { type MerkleFileStore, type PutOptions, type StoredFile } from "./files/merkleFileStore.ts";
+export {
+  ACCOUNT_FILE_CACHE,
+  type AccountFileStore,
+  type MerkleFileStore,
+  type PutOptions,
+  type StoredFile,
+} from "./files/merkleFileStore.ts";
 export type { BesideFileOptions } from "./files/besideFile.ts";
 export { openStore } from "./files/openStore.ts";
 export { type KeyDifference, keyDiffers } from "./plan/compareKeys.ts";

@@ -11,6 +11,12 @@ export const EVENT_TYPES = [
   "key.discarded",
   "key.published",
   "key.conflict",
+  "keyChange.submitted",
+  "keyChange.held",
+  "keyChange.objected",
+  "keyChange.approved",
+  "keyChange.published",
+  "keyChange.taken",
   "user.created",
   "refreshToken.created",
   "refreshToken.revoked",
@@ -19,8 +25,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * Actions in the audit log. `key.pending` is only an event. The audit log contains `key.registered` for the same
- * change.
+ * Actions in the audit log. `key.pending` and `keyChange.held` are only events. The audit log contains `key.registered`
+ * and `keyChange.submitted` for the same changes.
  */
 export const ACTIONS = [
   "partner.created",
@@ -40,6 +46,12 @@ export const ACTIONS = [
   "key.discarded",
   "key.approved",
   "key.published",
+  "account.stored",
+  "keyChange.submitted",
+  "keyChange.objected",
+  "keyChange.approved",
+  "keyChange.published",
+  "keyChange.taken",
   "person.invited",
   "person.roleChanged",
   "person.removed",
@@ -65,6 +77,8 @@ export interface ChangeData {
   role?: string;
   user_limit?: number | null;
   region?: Region;
+  /** The number of a changed key in its account. */
+  number?: number;
   key_id?: string;
   possession?: "proven" | "unproven";
   /** End of the hold period, in milliseconds since 1970. Null while the partner must decide. */
@@ -175,11 +189,13 @@ function idOf(actor: Actor): string | undefined {
 
 /**
  * Returns a change's event types. A new key with a hold period also causes `key.pending`, because the user can withdraw
- * the key during the hold period.
+ * the key during the hold period. In the same way, a changed key causes `keyChange.held`, because others can object.
  */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);
   const { hold_ends_at } = data;
   const waits = hold_ends_at === null || (hold_ends_at !== undefined && hold_ends_at > at);
-  return action === "key.registered" && waits ? [...types, "key.pending"] : types;
+  if (!waits) return types;
+  if (action === "keyChange.submitted") return [...types, "keyChange.held"];
+  return action === "key.registered" ? [...types, "key.pending"] : types;
 }

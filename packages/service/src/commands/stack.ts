@@ -1,5 +1,5 @@
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { command, integer, json, keyType } from "@keyroot/operator/definition";
+import { command, flag, integer, json, keyType } from "@keyroot/operator/definition";
 
 /**
  * The `npx hardhat keyroot stack` command starts a chain, a registry, a file host and a simulated beacon endpoint on
@@ -17,10 +17,11 @@ export const stack = command(
         { min: 0, max: 65_535, default: 8545 },
       ),
       keyType,
+      accounts: flag("All user ids of the partner service are accounts, so users can change their keys"),
       json,
     },
   },
-  async ({ port, keyType, json }, { hre }: HardhatHost) => {
+  async ({ port, keyType, accounts, json }, { hre }: HardhatHost) => {
     const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
     const { TEST_CHECKPOINT } = await import("@keyroot/operator/testing");
     const { stackPorts } = await import("../stack/stackPorts.ts");
@@ -28,7 +29,12 @@ export const stack = command(
     const stopped = untilStopped();
     const { chain, files, beacon, service: servicePort } = stackPorts(port);
     const ports = { chain, files, beacon, ...(hasDatabase() && { service: servicePort }) };
-    const running = await startStack(hre, { ports, announce: true, keyType });
+    const running = await startStack(hre, {
+      ports,
+      announce: true,
+      keyType,
+      ...(accounts && { accounts: "required" }),
+    });
     try {
       const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = running;
       const outcome = {

@@ -40,6 +40,7 @@ export const databaseFields = {
 export const sharedFields = {
   ...databaseFields,
   keyType: z.enum(KEY_TYPE_NAMES, `must be one of ${KEY_TYPE_NAMES.join(", ")}`).default("curve41417"),
+  accounts: z.literal("required", "must be required or unset").optional(),
   holdOnConflict: flag(),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
 };

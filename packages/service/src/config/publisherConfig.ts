@@ -30,6 +30,11 @@ export interface PublisherConfig {
   connections?: number | undefined;
   /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
+  /**
+   * Whether all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
+   * publisher share this choice. Default: unset, for one key per user.
+   */
+  accounts?: "required" | undefined;
   /** Whether the publisher publishes a key with a conflicting key only after the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */

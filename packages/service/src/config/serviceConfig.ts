@@ -60,6 +60,11 @@ export interface ServiceConfig {
   holdPeriod?: number | undefined;
   /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
+  /**
+   * Whether all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
+   * publisher share this choice. Default: unset, for one key per user.
+   */
+  accounts?: "required" | undefined;
   /** Whether the service publishes a key with a conflicting key only after the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. Default: 6000. */
@@ -166,6 +171,10 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   if (typeof host === "string" && !isReachedLocallyOnly(host) && !isHttps(serviceUrl))
     faults.push(
       `${nameOf("serviceUrl")} must be an https URL, because callers send tokens to it. It may be http only if ${nameOf("host")} is a loopback address`,
+    );
+  if (config.accounts !== undefined && config.registry === undefined)
+    faults.push(
+      `${nameOf("accounts")} requires ${nameOf("registry.contract")} and ${nameOf("registry.chainId")}, which each account names`,
     );
   if (stage.length > MAX_STAGE)
     faults.push(`${nameOf("stage")} must have at most ${MAX_STAGE} characters. Bucket names contain it`);

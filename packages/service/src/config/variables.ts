@@ -11,6 +11,7 @@ export const DATABASE_VARIABLES = {
 const SHARED_VARIABLES = {
   ...DATABASE_VARIABLES,
   keyType: "KEYROOT_KEY_TYPE",
+  accounts: "KEYROOT_ACCOUNTS",
   holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
   logLevel: "KEYROOT_LOG_LEVEL",
 } as const;

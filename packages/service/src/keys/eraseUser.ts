@@ -1,10 +1,18 @@
-import { and, eq } from "../api/database/drizzle.ts";
+import { and, eq, or } from "../api/database/drizzle.ts";
 import type { UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Databases } from "../api/database/database.ts";
 import { findClaims } from "../users/claims.ts";
-import { conflictingKeys, isPending, keyEvents, possessionChallenges, publicKeys } from "./tables.ts";
+import {
+  accounts,
+  conflictingKeys,
+  isPending,
+  keyEvents,
+  keyStatements,
+  possessionChallenges,
+  publicKeys,
+} from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 
@@ -17,7 +25,7 @@ export interface ErasedUser {
 }
 
 /**
- * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history. Also deletes the
+ * Erases a user in one transaction. Deletes the user's tokens, salt, challenges, key history and account. Also deletes the
  * user's key, unless a publisher took the key. The user's row remains, so that the id cannot be used again. Repeating
  * the call has no effect.
  * @returns undefined if the partner has no such user
@@ -36,10 +44,11 @@ export async function eraseUser(
     if (user === undefined) return undefined;
     const { erased, deactivated } = { erased: user.erased ?? now, deactivated: user.deactivated ?? now };
     await transaction.update(users).set({ salt: "", deactivated, erased }).where(eq(users.userID, userID));
-    for (const table of [userTokens, keyEvents, conflictingKeys, possessionChallenges])
+    for (const table of [userTokens, keyEvents, conflictingKeys, possessionChallenges, keyStatements, accounts])
       await transaction.delete(table).where(eq(table.userID, userID));
-    await transaction.delete(publicKeys).where(and(eq(publicKeys.userID, userID), isPending));
-    const keys = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+    const ofUser = or(eq(publicKeys.userID, userID), eq(publicKeys.account, userID));
+    await transaction.delete(publicKeys).where(and(ofUser, isPending));
+    const keys = await transaction.select().from(publicKeys).where(ofUser);
     if (user.erased === null)
       await recordChange(transaction, author, { action: "user.erased", at: now, partner: user.bizID, user: userID });
     return { userID, erased, keyRemains: keys.length > 0 };

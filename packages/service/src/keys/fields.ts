@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { ServiceError } from "../api/base/errors.ts";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
+import type { ChallengeResponse } from "./possessionCheck.ts";
 import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";
 
 export const publicKey = z.string().max(140).meta({
@@ -66,6 +68,17 @@ export const keyEvent = named("KeyEvent", "A change of a user's key before its p
 export const keyEvents = z
   .array(keyEvent)
   .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
+export const keyNumber = z
+  .int()
+  .nonnegative()
+  .max(2 ** 32 - 2)
+  .meta({ description: "The number of the key in the user's account: 0 for the first key." });
+/** The key id in a statement. */
+export const changedKeyID = z
+  .string()
+  .max(24)
+  .regex(/^(?:void|[A-Za-z0-9+/]{22}==)$/)
+  .meta({ description: "The key id of the statement's key, or `void`." });
 export const key = {
   public_key: publicKey,
   key_id: keyID,
@@ -74,6 +87,10 @@ export const key = {
   state: keyState,
   root: root.optional(),
   transaction: transaction.optional(),
+  number: keyNumber.optional(),
+  account_file: z.string().optional().meta({
+    description: "Only with accounts: the account file, which proves to a verifier that the key is the newest one.",
+  }),
 };
 export const userKey = named("UserKey", "A user's public key as the service states it, unverified.", {
   user_id: userID,
@@ -93,3 +110,12 @@ export const keyOrNone = {
   key_id: keyID.optional(),
   possession: possession.optional(),
 };
+
+/** Returns the response to a challenge in a request. @throws ServiceError FIELD_MISSING if only one field is present */
+export function toChallengeResponse(nonce?: string, response?: string): ChallengeResponse | undefined {
+  if (nonce !== undefined && response !== undefined) return { nonce, response };
+  if (nonce === undefined && response === undefined) return undefined;
+  const field = nonce === undefined ? "challenge" : "response";
+  const errors = [{ field, detail: "is missing" }];
+  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field} is missing.`, { errors });
+}

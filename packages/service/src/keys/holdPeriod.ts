@@ -18,7 +18,7 @@ export interface PublishableOptions {
  * The condition that a key's user is deactivated. The conditions are SQL text, because drizzle omits table names in
  * queries of one table.
  */
-export const isOfDeactivated = sql`exists (select from users where users.user_id = public_keys.user_id and users.deactivated is not null)`;
+export const isOfDeactivated = sql`exists (select from users where users.user_id = coalesce(public_keys.account, public_keys.user_id) and users.deactivated is not null)`;
 
 /**
  * The condition that a key must not be published, because its partner is suspended or its user is deactivated. The

@@ -15,6 +15,7 @@ import {
   possessionRefused,
   possessionRequired,
   type RegistryID,
+  statementRequired,
 } from "./possessionCheck.ts";
 
 /** Maximum attempts per user and minute at one replica. A registration needs one attempt, and so does an offer of another key. */
@@ -30,6 +31,8 @@ export interface KeyRegistrationOptions {
   registry: RegistryID | undefined;
   /** The type of the registry's keys. */
   keyType: KeyType;
+  /** Whether users have accounts, and change their keys by statements. */
+  accounts: boolean;
   holdPeriodMs: number;
   now: () => number;
 }
@@ -70,7 +73,7 @@ export class KeyRegistration implements AsyncDisposable {
     const { keyType } = this.#options;
     checkKeyRecord(record, keyType);
     if (keyType.possession === "partner") throw partnerMustRegister();
-    const registered = await this.#find(user, record, author);
+    const registered = this.#options.accounts ? undefined : await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     this.#countAttempt(user);
     return this.#possession.challenge(user, record, service);
@@ -90,17 +93,13 @@ export class KeyRegistration implements AsyncDisposable {
     service: string,
     author: Author,
   ): Promise<RegisteredKey> {
-    const { keyType } = this.#options;
+    const { keyType, accounts } = this.#options;
+    if (accounts) throw statementRequired();
     checkKeyRecord(record, keyType);
     if (keyType.possession === "partner") throw partnerMustRegister();
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    if (answer === undefined) throw possessionRequired();
-    const isProven = await this.#possession.isProven(user, record, answer, service);
-    await this.#store(user, record, author, async (transaction) => {
-      const isUsed = await this.#possession.use(transaction, user, answer);
-      return isUsed && isProven ? "proven" : undefined;
-    });
+    await this.#store(user, record, author, await this.prove(user, record, answer, service));
     // Read the key even after a rejected response, because a concurrent request may have registered the key.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
@@ -114,7 +113,8 @@ export class KeyRegistration implements AsyncDisposable {
    * codes of `checkPublicKey`
    */
   async registerForUser(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey> {
-    const { keyType } = this.#options;
+    const { keyType, accounts } = this.#options;
+    if (accounts) throw statementRequired();
     checkKeyRecord(record, keyType);
     if (keyType.possession !== "partner") throw possessionRequired();
     const registered = await this.#find(user, record, author);
@@ -123,6 +123,28 @@ export class KeyRegistration implements AsyncDisposable {
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw new Error("The key was withdrawn while it was being registered.");
     return stored;
+  }
+
+  /**
+   * Checks the proof of possession of a key that an account's statement authorizes. Hashes of documents need none.
+   * @returns a function that ends the challenge in the transaction that adds the key. It returns undefined for a wrong
+   * response
+   * @throws ServiceError POSSESSION_REQUIRED; ArgumentError with the codes of `checkPublicKey`
+   */
+  async prove(
+    user: User,
+    record: KeyRecord,
+    answer: ChallengeResponse | undefined,
+    service: string,
+  ): Promise<(transaction: Database) => Promise<Registration["possession"] | undefined>> {
+    checkKeyRecord(record, this.#options.keyType);
+    if (this.#options.keyType.possession === "partner") return () => Promise.resolve("unproven");
+    if (answer === undefined) throw possessionRequired();
+    const isProven = await this.#possession.isProven(user, record, answer, service);
+    return async (transaction) => {
+      const isUsed = await this.#possession.use(transaction, user, answer);
+      return isUsed && isProven ? "proven" : undefined;
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

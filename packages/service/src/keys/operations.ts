@@ -26,13 +26,14 @@ import {
   noKey,
   keyOrNone,
   response,
+  toChallengeResponse,
 } from "./fields.ts";
 import type { KeyRegistration } from "./keyRegistration.ts";
 import type { UserStore } from "../users/users.ts";
 import { approveKey } from "./approveKey.ts";
 import { listKeyEvents } from "./keyEvents.ts";
 import type { ConflictingKey, ConflictingKeys } from "./conflictingKeys.ts";
-import type { Challenge, ChallengeResponse } from "./possessionCheck.ts";
+import type { Challenge } from "./possessionCheck.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import { type DecisionOutcome, withdrawOrDiscardKey } from "./withdrawOrDiscardKey.ts";
 
@@ -44,6 +45,15 @@ export interface KeyContext extends ApiContext {
   registration: KeyRegistration;
   /** The type of the registry's keys. */
   keyType: KeyType;
+  /** Reads users' current keys with their account files. Undefined if users have no accounts. */
+  accounts: { getKey: (user: User) => Promise<AccountKey | undefined> } | undefined;
+}
+
+/** A user's current key. With accounts, also its number and the account file. */
+interface AccountKey {
+  key: RegisteredKey;
+  number?: number;
+  file?: string;
 }
 
 const defineOperation = operationsWith<KeyContext>();
@@ -170,8 +180,8 @@ export const keyOperations = [
     errors: [404],
     async handle({ user_id }, { context, principal: { bizID } }) {
       const user = await requireUser(context, bizID, user_id);
-      const found = await context.publicKeys.get(user.region, user_id);
-      return { user_id, ...toKey(found ?? keyUnknown("The user has not registered a public key.")) };
+      const found = await getKey(context, user);
+      return { user_id, ...toAccountKey(found ?? keyUnknown("The user has not registered a public key.")) };
     },
   }),
 
@@ -297,13 +307,21 @@ function checkOutcome(outcome: DecisionOutcome): void {
 }
 
 /** Returns the user's key, or the state `unregistered`, with the user's conflicting keys. */
-async function getKeyOrNone({ publicKeys, conflictingKeys: conflicting }: KeyContext, user: User) {
-  const [found, conflicts] = await Promise.all([
-    publicKeys.get(user.region, user.userID),
-    conflicting.listUndecided(user),
-  ]);
-  const fields = found === undefined ? { state: "unregistered" as const } : toKey(found);
+async function getKeyOrNone(context: KeyContext, user: User) {
+  const [found, conflicts] = await Promise.all([getKey(context, user), context.conflictingKeys.listUndecided(user)]);
+  const fields = found === undefined ? { state: "unregistered" as const } : toAccountKey(found);
   return { ...fields, conflicting_keys: conflicts.map(toConflictingKey) };
+}
+
+/** Returns the user's current key. */
+async function getKey({ publicKeys, accounts }: KeyContext, user: User): Promise<AccountKey | undefined> {
+  if (accounts !== undefined) return accounts.getKey(user);
+  const key = await publicKeys.get(user.region, user.userID);
+  return key && { key };
+}
+
+function toAccountKey({ key, number, file }: AccountKey) {
+  return { ...toKey(key), ...(file !== undefined && { number, account_file: file }) };
 }
 
 function toKey({ pubKey, keyID, possession, state, holdEndsAt, root, transaction }: RegisteredKey) {
@@ -331,13 +349,4 @@ function toChallenge({ userID }: User, made: Challenge | RegisteredKey, { keyTyp
     ...(ephemeralKey.length > 0 && { ephemeral_key: bytesToBase64(ephemeralKey) }),
     ...{ expires, service, chain_id: registry?.chainId ?? null, contract: registry?.contract ?? null },
   };
-}
-
-/** Returns the response to a challenge in a request. @throws ServiceError FIELD_MISSING if only one field is present */
-function toChallengeResponse(nonce?: string, response?: string): ChallengeResponse | undefined {
-  if (nonce !== undefined && response !== undefined) return { nonce, response };
-  if (nonce === undefined && response === undefined) return undefined;
-  const field = nonce === undefined ? "challenge" : "response";
-  const errors = [{ field, detail: "is missing" }];
-  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field} is missing.`, { errors });
 }

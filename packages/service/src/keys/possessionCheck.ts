@@ -111,3 +111,10 @@ export function partnerMustRegister(): ServiceError {
     "This registry publishes hashes of documents, which cannot prove possession. The partner's server registers them with /v1/authdBizSrv/publicKeys/register.";
   return new ServiceError(403, "PARTNER_REQUIRED", message);
 }
+
+/** The error for a registration without a statement, in a service whose users have accounts. */
+export function statementRequired(): ServiceError {
+  const message =
+    "The users of this service have accounts, so each key needs a signed statement. Send it to /v1/authdUser/account/submit.";
+  return new ServiceError(409, "STATEMENT_REQUIRED", message);
+}

@@ -14,6 +14,7 @@ import {
   type SQL,
   sql,
   text,
+  uniqueIndex,
 } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../api/database/columns.ts";
@@ -58,7 +59,8 @@ export function isInOpenBatch(root: PgColumn): SQL {
 }
 
 /**
- * Each user's public key in base64, in the user's region. `possession` is "proven" if the user proved possession of the
+ * Each user's public key in base64, in the user's region. With accounts, a changed key has the id of its slot as
+ * `user_id`, its user as `account`, and its `number` from 1. Otherwise, `account` is null and `number` is 0. `possession` is "proven" if the user proved possession of the
  * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
  * without a decision of the partner, or null. `submitted` is the time when a publisher took the key. A submitted key
  * cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
@@ -66,9 +68,9 @@ export function isInOpenBatch(root: PgColumn): SQL {
 export const publicKeys = pgTable(
   "public_keys",
   {
-    userID: text("user_id")
-      .primaryKey()
-      .references(() => users.userID),
+    userID: text("user_id").primaryKey(),
+    account: text("account").references(() => users.userID),
+    number: bigint("number", { mode: "number" }).notNull().default(0),
     region: text("region").$type<Region>().notNull(),
     pubKey: text("pub_key").notNull(),
     keyID: text("key_id").notNull(),
@@ -82,6 +84,7 @@ export const publicKeys = pgTable(
   },
   (table) => [
     index("public_keys_by_root").on(table.root),
+    index("public_keys_of_account").on(table.account).where(isNotNull(table.account)),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
     // The `pending_keys_by_time` index is in storage order. With the `pending_public_keys` index, listing all pending
     // keys would read one page per key.
@@ -89,6 +92,52 @@ export const publicKeys = pgTable(
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],
 );
+
+/** The account text of each user, in the user's region. */
+export const accounts = pgTable("accounts", {
+  userID: text("user_id")
+    .primaryKey()
+    .references(() => users.userID),
+  text: text("text").notNull(),
+  stored: timestampMs("stored").notNull(),
+});
+
+/**
+ * The signed key statements of accounts, in the user's region. `slot_id` is the id under which the key is published.
+ * `key_id` is VOID for a void statement. `objected` is the time of the objection, with its text if a recovery key signed
+ * it. `approved` is the time when the partner overruled objections. `taken` is the time when another key was found in
+ * the slot. `settled` is the time when the statement became part of the account file. A statement without these three
+ * times is open, and an account has at most one.
+ */
+export const keyStatements = pgTable(
+  "key_statements",
+  {
+    userID: text("user_id")
+      .notNull()
+      .references(() => users.userID),
+    number: bigint("number", { mode: "number" }).notNull(),
+    keyID: text("key_id").notNull(),
+    slotID: text("slot_id").notNull(),
+    statement: text("statement").notNull(),
+    possession: text("possession").$type<"proven" | "unproven">().notNull(),
+    submitted: timestampMs("submitted").notNull(),
+    objected: timestampMs("objected"),
+    objection: text("objection"),
+    approved: timestampMs("approved"),
+    taken: timestampMs("taken"),
+    settled: timestampMs("settled"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userID, table.number, table.keyID] }),
+    uniqueIndex("open_key_statement")
+      .on(table.userID)
+      .where(sql`${table.objected} is null and ${table.taken} is null and ${table.settled} is null`),
+    index("key_statements_by_slot").on(table.slotID),
+  ],
+);
+
+/** The `key_id` of a void statement. */
+export const VOID = "void";
 
 /**
  * Whether no publisher has taken a key. Publishers and removals use this condition. Of two concurrent calls, only one

@@ -141,7 +141,7 @@ export class UsersWithKeys {
           database
             .select({ userID: publicKeys.userID, region: publicKeys.region })
             .from(publicKeys)
-            .where(and(eq(publicKeys.bizID, bizID), isCandidate, isNext))
+            .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.account), isCandidate, isNext))
             .orderBy(asc(publicKeys.userID))
             .limit(limit),
         ),

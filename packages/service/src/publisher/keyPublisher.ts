@@ -23,6 +23,7 @@ import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.
 import type { PublishedBatch } from "../publishing/publisherReport.ts";
 import { countFailure, type Difference, writeReport } from "../publishing/publisherState.ts";
 import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
+import { AccountPublisher } from "./accountPublisher.ts";
 import { checkChain, checkStores } from "./checkParts.ts";
 import { releaseBlocked } from "./releaseBlocked.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
@@ -34,6 +35,8 @@ import { usersByRoot } from "./usersByRoot.ts";
 export interface KeyPublisherOptions {
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyType | undefined;
+  /** Whether users have accounts, whose files the publisher stores. Default: unset, for one key per user. */
+  accounts?: "required" | undefined;
   /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
   holdOnConflict?: boolean;
   /** Seconds between two scheduled publications, for the report. Default: null, for no schedule. */
@@ -78,6 +81,7 @@ export class KeyPublisher {
   readonly #chain: ChainConfig;
   readonly #signer: Signer | undefined;
   readonly #keyType: KeyType;
+  readonly #hasAccounts: boolean;
   readonly #holdOnConflict: boolean;
   readonly #every: number | null;
   readonly #now: () => number;
@@ -91,6 +95,7 @@ export class KeyPublisher {
     signer: Signer | undefined,
     {
       keyType = curve41417,
+      accounts,
       holdOnConflict = false,
       every = null,
       now = Date.now,
@@ -101,6 +106,7 @@ export class KeyPublisher {
     this.#publications = new PublicationStore(databases);
     this.#requests = new PublishRequests(databases.home);
     this.#keyType = keyType;
+    this.#hasAccounts = accounts === "required";
     this.#holdOnConflict = holdOnConflict;
     this.#chain = chain;
     this.#signer = signer;
@@ -266,6 +272,28 @@ export class KeyPublisher {
     });
   }
 
+  /**
+   * Updates the account files of users whose changed key is on the chain.
+   * @returns the number of completed changes
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes
+   */
+  async settleChanges(author: Author = SERVICE): Promise<number> {
+    let settled = 0;
+    for (const region of this.#hasAccounts ? REGIONS : []) {
+      const accounts = await this.#accountsOf(region);
+      if (!(await accounts.hasOpen())) continue;
+      settled += await withLease(this.#databases.home, async (_fenced, lost) => {
+        const check = await this.#openCheck(await this.#connect(lost), lost);
+        return accounts.settle(async (ids) => check.rootsOf(ids, await check.finalBlock()), author);
+      });
+    }
+    return settled;
+  }
+
+  async #accountsOf(region: Region): Promise<AccountPublisher> {
+    return new AccountPublisher(this.#databases, region, await openStore(this.#chain.files[region]), this.#now);
+  }
+
   /** @param lost the signal that aborts all calls to the chain when the lease is lost */
   async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
     const { contract, chainId, allowHttp } = this.#chain;
@@ -304,18 +332,23 @@ export class KeyPublisher {
     return confirmed;
   }
 
-  #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
-    return DatabaseJournal.open(this.#databases.home, fenced, region, {
+  async #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
+    const journal: DatabaseJournal = await DatabaseJournal.open(this.#databases.home, fenced, region, {
       onPlan: async ({ batches }) => {
         for (const { root, userIDs } of batches)
           await this.#publications.markSubmitted(region, root, userIDs, this.#now());
       },
       onFirstAttempt: async (root) => {
-        if (!(await this.#publications.hasBlocked(region, root))) return;
+        if (!(await this.#publications.hasBlocked(region, root))) {
+          const batch = this.#hasAccounts && (await journal.readPlan())?.batches.find((one) => one.root === root);
+          if (batch) await (await this.#accountsOf(region)).storeBefore(batch.userIDs);
+          return;
+        }
         const message = `A partner or a user in the batch ${root} was suspended or deactivated. The next round publishes the batch without these users.`;
         throw new ServiceError(403, "PARTNER_SUSPENDED", message);
       },
     });
+    return journal;
   }
 
   /** Checks the roots of recent blocks again, because a chain reorganization may have removed these roots. */

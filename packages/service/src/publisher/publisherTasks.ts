@@ -7,11 +7,14 @@ import type { KeyPublisher } from "./keyPublisher.ts";
 const HOUR_MS = 60 * 60 * 1000;
 /** Interval in ms at which a publisher looks for requests to publish now. */
 const REQUESTS_MS = 1_000;
+/** Interval in ms at which a publisher updates account files. */
+const ACCOUNTS_MS = 30_000;
 /** Interval in ms of reports about the chain and the stores. */
 const REPORT_MS = 30_000;
 
 /**
- * Returns the tasks of a publisher: publish on request, compare published roots, publish on schedule, and report. All
+ * Returns the tasks of a publisher: publish on request, compare published roots, update account files, publish on
+ * schedule, and report. All
  * but the last need the lease, and run in turn.
  * @param schedule undefined if the publisher publishes only on request
  */
@@ -22,7 +25,11 @@ export function publisherTasks(
 ): RepeatedTask[] {
   const scheduled = schedule === undefined ? [] : [publishTask(publisher, schedule, logger)];
   const requested = { name: "publishing on request", intervalMs: REQUESTS_MS, run: () => publisher.publishRequested() };
-  const leased = [requested, recheckTask(publisher, logger), ...scheduled].map(unlessRunning);
+  const settle = async () => {
+    await publisher.settleChanges();
+  };
+  const settling = { name: "updating account files", intervalMs: ACCOUNTS_MS, run: settle };
+  const leased = [requested, recheckTask(publisher, logger), settling, ...scheduled].map(unlessRunning);
   return [...inTurn(leased), { name: "reporting", intervalMs: REPORT_MS, run: reporter(publisher, logger) }];
 }
 

@@ -41,7 +41,7 @@ export async function startPublisher(
 ): Promise<RunningPublisher> {
   checkAllBuiltins();
   const { signer, databases: opened, ...fields } = options;
-  const { databaseUrl, regionUrls, connections, logLevel, chain, schedule, holdOnConflict, keyType } =
+  const { databaseUrl, regionUrls, connections, logLevel, chain, schedule, accounts, holdOnConflict, keyType } =
     resolvePublisherConfig(fields);
   if (opened === undefined && databaseUrl === undefined) {
     const message =
@@ -57,6 +57,7 @@ export async function startPublisher(
   const logger = makeLogger(logLevel);
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, owner, {
     keyType: await loadKeyType(keyType),
+    accounts,
     holdOnConflict,
     every: schedule?.every ?? null,
     onDifference: (difference, err) => {

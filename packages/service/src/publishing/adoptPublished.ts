@@ -1,10 +1,12 @@
 import { and, eq, isNotNull, isNull } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
+import type { Author } from "../api/base/author.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
 import { countShares } from "./batches.ts";
 import type { Database } from "../api/database/database.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import { batches } from "../keys/tables.ts";
-import { conflictingKeys, publicKeys } from "../keys/tables.ts";
+import { conflictingKeys, keyStatements, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 
 /** The users of a comparison of stored keys with published keys, by result. */
@@ -21,7 +23,8 @@ export interface Adopted {
 
 /**
  * Replaces users' stored keys with the published keys, because a published key cannot change. A replaced key becomes a
- * conflicting key. The caller marks the keys as published. Skips users that are erased or missing in the database.
+ * conflicting key. A slot of an account with another published key is taken, because only the owner can authorize a key
+ * for it. The caller marks the keys as published. Skips users that are erased or missing in the database.
  * @param transaction a transaction in the region
  * @param records all records of the root's file whose users have this root on the chain
  * @param now milliseconds since 1970
@@ -32,6 +35,7 @@ export async function adoptPublished(
   root: string,
   records: readonly KeyRecord[],
   now: number,
+  author: Author,
 ): Promise<Adopted> {
   const ids = records.map(({ userID }) => userID);
   const present = await transaction
@@ -49,6 +53,10 @@ export async function adoptPublished(
   const adopted: Adopted = { recorded: [], replaced: [], added: [], unchanged: [] };
   for (const { userID, pubKey, keyID } of records) {
     const known = keyOf.get(userID);
+    if (known?.account && known.pubKey !== pubKey) {
+      await giveUpSlot(transaction, { ...known, account: known.account }, now, author);
+      continue;
+    }
     // For an erased user, only a key that was already submitted remains.
     const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
     if (bizID === undefined) continue;
@@ -73,4 +81,21 @@ export async function adoptPublished(
     }
   }
   return adopted;
+}
+
+/** Records that a slot holds another key than the one that its account authorized. The owner signs the next number. */
+async function giveUpSlot(
+  transaction: Database,
+  { userID: slotID, account, bizID, number, keyID, root }: typeof publicKeys.$inferSelect & { account: UserID },
+  now: number,
+  author: Author,
+): Promise<void> {
+  await transaction.delete(publicKeys).where(eq(publicKeys.userID, slotID));
+  if (root !== null) await countShares(transaction, [root]);
+  await transaction
+    .update(keyStatements)
+    .set({ taken: now })
+    .where(and(eq(keyStatements.slotID, slotID), eq(keyStatements.keyID, keyID)));
+  const data = { number, key_id: keyID };
+  await recordChange(transaction, author, { action: "keyChange.taken", at: now, partner: bizID, user: account, data });
 }

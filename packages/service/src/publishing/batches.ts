@@ -42,6 +42,8 @@ export interface PublishedDay {
 /** A partner's key that is in no batch. */
 export interface PendingKey {
   userID: UserID;
+  /** The number of a changed key in the user's account. 0 for a first key. */
+  number: number;
   region: Region;
   keyID: string;
   /** Time of the registration in milliseconds since 1970. */
@@ -157,13 +159,13 @@ export class BatchStore {
     bizID: string,
     { after, limit }: PageOptions,
   ): Promise<{ keys: PendingKey[]; next: UserID | null }> {
-    const { userID, region, keyID, registered } = publicKeys;
+    const { userID, account, number, region, keyID, registered } = publicKeys;
     const undecided = this.#pendingUndecided();
     const isNext = after === undefined ? undefined : gt(userID, after);
     const found = await readAll(this.#databases, (database) =>
       database
         .select({
-          ...{ userID, region, keyID, registered },
+          ...{ userID, account, number, region, keyID, registered },
           holdEndsAt: sql<string | number | null>`case when ${undecided} then null else ${publicKeys.holdEndsAt} end`,
           submitted: sql<boolean>`${publicKeys.submitted} is not null`,
         })
@@ -172,11 +174,13 @@ export class BatchStore {
         .orderBy(userID)
         .limit(limit),
     );
-    const keys = found
-      .sort(byUserID)
-      .slice(0, limit)
-      .map((key) => ({ ...key, holdEndsAt: key.holdEndsAt === null ? null : Number(key.holdEndsAt) }));
-    return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
+    const rows = found.sort(byUserID).slice(0, limit);
+    const keys = rows.map(({ account, holdEndsAt, ...key }) => ({
+      ...{ ...key, userID: account ?? key.userID },
+      holdEndsAt: holdEndsAt === null ? null : Number(holdEndsAt),
+    }));
+    // The list is in the order of the published ids, which are the ids of slots for changed keys.
+    return { keys, next: rows.length === limit ? (rows.at(-1)?.userID ?? null) : null };
   }
 
   /** The condition that no publisher took a key, and that the key waits for the partner's decision. */

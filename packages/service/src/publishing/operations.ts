@@ -9,7 +9,7 @@ import type { KeyType } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
-import { keyID, keyTypeName, root, transaction } from "../keys/fields.ts";
+import { keyID, keyNumber, keyTypeName, root, transaction } from "../keys/fields.ts";
 import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
 import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
@@ -32,7 +32,7 @@ const publishRun = strict({
 });
 
 const pendingKey = strict({
-  ...{ user_id: userID, region, key_id: keyID, registered: timestamp },
+  ...{ user_id: userID, number: keyNumber, region, key_id: keyID, registered: timestamp },
   hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
   submitted: z.boolean(),
 });

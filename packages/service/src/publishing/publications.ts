@@ -80,8 +80,13 @@ export class PublicationStore {
           },
         });
       await this.#setRoot(transaction, root, userIDs);
-      const changes = unpublished.map(({ userID, bizID, keyID }): Change => {
-        return { action: "key.published", at: now, partner: bizID, user: userID, data: { key_id: keyID, ...data } };
+      const changes = unpublished.map(({ userID, account, number, bizID, keyID }): Change => {
+        const changed = { key_id: keyID, ...data };
+        if (account === null) return { action: "key.published", at: now, partner: bizID, user: userID, data: changed };
+        return {
+          ...{ action: "keyChange.published", at: now, partner: bizID, user: account },
+          data: { number, ...changed },
+        };
       });
       await recordChanges(transaction, author, changes);
     });
@@ -100,7 +105,7 @@ export class PublicationStore {
     author: Author,
   ): Promise<Adopted> {
     const adopted = await this.#databases.regions[region].transaction((transaction) =>
-      adoptPublished(transaction, region, published.root, records, now),
+      adoptPublished(transaction, region, published.root, records, now, author),
     );
     const { unchanged, recorded, replaced, added } = adopted;
     const userIDs = [...recorded, ...replaced, ...added];
@@ -193,7 +198,10 @@ export class PublicationStore {
   #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
     const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
     return database
-      .select({ userID: publicKeys.userID, bizID: publicKeys.bizID, keyID: publicKeys.keyID })
+      .select({
+        ...{ userID: publicKeys.userID, account: publicKeys.account, number: publicKeys.number },
+        ...{ bizID: publicKeys.bizID, keyID: publicKeys.keyID },
+      })
       .from(publicKeys)
       .leftJoin(batches, eq(batches.root, publicKeys.root))
       .where(and(isAnyOf(publicKeys.userID, userIDs), sql`(${isPublished}) is not true`));

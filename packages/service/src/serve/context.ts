@@ -1,4 +1,6 @@
 import type { AuditContext } from "../auditLog/operations.ts";
+import type { AccountContext } from "../accounts/operations.ts";
+import { AccountStore } from "../accounts/accountStore.ts";
 import type { KeyContext } from "../keys/operations.ts";
 import type { UsersWithKeysContext } from "../keys/userOperations.ts";
 import type { PartnerContext } from "../partners/operations.ts";
@@ -57,6 +59,8 @@ export interface ContextOptions {
   registry?: RegistryID | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyType | undefined;
+  /** Whether all user ids are accounts. Requires `registry`. Default: unset, for one key per user. */
+  accounts?: "required" | undefined;
   holdPeriodMs: number;
   /** Whether a key waits for the partner's decision after another key was offered for the same user. Default: false. */
   holdOnConflict?: boolean | undefined;
@@ -73,7 +77,8 @@ export interface ContextOptions {
 }
 
 /** What the operations of all subjects need. */
-type OperationsContext = AuditContext &
+type OperationsContext = AccountContext &
+  AuditContext &
   BulkContext &
   ExchangeContext &
   KeyContext &
@@ -96,6 +101,7 @@ export function makeContext(options: ContextOptions) {
   const { keyType = curve41417, holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
   const { now = Date.now } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
+  const accounts = options.accounts && registry ? new AccountStore(databases, publicKeys, registry) : undefined;
   const challenges = new ChallengeStore(databases);
   const conflictingKeys = new ConflictingKeys(databases);
   const refreshTokens = new RefreshTokenStore(databases);
@@ -123,6 +129,8 @@ export function makeContext(options: ContextOptions) {
     refreshTokens,
     keyType,
     publicKeys,
+    holdPeriodMs,
+    accounts,
     usersWithKeys: new UsersWithKeys(databases, holdOnConflict),
     batches: new BatchStore(databases, holdOnConflict),
     challenges,
@@ -131,6 +139,7 @@ export function makeContext(options: ContextOptions) {
     auditLog: new AuditLog(databases),
     registration: new KeyRegistration({
       ...{ databases, publicKeys, challenges, conflictingKeys, registry, keyType, holdPeriodMs, now },
+      accounts: accounts !== undefined,
     }),
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),

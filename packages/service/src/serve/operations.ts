@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { accountOperations } from "../accounts/operations.ts";
 import { auditOperations } from "../auditLog/operations.ts";
 import { keyOperations } from "../keys/operations.ts";
 import { usersWithKeysOperations } from "../keys/userOperations.ts";
@@ -20,6 +21,7 @@ export const operations = [
   ...userOperations,
   ...usersWithKeysOperations,
   ...keyOperations,
+  ...accountOperations,
   ...webhookOperations,
   ...auditOperations,
   overviewOperation,

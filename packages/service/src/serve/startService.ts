@@ -99,6 +99,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     blockExplorerUrl: config.blockExplorerUrl,
     registry,
     keyType: await loadKeyType(config.keyType),
+    accounts: config.accounts,
     holdPeriodMs: config.holdPeriod * 1000,
     holdOnConflict,
     stage,

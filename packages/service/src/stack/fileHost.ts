@@ -5,12 +5,16 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/internal/identity";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
+import { ACCOUNT_FILE_CACHE } from "@keyroot/operator/publisher";
 import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The exact form of all valid paths. Queries, percent-encoding and uppercase letters are not accepted. */
 const PATH = new RegExp(
   `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json$`,
 );
+
+/** The form of account files' paths. */
+const ACCOUNT_PATH = /^\/accounts\/(?<name>[0-9a-f]{40}(?:\.next)?\.txt)$/;
 
 /** Cache-Control for content that never changes. Caches support at most one year. */
 const FOREVER = "public, max-age=31536000, immutable";
@@ -47,6 +51,7 @@ export interface FileHostOptions {
  * - Merkle-tree files: `/<root>.json`
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
+ * - account files: `/accounts/<account id in hex>.txt`, and `.next.txt` for a change that is being published
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
@@ -89,9 +94,13 @@ interface Resource {
   name: string;
   /** The content's entity tag. Undefined if the path does not determine the content. */
   etag: string | undefined;
+  /** The Cache-Control of the content. Default: depends on `etag`. */
+  cache?: string;
 }
 
 function resourceAt(url: string): Resource | undefined {
+  const account = ACCOUNT_PATH.exec(url)?.groups?.["name"];
+  if (account !== undefined) return { folder: "accounts", name: account, etag: undefined, cache: ACCOUNT_FILE_CACHE };
   const { root = "", userID, bundle = "" } = PATH.exec(url)?.groups ?? {};
   if (root === "" || (userID !== undefined && !isUserID(userID))) return undefined;
   if (userID === undefined) return { folder: "", name: `${root}.json`, etag: `"${root}"` };
@@ -140,11 +149,11 @@ async function openIn(dir: string, { folder, name }: Resource): Promise<FileHand
 async function send(
   file: FileHandle,
   size: number,
-  { etag }: Resource,
+  { etag, cache = etag === undefined ? REVALIDATE : FOREVER, name }: Resource,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  response.setHeader("Cache-Control", etag === undefined ? REVALIDATE : FOREVER);
+  response.setHeader("Cache-Control", cache);
   if (etag !== undefined) {
     response.setHeader("ETag", etag);
     if (matches(request.headers["if-none-match"], etag)) {
@@ -152,7 +161,10 @@ async function send(
       return;
     }
   }
-  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": size });
+  response.writeHead(200, {
+    "Content-Type": name.endsWith(".txt") ? "text/plain; charset=utf-8" : "application/json",
+    "Content-Length": size,
+  });
   if (request.method === "HEAD") {
     response.end();
     return;

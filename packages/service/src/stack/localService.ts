@@ -25,6 +25,8 @@ export interface LocalServiceOptions {
   explorerUrl?: string | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
+  /** Whether all user ids are accounts. Default: unset, for one key per user. */
+  accounts?: "required" | undefined;
 }
 
 /** Starts a partner service and its publisher on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
@@ -33,6 +35,7 @@ export async function startLocalService({
   chain,
   explorerUrl,
   keyType,
+  accounts,
 }: LocalServiceOptions): Promise<LocalService> {
   await using starting = new Cleanup();
   const adminToken = randomBytes(32).toString("hex");
@@ -43,6 +46,7 @@ export async function startLocalService({
     databases,
     logLevel: "error",
     keyType,
+    accounts,
     chain: { rpcUrl, chainId, contract, files: { "us-west-2": filesDir, "eu-west-1": secondFilesDir } },
   });
   starting.defer(() => publisher.close());
@@ -57,6 +61,7 @@ export async function startLocalService({
     holdPeriod: 0,
     logLevel: "error",
     keyType,
+    accounts,
     webhooksPrivate: true,
     databaseFolder: null,
     registry: { contract, chainId },

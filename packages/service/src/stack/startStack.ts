@@ -42,6 +42,8 @@ export interface StackOptions {
   explorerUrl?: string;
   /** The type of the registry's keys, for the partner service. Default: `curve41417`. */
   keyType?: KeyTypeName;
+  /** Whether all user ids of the partner service are accounts. Default: unset, for one key per user. */
+  accounts?: "required";
 }
 
 /**
@@ -52,8 +54,14 @@ export interface StackOptions {
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
 export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
-  checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true, keyType: true });
-  const { announce = false, explorerUrl, keyType = "curve41417" } = options;
+  checkOptions("The options of startStack", options, {
+    ports: true,
+    announce: true,
+    explorerUrl: true,
+    keyType: true,
+    accounts: true,
+  });
+  const { announce = false, explorerUrl, keyType = "curve41417", accounts } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
@@ -87,6 +95,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
           chain: { rpcUrl, chainId: chain.chainId, contract, filesDir, secondFilesDir },
           explorerUrl,
           keyType,
+          accounts,
         });
   if (service !== undefined) starting.defer(() => service.close());
 

@@ -11,6 +11,9 @@ export interface Claim {
   region: Region;
 }
 
+/** The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so no partner can use them. */
+export const SLOT_OWNER = "slot";
+
 /** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
   // PostgreSQL plans a statement of this form only once, even if the arrays' lengths change.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { amount, data, holdEndsAt, named, region, strict, timestamp, tokenID, userID } from "../api/fields.ts";
 import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
-import { key, keyID, root, transaction } from "../keys/fields.ts";
+import { changedKeyID, key, keyID, keyNumber, root, transaction } from "../keys/fields.ts";
 import type { DeliveredEvent } from "./events.ts";
 
 const eventID = z.uuid().meta({ description: "The id of the event. It is the same each time the event is listed." });
@@ -25,6 +25,8 @@ const registered = {
   hold_ends_at: holdEndsAt,
   after_withdrawal: z.boolean().meta({ description: "true if an earlier key was withdrawn or discarded." }),
 };
+const ofChange = { ...ofUser, number: keyNumber, key_id: changedKeyID };
+const submitted = { ...ofChange, possession: key.possession, hold_ends_at: holdEndsAt };
 const block = amount.meta({ description: "The number of the transaction's block." });
 
 /** Each type of event: when the service sends it, and its data. */
@@ -38,6 +40,16 @@ const KINDS: Record<DeliveredEvent["type"], readonly [when: string, data: z.ZodR
   "key.withdrawn": ["The user withdrew the key.", ofKey],
   "key.discarded": ["The partner discarded the key.", ofKey],
   "key.published": ["The key is on the chain.", { ...ofKey, root, transaction, block }],
+  "keyChange.submitted": ["A user's app submitted a change of its key.", submitted],
+  "keyChange.held": ["The hold period of a change began. The owner and the partner can object.", submitted],
+  "keyChange.objected": ["Somebody objected to the change.", ofChange],
+  "keyChange.approved": ["The partner approved the change after an objection.", ofChange],
+  // A statement without a key is never on the chain.
+  "keyChange.published": [
+    "The changed key is on the chain, or the account is void.",
+    { ...ofChange, root: root.optional(), transaction: transaction.optional(), block: block.optional() },
+  ],
+  "keyChange.taken": ["Another key is on the chain for the change's slot.", ofChange],
   "partner.suspended": ["The operator suspended the partner.", {}],
   "webhook.test": ["The partner requested a test of the endpoint.", {}],
 };

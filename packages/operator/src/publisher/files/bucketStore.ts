@@ -12,7 +12,13 @@ import { withTimeout } from "keyroot/internal/transport";
 import pMap from "p-map";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
-import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
+import {
+  ACCOUNT_FILE_CACHE,
+  type AccountFileStore,
+  type MerkleFileStore,
+  type PutOptions,
+  type StoredFile,
+} from "./merkleFileStore.ts";
 
 /** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
@@ -32,6 +38,9 @@ const CONCURRENT_REQUESTS = 8;
  * (`parseMerkleFile`).
  */
 const MAX_BYTES = 2 ** 29;
+
+/** Cache-Control of objects that never change. */
+const FOREVER = "public, max-age=31536000, immutable";
 
 /** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -58,7 +67,7 @@ type ObjectState = "missing" | "same" | "other";
  * const store = await BucketStore.open("s3://keyroot-files/prod");
  * ```
  */
-export class BucketStore implements MerkleFileStore {
+export class BucketStore implements MerkleFileStore, AccountFileStore {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
@@ -153,6 +162,11 @@ export class BucketStore implements MerkleFileStore {
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: MAX_BYTES });
   }
 
+  async putAccountFile(name: string, text: string): Promise<void> {
+    const file = { name, bytes: Buffer.from(text), contentType: "text/plain; charset=utf-8" };
+    await this.#write(file, { replace: true, cacheControl: ACCOUNT_FILE_CACHE });
+  }
+
   async #compare(name: string, bytes: Buffer): Promise<ObjectState> {
     const existing = await this.#read(name, bytes.length);
     if (existing === undefined) return "missing";
@@ -193,7 +207,7 @@ export class BucketStore implements MerkleFileStore {
    */
   async #write(
     { name, bytes, contentType, contentEncoding }: BesideFile,
-    { replace = false }: PutOptions = {},
+    { replace = false, cacheControl = FOREVER }: PutOptions & { cacheControl?: string } = {},
   ): Promise<boolean> {
     const write = (abortSignal: AbortSignal, condition: { IfNoneMatch?: "*" }) => {
       const command = new PutObjectCommand({
@@ -202,7 +216,7 @@ export class BucketStore implements MerkleFileStore {
         Body: bytes,
         ContentType: contentType,
         ContentEncoding: contentEncoding,
-        CacheControl: "public, max-age=31536000, immutable",
+        CacheControl: cacheControl,
         // The service compares this checksum with the received bytes, unless the SDK's variables exclude checksums.
         ...(this.#sendsChecksums && { ChecksumSHA256: hash("sha256", bytes, "base64") }),
         ...condition,

@@ -8,7 +8,7 @@ import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ifExists } from "../../disk/ifExists.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
-import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
+import type { AccountFileStore, MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one read or write, in bytes. A file of 700 users needs three reads. */
 const CHUNK_BYTES = 2 ** 18;
@@ -21,7 +21,7 @@ const CHUNK_BYTES = 2 ** 18;
  * const store = new FolderStore("/var/www/merkle");
  * ```
  */
-export class FolderStore implements MerkleFileStore {
+export class FolderStore implements MerkleFileStore, AccountFileStore {
   readonly #dir: string;
   readonly #beside: BesideFileOptions;
   #hasRemovedDrafts = false;
@@ -71,6 +71,19 @@ export class FolderStore implements MerkleFileStore {
         throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, cause });
       }
       throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    }
+  }
+
+  async putAccountFile(name: string, text: string): Promise<void> {
+    const path = join(this.#dir, name);
+    try {
+      await createFolders(dirname(path));
+      await withDraft(path, async (draft) => {
+        await writeFile(draft, text);
+        await rename(draft, path);
+      });
+    } catch (cause) {
+      throw new TransportError("FILE_UNWRITABLE", `${path} cannot be written: ${(cause as Error).message}.`, { cause });
     }
   }
 

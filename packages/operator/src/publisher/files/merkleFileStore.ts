@@ -32,3 +32,19 @@ export interface MerkleFileStore {
    */
   get(root: string): Promise<Uint8Array>;
 }
+
+/**
+ * The storage from which a file host serves account files (docs/formats.md, "Account file"). Unlike Merkle-tree files,
+ * they change.
+ */
+export interface AccountFileStore {
+  /**
+   * Stores an account file atomically, and replaces an older one.
+   * @param name such as `accounts/<account id in hex>.txt`
+   * @throws TransportError FILE_UNWRITABLE
+   */
+  putAccountFile(name: string, text: string): Promise<void>;
+}
+
+/** Cache-Control of account files. A stale file costs a verifier one more request, and never shows an older key as new. */
+export const ACCOUNT_FILE_CACHE = "public, max-age=10";

@@ -2,7 +2,7 @@ import { describeValue } from "keyroot/internal/input";
 import { ArgumentError } from "../../errors.ts";
 import { FolderStore } from "./folderStore.ts";
 import type { BesideFileOptions } from "./besideFile.ts";
-import type { MerkleFileStore } from "./merkleFileStore.ts";
+import type { AccountFileStore, MerkleFileStore } from "./merkleFileStore.ts";
 
 /**
  * Opens the store at a location.
@@ -15,7 +15,10 @@ import type { MerkleFileStore } from "./merkleFileStore.ts";
  * const store = await openStore("s3://keyroot-files/prod");
  * ```
  */
-export async function openStore(location: string, beside: BesideFileOptions = {}): Promise<MerkleFileStore> {
+export async function openStore(
+  location: string,
+  beside: BesideFileOptions = {},
+): Promise<MerkleFileStore & AccountFileStore> {
   if (location.startsWith("s3://")) {
     const { BucketStore } = await importBucketStore();
     return BucketStore.open(location, {}, beside);

@@ -19,6 +19,8 @@ export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
 export type User = AnswerOf<"/v1/dashboard/users/get">;
 /** A user's key, the conflicting keys, and the history of the user's keys. */
 export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;
+/** A statement of a user's account: the authorization of a key, with its state. */
+export type AccountStatement = AnswerOf<"/v1/authdBizSrv/accounts/get">["statements"][number];
 export type ConflictingKey = UserKey["conflicting_keys"][number];
 export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;
 /** The keys that were published for the partner on one day (UTC). */

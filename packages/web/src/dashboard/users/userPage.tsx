@@ -9,6 +9,7 @@ import { call, isAdministrator, type Me, type UserToken } from "../shared/api.ts
 import { Unloaded } from "../shared/cards.tsx";
 import { useLoaded, usePages } from "../shared/useCall.ts";
 import { TokensCard } from "../tokens/tokensCard.tsx";
+import { AccountCard } from "./accountCard.tsx";
 import { EndUserCard } from "./endUserCard.tsx";
 import { KeyCard } from "./keyCard.tsx";
 
@@ -70,6 +71,7 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
         canDecide={isAdministrator(me)}
         reload={reload}
       />
+      {key.number !== undefined && <AccountCard userIDHex={userIDHex} canDecide={isAdministrator(me)} />}
       <UserTokensCard
         userIDHex={userIDHex}
         canRevoke={isAdministrator(me)}

@@ -1,0 +1,60 @@
+import { toUserID } from "../shared/options.ts";
+import { checkInteger, checkText } from "keyroot/internal/input";
+import { userIDToHex } from "keyroot/internal/formats";
+import { about } from "../shared/answers.ts";
+import { keyChange, userAccount } from "../shared/accounts.ts";
+import type { CallOptions } from "../shared/options.ts";
+import type { OperationClient } from "../shared/operationClient.ts";
+import type { KeyChange, UserAccount } from "../shared/operations.ts";
+
+/**
+ * The operations on the accounts of the partner's users (docs/accounts.md). `PartnerClient` has them in the `accounts`
+ * field. They throw the same errors as its other operations.
+ * @example
+ * const { accounts } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
+ * const { statements } = await accounts.get(userID);
+ */
+export class PartnerAccounts {
+  readonly #operations: OperationClient;
+
+  constructor(operations: OperationClient) {
+    this.#operations = operations;
+  }
+
+  /** Returns a user's account with all its statements. */
+  async get(userID: string, options: CallOptions = {}): Promise<UserAccount> {
+    const id = toUserID(userID);
+    const body = { user_id_hex: userIDToHex(id) };
+    return this.#operations.call("/v1/authdBizSrv/accounts/get", body, about({ user_id: id }, userAccount), options);
+  }
+
+  /**
+   * Objects to a pending change of a user's key. Repeating the call has no effect.
+   * @param number the number of the change, from a `keyChange.held` event
+   * @param keyID the id of the change's key, from the same event
+   */
+  async object(userID: string, number: number, keyID: string, options: CallOptions = {}): Promise<KeyChange> {
+    return this.#decide("/v1/authdBizSrv/accounts/object", userID, number, keyID, options);
+  }
+
+  /**
+   * Approves a change to which a recovery key objected. Find out first who the owner of the account is. Repeating the
+   * call has no effect.
+   */
+  async approve(userID: string, number: number, keyID: string, options: CallOptions = {}): Promise<KeyChange> {
+    return this.#decide("/v1/authdBizSrv/accounts/approve", userID, number, keyID, options);
+  }
+
+  #decide(
+    path: "/v1/authdBizSrv/accounts/object" | "/v1/authdBizSrv/accounts/approve",
+    userID: string,
+    number: number,
+    keyID: string,
+    options: CallOptions,
+  ): Promise<KeyChange> {
+    const id = toUserID(userID);
+    checkInteger("The number argument", number, 0);
+    const body = { user_id_hex: userIDToHex(id), number, key_id: checkText("The keyID argument", keyID) };
+    return this.#operations.call(path, body, about({ user_id: id, key_id: keyID }, keyChange), options);
+  }
+}

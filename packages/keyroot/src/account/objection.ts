@@ -1,0 +1,74 @@
+import { base64 } from "../bytes/base64.ts";
+import { encodeUtf8 } from "../engine/utf8.ts";
+import { checkBytes, checkInteger, checkObject, invalidArgument } from "../input/options.ts";
+import { type Account, parseAccount } from "./account.ts";
+import {
+  type KeyStatement,
+  type KeyStatementOptions,
+  keyStatementText,
+  invalidStatement,
+  parseKeyStatement,
+  type StatementSignature,
+} from "./keyStatement.ts";
+import { normalizeSignature, verifySignature } from "./recoveryKey.ts";
+
+const STATEMENT_ORIGIN = "keyroot/key-v1\n";
+const ORIGIN = "keyroot/objection-v1\n";
+
+/**
+ * Returns the text with which a recovery key objects to a statement that is not published yet. It is the statement's
+ * text with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function objectionText(account: Pick<Account, "userID">, statement: KeyStatementOptions): string {
+  return ORIGIN + keyStatementText(account, statement).slice(STATEMENT_ORIGIN.length);
+}
+
+/**
+ * Makes a signed objection. One recovery key is enough, whatever the threshold. It stops a change only at the service
+ * that receives it, during the hold period. Verifiers ignore objections.
+ * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false signature
+ * @example
+ * const text = objectionText(account, { number: 1, publicKey });
+ * const signature = ed25519.sign(new TextEncoder().encode(text), paperKey);
+ * const objection = makeObjection(account, { number: 1, publicKey, signature: { keyNumber: 1, signature } });
+ */
+export function makeObjection(
+  account: Pick<Account, "text">,
+  options: KeyStatementOptions & { signature: StatementSignature },
+): string {
+  const { signature: given, ...statement } = checkObject("The options", options);
+  const parsed = parseAccount(checkObject("The account", account).text);
+  const text = objectionText(parsed, statement);
+  const { keyNumber, signature } = checkObject("The signature option", given, "an object with keyNumber and signature");
+  checkInteger("signature.keyNumber", keyNumber, 1, parsed.keys.length);
+  const key = parsed.keys[keyNumber - 1];
+  const bytes = checkBytes("signature.signature", signature);
+  const normalized = key && normalizeSignature(key.type, bytes);
+  if (normalized === undefined) throw invalidArgument("signature.signature", "a signature of the recovery key", bytes);
+  const objection = `${text}\n— ${keyNumber} ${base64.encode(normalized)}\n`;
+  verifyObjection(parsed, objection);
+  return objection;
+}
+
+/**
+ * Verifies an objection, which may come from any source.
+ * @returns the statement to which a recovery key of the account objects
+ * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
+ */
+export function verifyObjection(account: Pick<Account, "text">, objection: string): KeyStatement {
+  const { userID, keys } = parseAccount(checkObject("The account", account).text);
+  if (typeof objection !== "string" || !objection.startsWith(ORIGIN))
+    throw invalidStatement("An objection must begin with keyroot/objection-v1", objection);
+  const parsed = parseKeyStatement(STATEMENT_ORIGIN + objection.slice(ORIGIN.length));
+  const { signatures, ...statement } = parsed;
+  const [first, ...others] = signatures;
+  if (statement.account !== userID) throw invalidStatement(`It is not for the account ${userID}`, statement.account);
+  const key = first && keys[first.keyNumber - 1];
+  if (first === undefined || key === undefined || others.length > 0)
+    throw invalidStatement("An objection must have the signature of one recovery key", signatures.length);
+  const text = objection.slice(0, objection.indexOf("\n\n") + 1);
+  if (!verifySignature(key, encodeUtf8(text), first.signature))
+    throw invalidStatement(`The signature of recovery key ${first.keyNumber} is false`, first.keyNumber);
+  return statement;
+}

@@ -1,0 +1,36 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { cannotRead } from "../../disk/fileErrors.ts";
+import { VerificationError } from "../../errors.ts";
+import { AccountIndex } from "../../follow/index.ts";
+import { plural } from "../../plural.ts";
+
+/** Maximum number of ids in a message. */
+const LISTED = 20;
+
+/**
+ * Checks that each record is of a slot of an account, with the key that the account's newest statement authorizes.
+ * @param dir the folder with the account files of all users
+ * @param place the registry to which the records will be published
+ * @throws VerificationError RECORDS_INVALID, and as `verifyAccountFile` of `keyroot/account`; TransportError FILE_UNREADABLE
+ */
+export async function checkAuthorizedRecords(
+  records: Iterable<KeyRecord>,
+  dir: string,
+  place: { chainId: number; contract: string },
+): Promise<void> {
+  const index = new AccountIndex(place);
+  try {
+    const names = await readdir(dir);
+    for (const name of names) if (name.endsWith(".txt")) index.add(await readFile(join(dir, name)));
+  } catch (cause) {
+    throw cause instanceof VerificationError ? cause : cannotRead(dir, cause);
+  }
+  const bad = [];
+  for (const { userID, pubKey } of records) if (!index.authorizes(userID, pubKey)) bad.push(userID);
+  if (bad.length === 0) return;
+  const more = bad.length > LISTED ? ` and ${bad.length - LISTED} more` : "";
+  const message = `${plural(bad.length, "record")} of no slot that the account files in ${dir} authorize: ${bad.slice(0, LISTED).join(", ")}${more}. Nothing was published. Contacts would reject every key of these accounts. Get the owners' statements, or remove the records.`;
+  throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
+}

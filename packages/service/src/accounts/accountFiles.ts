@@ -1,0 +1,45 @@
+import { VOID } from "../keys/tables.ts";
+import type { StoredStatement } from "./statements.ts";
+
+/** Maximum number of void statements in an account file (docs/formats.md, "Account file"). */
+const MAX_VOIDS = 15;
+
+/** The account files of a user (docs/accounts.md, "The service"). */
+export interface AccountFiles {
+  /** The statement whose key everyone sees on the chain, whatever block they read. */
+  current: StoredStatement;
+  /** `accounts/<id in hex>.txt`, the file of the current key. */
+  file: string;
+  /** `accounts/<id in hex>.next.txt`, the file of the key that is being published. It equals `file` without such a key. */
+  nextFile: string;
+}
+
+/**
+ * Makes a user's account files.
+ * @returns undefined if the user has no key
+ */
+export function accountFilesOf(text: string, statements: readonly StoredStatement[]): AccountFiles | undefined {
+  const keys = statements.filter(({ keyID, state }) => keyID !== VOID && isUsable(state));
+  const current = keys.findLast(({ settled }) => settled !== null);
+  if (current === undefined) return undefined;
+  const next = keys.findLast(({ state }) => state !== "pending") ?? current;
+  const fileOf = (key: StoredStatement) =>
+    [text, key.statement, ...voidsAfter(key, statements).map(({ statement }) => statement)].join("\n");
+  return { current, file: fileOf(current), nextFile: fileOf(next.number > current.number ? next : current) };
+}
+
+/** Returns the void statements in an account file, whose numbers follow the key's without a gap. */
+export function voidsAfter({ number }: StoredStatement, statements: readonly StoredStatement[]): StoredStatement[] {
+  const voids = statements.filter(({ keyID, state }) => keyID === VOID && state === "published");
+  const found: StoredStatement[] = [];
+  for (let n = number + 1; found.length < MAX_VOIDS; n++) {
+    const next = voids.find((one) => one.number === n);
+    if (next === undefined) break;
+    found.push(next);
+  }
+  return found;
+}
+
+function isUsable(state: StoredStatement["state"]): boolean {
+  return state === "pending" || state === "submitted" || state === "published";
+}

@@ -1,0 +1,124 @@
+import { and, eq } from "../api/database/drizzle.ts";
+import { type Account, parseAccount, slotIDOf } from "keyroot/account";
+import type { Region, UserID } from "keyroot/internal/identity";
+import { recordChange } from "../auditLog/recordChange.ts";
+import type { Author } from "../api/base/author.ts";
+import { ServiceError } from "../api/base/errors.ts";
+import type { Database, Databases } from "../api/database/database.ts";
+import type { RegistryID } from "../keys/possessionCheck.ts";
+import type { PublicKeyStore, RegisteredKey } from "../keys/publicKeys.ts";
+import { accounts, keyStatements } from "../keys/tables.ts";
+import { addClaims, findClaims, SLOT_OWNER } from "../users/claims.ts";
+import type { User } from "../users/newUser.ts";
+import { lockActiveUser } from "../users/users.ts";
+import { accountMissing, checkSent } from "./accountErrors.ts";
+import { accountFilesOf } from "./accountFiles.ts";
+import { readAccount, type StoredStatement } from "./statements.ts";
+
+/** Number of slots after the newest statement that no user id can have. */
+const RESERVED_SLOTS = 8;
+
+/** A user's current key, and the account file that proves it. */
+export interface AccountKey {
+  key: RegisteredKey;
+  /** The number of the key in the account: 0 for the first key. */
+  number: number;
+  /** The account file (docs/formats.md, "Account file"). */
+  file: string;
+}
+
+/** Stores and reads users' account texts and statements in the users' regions. */
+export class AccountStore {
+  readonly #databases: Databases;
+  readonly #publicKeys: PublicKeyStore;
+  readonly #registry: RegistryID;
+
+  constructor(databases: Databases, publicKeys: PublicKeyStore, registry: RegistryID) {
+    this.#databases = databases;
+    this.#publicKeys = publicKeys;
+    this.#registry = registry;
+  }
+
+  /**
+   * Stores a user's account text. The text's hash is the user's id, so it never changes. Repeating the call has no effect.
+   * @throws ServiceError ACCOUNT_INVALID, ACCOUNT_MISMATCH, USER_DEACTIVATED
+   */
+  async store(user: User, text: string, now: number, author: Author): Promise<Account> {
+    const account = checkSent(() => parseAccount(text));
+    this.#checkPlace(account, user);
+    const { userID, region, bizID } = user;
+    await this.reserveSlots(account, region, 0);
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      await lockActiveUser(transaction, userID);
+      const added = await transaction
+        .insert(accounts)
+        .values({ userID, text, stored: now })
+        .onConflictDoNothing()
+        .returning();
+      if (added.length > 0)
+        await recordChange(transaction, author, { action: "account.stored", at: now, partner: bizID, user: userID });
+    });
+    return account;
+  }
+
+  /**
+   * Reads a user's account.
+   * @throws ServiceError ACCOUNT_MISSING
+   */
+  async get({ region, userID }: Pick<User, "region" | "userID">, database: Database = this.#databases.regions[region]) {
+    const found = await readAccount(database, userID);
+    if (found === undefined) throw accountMissing();
+    return found;
+  }
+
+  /**
+   * Reads a user's current key with its account file.
+   * @returns undefined if the user has no key
+   */
+  async getKey({ region, userID }: Pick<User, "region" | "userID">): Promise<AccountKey | undefined> {
+    const found = await readAccount(this.#databases.regions[region], userID);
+    const files = found && accountFilesOf(found.text, found.statements);
+    if (files === undefined) return undefined;
+    const { current, file } = files;
+    const key = await this.#publicKeys.get(region, current.slotID);
+    return key && { key, number: current.number, file };
+  }
+
+  /** Makes the ids of the slots after a statement unavailable for users. */
+  async reserveSlots(account: Account, region: Region, after: number): Promise<void> {
+    const numbers = Array.from({ length: RESERVED_SLOTS }, (_, i) => after + 1 + i);
+    const claims = numbers.map((number) => ({ userID: slotIDOf(account, number), bizID: SLOT_OWNER, region }));
+    await addClaims(this.#databases.home, claims);
+  }
+
+  /** Whether the id of a slot is reserved for its account, and not the id of a user. */
+  async isReserved(slotID: UserID): Promise<boolean> {
+    const [claim] = await findClaims(this.#databases.home, [slotID]);
+    return claim?.bizID === SLOT_OWNER;
+  }
+
+  /** @throws ServiceError ACCOUNT_MISMATCH */
+  #checkPlace(account: Account, { userID }: User): void {
+    const { chainId, contract } = this.#registry;
+    const parts = [
+      ["id", account.userID, userID],
+      ["chain", account.chainId, chainId],
+      ["contract", account.contract, contract.toLowerCase()],
+    ] as const;
+    for (const [name, actual, expected] of parts) {
+      if (actual === expected) continue;
+      const message = `The ${name} of the account is ${actual} instead of ${expected}. Make an account for this service's registry, and create the user with its id.`;
+      throw new ServiceError(400, "ACCOUNT_MISMATCH", message);
+    }
+  }
+}
+
+/** Locks a user's account until the transaction ends, so that its changes run one after the other. */
+export async function lockAccount(transaction: Database, userID: UserID): Promise<void> {
+  await transaction.select().from(accounts).where(eq(accounts.userID, userID)).for("update");
+}
+
+/** The condition for a statement's row. */
+export function isStatement(userID: UserID, { number, keyID }: Pick<StoredStatement, "number" | "keyID">) {
+  return and(eq(keyStatements.userID, userID), eq(keyStatements.number, number), eq(keyStatements.keyID, keyID));
+}

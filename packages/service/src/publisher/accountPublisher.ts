@@ -1,0 +1,120 @@
+import { and, eq, isNull } from "../api/database/drizzle.ts";
+import { type Region, type UserID, userIDToHex } from "keyroot/internal/identity";
+import type { AccountFileStore } from "@keyroot/operator/publisher";
+import pMap from "p-map";
+import { accountFilesOf } from "../accounts/accountFiles.ts";
+import { readAccount } from "../accounts/statements.ts";
+import { isAnyOf } from "../api/database/columns.ts";
+import type { Author } from "../api/base/author.ts";
+import type { Database, Databases } from "../api/database/database.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
+import { batches, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
+import { users } from "../users/tables.ts";
+
+/**
+ * Time in ms after the confirmation of a changed key until the account file shows it. Until then, contacts whose block is
+ * older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19 minutes late.
+ */
+export const SETTLE_MS = 30 * 60 * 1000;
+
+const FILES_AT_ONCE = 8;
+
+/** A change that is not part of the account file yet. */
+interface OpenStatement {
+  userID: UserID;
+  bizID: string;
+  number: number;
+  keyID: string;
+  slotID: UserID;
+  /** The time when the key was confirmed on the chain. Null before, and for void statements. */
+  confirmed: number | null;
+}
+
+/** Stores the account files of one region's users. */
+export class AccountPublisher {
+  readonly #database: Database;
+  readonly #region: Region;
+  readonly #store: AccountFileStore;
+  readonly #now: () => number;
+
+  constructor(databases: Databases, region: Region, store: AccountFileStore, now: () => number) {
+    this.#database = databases.regions[region];
+    this.#region = region;
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /**
+   * Stores the account files of the users with these published ids, before the ids' root is sent. Whoever finds the root
+   * on the chain then finds the statement.
+   * @param ids user ids and ids of slots
+   */
+  async storeBefore(ids: readonly UserID[]): Promise<void> {
+    const rows = await this.#database
+      .select({ userID: publicKeys.userID, account: publicKeys.account })
+      .from(publicKeys)
+      .where(isAnyOf(publicKeys.userID, ids));
+    await pMap(rows, ({ userID, account }) => this.#storeFiles(account ?? userID), { concurrency: FILES_AT_ONCE });
+  }
+
+  /**
+   * Completes changes: published keys after `SETTLE_MS`, and void statements whose slots have a root.
+   * @param rootsOf reads the roots of ids at a final block, in order
+   * @returns the number of completed changes
+   */
+  async settle(
+    rootsOf: (ids: readonly UserID[]) => Promise<readonly (string | undefined)[]>,
+    author: Author,
+  ): Promise<number> {
+    const open = await this.#listOpen();
+    const now = this.#now();
+    const keys = open.filter(({ confirmed }) => confirmed !== null && confirmed + SETTLE_MS <= now);
+    const voids = open.filter(({ keyID }) => keyID === VOID);
+    const roots = voids.length === 0 ? [] : await rootsOf(voids.map(({ slotID }) => slotID));
+    const filled = voids.filter((_, i) => roots[i] !== undefined);
+    for (const { userID, bizID, number, keyID } of [...keys, ...filled]) {
+      await this.#database.transaction(async (transaction) => {
+        const which = and(eq(keyStatements.userID, userID), eq(keyStatements.number, number), isOpen);
+        const settled = await transaction.update(keyStatements).set({ settled: now }).where(which).returning();
+        const change = { at: now, partner: bizID, user: userID, data: { number, key_id: keyID } };
+        if (keyID === VOID && settled.length > 0)
+          await recordChange(transaction, author, { action: "keyChange.published", ...change });
+        // If the store fails, the statement stays open, and the next call repeats this.
+        await this.#storeFiles(userID, transaction);
+      });
+    }
+    return keys.length + filled.length;
+  }
+
+  /** Whether there are changes that `settle` may complete. */
+  async hasOpen(): Promise<boolean> {
+    const now = this.#now();
+    return (await this.#listOpen()).some(
+      ({ keyID, confirmed }) => keyID === VOID || (confirmed !== null && confirmed + SETTLE_MS <= now),
+    );
+  }
+
+  #listOpen(): Promise<OpenStatement[]> {
+    const { userID, number, keyID, slotID } = keyStatements;
+    return this.#database
+      .select({ userID, number, keyID, slotID, bizID: users.bizID, confirmed: batches.confirmed })
+      .from(keyStatements)
+      .innerJoin(users, eq(users.userID, userID))
+      .leftJoin(publicKeys, and(eq(publicKeys.userID, slotID), eq(publicKeys.keyID, keyID)))
+      .leftJoin(batches, eq(batches.root, publicKeys.root))
+      .where(and(isOpen, eq(users.region, this.#region)));
+  }
+
+  async #storeFiles(userID: UserID, database = this.#database): Promise<void> {
+    const account = await readAccount(database, userID);
+    const files = account && accountFilesOf(account.text, account.statements);
+    if (files === undefined) return;
+    const { file, nextFile } = files;
+    const hex = userIDToHex(userID);
+    if (nextFile !== file) await this.#store.putAccountFile(`accounts/${hex}.next.txt`, nextFile);
+    await this.#store.putAccountFile(`accounts/${hex}.txt`, file);
+  }
+}
+
+/** The condition that a statement is open, in the form of the index. */
+const isOpen = and(isNull(keyStatements.objected), isNull(keyStatements.taken), isNull(keyStatements.settled));
