@@ -8,7 +8,7 @@ import { Attack, Material, type Plan, type Power } from "./attack.ts";
 import { auditorKeys, forgedRecord, HOSTS, Registry, user } from "./registries.ts";
 
 /** A way to verify the user's key. Returns the key in base64. */
-export interface Choice {
+interface Choice {
   power: Power;
   verify: (attack: Attack, plan: Plan) => Promise<string>;
 }

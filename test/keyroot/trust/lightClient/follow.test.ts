@@ -106,6 +106,14 @@ describe("follow", () => {
       expect(await follow(following([await serve(more)]), http)).to.include({ slot: newestSlot });
     });
 
+    it("ignores a surplus update in JSON, whatever it contains", async () => {
+      const updates = sample.updates.map((update) => ({ version: fork, data: toBeaconJson(update) }));
+      const server = await serve({
+        updates: (response, url) => response.end(JSON.stringify([...requested(updates, url), { data: {} }])),
+      });
+      expect(await follow(following([server]), http)).to.include({ slot: newestSlot });
+    });
+
     for (const type of ["binary/octet-stream", "Application/Octet-Stream; charset=binary"])
       it(`reads SSZ with the media type ${type}`, async () => {
         const answer = (bytes: Uint8Array) => (response: ServerResponse) =>
