@@ -1,4 +1,4 @@
-import { createVerifier } from "keyroot";
+import { createVerifier, describeError } from "keyroot";
 import { config } from "./config.js";
 import { encrypt } from "./encrypt.js";
 
@@ -14,15 +14,8 @@ export async function send(userID, keyFromServer, message) {
     // Use this verified key instead of the server's key.
     return `Sent: ${await encrypt(publicKey, message)}.`;
   } catch (error) {
-    switch (error.advice) {
-      case "warn":
-        return `Not sent. This may not be the published key (${error.code}).`;
-      case "wait":
-        return `Not sent. The key is not published yet (${error.code}). Try again later.`;
-      case "retry":
-        return `Not sent. The key could not be verified now (${error.code}). Try again later.`;
-      default:
-        throw error;
-    }
+    if (error.advice === "developer" || error.advice === undefined) throw error;
+    const { title, text } = describeError(error);
+    return `Not sent. ${title}: ${text}`;
   }
 }

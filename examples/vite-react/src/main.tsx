@@ -1,0 +1,9 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ContactList } from "./ContactList";
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <ContactList />
+  </StrictMode>,
+);
