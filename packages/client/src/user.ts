@@ -1,7 +1,15 @@
 /** The entry `@keyroot/client/user` with the client for a user's app. The client runs in browsers and in Node. */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
-export type { ConflictingKey, KeyProgress, UserKey, UserRecord } from "./shared/operations.ts";
+export type {
+  Challenge,
+  ConflictingKey,
+  KeyProgress,
+  RegisteredKey,
+  UserFields,
+  UserKey,
+  UserRecord,
+} from "./shared/operations.ts";
 export type { CallOptions } from "./shared/options.ts";
 export type { KeyPair, OwnKey, PossessionStatement, PrivateKey, WebCryptoKey } from "keyroot/internal/identity";
 export type { Region } from "keyroot/internal/formats";
