@@ -52,15 +52,12 @@ const NAMES: Readonly<Record<string, string>> = {
   NewWebhook: "NewWebhookEndpoint",
 };
 
-/** The types that only `Operations` and other types use. */
-const INTERNAL: readonly string[] = ["UserFields", "RemovedKey", "Challenge", "RegisteredKey"];
-
 const documents = ["docs/openapi.json", "docs/openapi-operator.json"].map(readDocument);
 const schemas = Object.assign({}, ...documents.map(({ components }) => components.schemas)) as Record<string, Schema>;
 const operations = Object.assign({}, ...documents.map(readOperations)) as ReturnType<typeof readOperations>;
 const named = new Map<string, Schema>();
 const declarations = [...PARTS.map(partOf), ...answers()].map(([name, schema]) => {
-  const declaration = `/** ${schema.description} */\n${INTERNAL.includes(name) ? "" : "export "}${declarationOf(name, schema)}`;
+  const declaration = `/** ${schema.description} */\nexport ${declarationOf(name, schema)}`;
   named.set(name, schema);
   return declaration;
 });

@@ -3,10 +3,13 @@ export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./err
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type {
   AccountStatement,
+  Challenge,
   ConflictingKey,
   KeyChange,
   KeyProgress,
+  RegisteredKey,
   UserAccount,
+  UserFields,
   UserKey,
   UserRecord,
 } from "./shared/operations.ts";

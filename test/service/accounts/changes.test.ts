@@ -1,3 +1,5 @@
+import type { EventType } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { EVENT_SCHEMAS } from "../../../packages/service/src/webhooks/eventSchemas.ts";
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { PartnerClient } from "@keyroot/client/partner";
@@ -306,7 +308,9 @@ describe("a service with accounts", () => {
       const types: string[] = [];
       for (let after: string | undefined; ;) {
         const { events, cursor } = await partner.listEvents({ ...(after !== undefined && { after }), limit: 1000 });
-        types.push(...events.filter(({ data }) => data["user_id"] === user.account.userID).map(({ type }) => type));
+        const own = events.filter(({ data }) => data["user_id"] === user.account.userID);
+        for (const event of own) EVENT_SCHEMAS[event.type as EventType].parse(event);
+        types.push(...own.map(({ type }) => type));
         if (events.length < 1000) break;
         after = cursor;
       }

@@ -96,8 +96,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
     trust: keyroot.oneEndpoint(),
     fetch: () => Promise.resolve(new Response(text)),
   });
-  const verifier = (text: string, cache?: Map<string, string>) =>
-    keyroot.createVerifier({ ...place(text), cache });
+  const verifier = (text: string, cache?: Map<string, string>) => keyroot.createVerifier({ ...place(text), cache });
   const contacts = [
     { userID: first.userID, expectedPublicKey: first.pubKey },
     { userID: second.userID, expectedPublicKey: ANY_KEY },

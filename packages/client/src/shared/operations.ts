@@ -2,7 +2,7 @@
 import type { Region, UserID } from "keyroot/internal/identity";
 
 /** The fields of a shadow user (docs/specification.md, "Shadow user"). */
-interface UserFields {
+export interface UserFields {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
   /** The name of the user's storage bucket: <prefix>-<stage>-<region>-<user_id>. */
@@ -47,7 +47,7 @@ export interface EventPage {
 }
 
 /** A key that was removed before its publication. */
-interface RemovedKey {
+export interface RemovedKey {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
@@ -282,7 +282,7 @@ export interface AuditEntry {
 }
 
 /** A challenge for a key, unless the user has this key already. */
-interface Challenge {
+export interface Challenge {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
   /** If the user has no key yet, the other fields are present. A registered key needs no challenge. */
@@ -399,7 +399,7 @@ export interface KeyOfUser extends KeyProgress {
 }
 
 /** A user's own record with the registered key. */
-interface RegisteredKey extends UserKey, UserFields {
+export interface RegisteredKey extends UserKey, UserFields {
   /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
 }
