@@ -25,6 +25,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "core.js": ["TextDecoder"],
   // @ethereumjs/rlp uses this class only for texts, and the library passes only bytes.
   "evidence.js": ["TextEncoder"],
+  // It contains the code of the two modules above.
+  "serviceWorker.js": ["TextDecoder", "TextEncoder"],
   // p-map uses this class only with an option that the library does not set.
   "twoRoots.js": ["AggregateError"],
 };

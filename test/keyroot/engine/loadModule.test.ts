@@ -34,7 +34,7 @@ describe("code that is loaded on demand", () => {
         .map((path) => readFileSync(join(src, path), "utf8").replaceAll(/^\s*\/?\*.*$/gm, ""))
         .join("\n");
       const all = [...sources.matchAll(/(?<!typeof )\bimport\(/g)];
-      const guarded = [...sources.matchAll(/\bloadModule\(\s*\(\) =>\s*import\(/g)];
+      const guarded = [...sources.matchAll(/\bloadModule\(\s*(?:async )?\(\) =>\s*(?:\(await )?import\(/g)];
       expect(guarded).to.not.be.empty;
       expect(all).to.have.lengthOf(guarded.length);
     });

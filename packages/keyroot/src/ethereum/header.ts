@@ -83,8 +83,8 @@ export function extractHeader(block: unknown): HeaderJson {
  * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that may be such fields
  */
 export function checkHeaderKind(block: unknown, cause: unknown): void {
-  const field = isObject(block) && Object.keys(block).find((name) => !KNOWN.has(name));
-  if (typeof field !== "string") return;
+  const [field] = isObject(block) ? Object.keys(block).filter((name) => !KNOWN.has(name)) : [];
+  if (field === undefined) return;
   const message =
     `The hash of the block cannot be checked, because blocks of this chain have fields that are not Ethereum's, such as ` +
     `${describeValue(field)}. Only oneEndpoint() without options works on such a chain. If the chain has a newer fork of ` +

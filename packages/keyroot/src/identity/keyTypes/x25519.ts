@@ -35,6 +35,8 @@ export const x25519: KeyType = {
 
 /** Generates a key pair for samples and tests. */
 export async function generate() {
-  const { secretKey, publicKey } = (await loadModule(() => import("@noble/curves/ed25519.js"))).x25519.keygen();
+  const { secretKey, publicKey } = (
+    await loadModule(async () => (await import("@noble/curves/ed25519.js")).x25519)
+  ).keygen();
   return { publicKey, privateKey: secretKey };
 }
