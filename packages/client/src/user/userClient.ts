@@ -186,7 +186,7 @@ export class UserClient {
     } catch (error) {
       if (!(error instanceof TransportError) || error.advice !== "retry") throw error;
       const verified = await verifier.verify(userID, { expectedPublicKey: ANY_KEY, signal }).catch(() => undefined);
-      if (isObject(verified) && verified["cached"] !== undefined) return verified as Verified;
+      if (isObject(verified) && verified["cached"] !== undefined) return verified;
       throw error;
     }
     const { public_key: expectedPublicKey, account_file: account } = answer;
