@@ -3,11 +3,11 @@ import { ArgumentError } from "../errors.ts";
 
 /** The packages' environment variables that begin with KEYROOT_. docs/variables.md explains each variable. */
 export const KNOWN_VARIABLES: readonly string[] = [
+  "KEYROOT_ACCOUNTS",
   "KEYROOT_ADDRESS_DAYS",
   "KEYROOT_ADMIN_TOKEN",
   "KEYROOT_ALARM_SECRET",
   "KEYROOT_ALARM_SECRET_FILE",
-  "KEYROOT_ACCOUNTS",
   "KEYROOT_ALARM_URL",
   "KEYROOT_ALLOW_HTTP",
   "KEYROOT_AUDIT_DAYS",

@@ -11,7 +11,7 @@ export const STATEMENT_STATES = ["pending", "submitted", "published", "objected"
  * statement. `published`: the key is on the chain, or the void statement is in the account file. `objected`: not published,
  * after an objection. `taken`: the slot holds another key. `withdrawn`: the user or the partner removed the first key.
  */
-export type StatementState = (typeof STATEMENT_STATES)[number];
+type StatementState = (typeof STATEMENT_STATES)[number];
 
 /** A statement of an account that the service received. Times are in milliseconds since 1970. */
 export interface StoredStatement {
