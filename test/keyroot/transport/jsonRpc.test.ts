@@ -271,7 +271,7 @@ describe("rpcCaller", () => {
       expect(await through(whole({ result: null }))).to.equal(null);
       const error = await failure(through(whole({ error: { code: -32000, message: "header not found" } })));
       expect(error).to.include({ name: "TransportError", code: "RPC_ERROR", actual: -32000 });
-      expect(error.message).to.contain("header not found");
+      expect((error as Error).message).to.contain("header not found");
     });
 
     it("shortens the provider's message and removes URLs", async () => {
