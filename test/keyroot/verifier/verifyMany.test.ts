@@ -67,6 +67,30 @@ describe("a verifier's verifyMany method", () => {
       expect(requests.rpc.slice(1).flat()).to.deep.equal(published.map(() => "eth_call"));
     });
 
+    it("reports each outcome with its place in the list as soon as it is known", async () => {
+      const list = [...contacts(), { userID: stranger, expectedPublicKey: ANY_KEY }];
+      const reported: ContactOutcome[] = [];
+      const onOutcome = (outcome: ContactOutcome, index: number) => {
+        expect(reported[index]).to.equal(undefined);
+        reported[index] = outcome;
+      };
+      const outcomes = await verifyListOnce(list, { ...options, onOutcome });
+      expect(reported).to.deep.equal(outcomes);
+      expect(codes(reported).at(-1)).to.equal("NOT_PUBLISHED");
+    });
+
+    it("waits for no report, and keeps what onOutcome throws in the contact's outcome", async () => {
+      const broken = new Error("no badge");
+      const onOutcome = (_: ContactOutcome, index: number) => {
+        if (index === 0) throw broken;
+        return index === 1 ? Promise.reject(broken) : new Promise(() => undefined);
+      };
+      const outcomes = await verifyListOnce(contacts(), { ...options, onOutcome });
+      expect(codes(outcomes)).to.deep.equal(records.map(() => "verified"));
+      const failed = outcomes.map(({ onOutcomeError }) => onOutcomeError);
+      expect(failed).to.deep.equal([broken, broken, ...records.slice(2).map(() => undefined)]);
+    });
+
     it("reads all roots at the same block", async () => {
       const outcomes = await verifyListOnce(contacts(), { ...options, ...PROVEN });
       const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
