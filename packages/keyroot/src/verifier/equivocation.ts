@@ -52,7 +52,7 @@ export function strengthOf({ source, storageProof, details: { agreeing = 1, audi
 }
 
 /** Checks whether evidence does not depend on a single endpoint or auditor, and proves the contract's answer. */
-export function isProven(evidence: Evidence): boolean {
+function isProven(evidence: Evidence): boolean {
   return strengthOf(evidence) === 2;
 }
 
