@@ -51,11 +51,6 @@ export function strengthOf({ source, storageProof, details: { agreeing = 1, audi
   return source === "endpoints" ? 1 : 0;
 }
 
-/** Checks whether evidence does not depend on a single endpoint or auditor, and proves the contract's answer. */
-function isProven(evidence: Evidence): boolean {
-  return strengthOf(evidence) === 2;
-}
-
 /**
  * Checks whether answer `a` has stronger evidence than answer `b`. If both answers have equally strong evidence, an
  * answer at a finalized block is stronger.
