@@ -6,8 +6,11 @@ import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
 import { openStore, Registry } from "@keyroot/operator/publisher";
 import { TransportError } from "../api/base/errors.ts";
+import type { Database } from "../api/database/database.ts";
 import type { PublisherReport } from "../publishing/publisherReport.ts";
+import { writeReport } from "../publishing/publisherState.ts";
 import type { ChainConfig } from "../config/chainConfig.ts";
+import { codeOf } from "./codeOf.ts";
 
 /** A part of the report with the error itself. `error` is undefined if the part works. */
 type WithError<Part> = Omit<Part, "error"> & { error: unknown };
@@ -18,6 +21,29 @@ export type CheckedStore = WithError<PublisherReport["stores"][number]>;
 const CHECK_MS = 5_000;
 /** A root without a file. */
 const NO_ROOT = "0".repeat(64);
+
+/**
+ * Checks the chain and the stores, and stores the result for the service.
+ * @param every seconds between two scheduled publications. Null without a schedule
+ * @returns the parts that fail, with their errors
+ */
+export async function reportParts(
+  home: Database,
+  config: ChainConfig,
+  every: number | null,
+): Promise<{ part: string; error: unknown }[]> {
+  const [chain, stores] = await Promise.all([checkChain(config), checkStores(config)]);
+  const withCode = <Part extends { error: unknown }>(part: Part) => ({
+    ...part,
+    error: part.error === undefined ? null : codeOf(part.error),
+  });
+  await writeReport(home, { chain: withCode(chain), stores: stores.map(withCode), every });
+  const parts = [
+    { part: "the chain", error: chain.error },
+    ...stores.map(({ region, error }) => ({ part: `the store of ${region}`, error })),
+  ];
+  return parts.filter(({ error }) => error !== undefined);
+}
 
 /** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
 export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {

@@ -1,17 +1,13 @@
 import { KeyrootError } from "keyroot/internal/errors";
 import { curve41417, type KeyType, REGIONS, type Region, type UserID } from "keyroot/internal/identity";
-import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import {
-  endpointSender,
   keyDiffers,
-  type MerkleFileStore,
   openStore,
   publish,
   type PublishEvent,
-  Registry,
+  type Registry,
   type SendTransaction,
   type Signer,
-  signingSender,
 } from "@keyroot/operator/publisher";
 import { type Author, SERVICE } from "../api/base/author.ts";
 import { type Databases, distinctRegions } from "../api/database/database.ts";
@@ -21,15 +17,17 @@ import { DatabaseJournal } from "./databaseJournal.ts";
 import type { ChainConfig } from "../config/chainConfig.ts";
 import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.ts";
 import type { PublishedBatch } from "../publishing/publisherReport.ts";
-import { countFailure, type Difference, writeReport } from "../publishing/publisherState.ts";
+import { countFailure, type Difference } from "../publishing/publisherState.ts";
 import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
 import { AccountPublisher } from "./accountPublisher.ts";
-import { checkChain, checkStores } from "./checkParts.ts";
+import { ChainConnection } from "./chainConnection.ts";
+import { reportParts } from "./checkParts.ts";
+import { codeOf } from "./codeOf.ts";
 import { releaseBlocked } from "./releaseBlocked.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
 import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
-import { RootCheck } from "./rootCheck.ts";
+import type { RootCheck } from "./rootCheck.ts";
 import { usersByRoot } from "./usersByRoot.ts";
 
 export interface KeyPublisherOptions {
@@ -79,7 +77,7 @@ export class KeyPublisher {
   readonly #publications: PublicationStore;
   readonly #requests: PublishRequests;
   readonly #chain: ChainConfig;
-  readonly #signer: Signer | undefined;
+  readonly #connection: ChainConnection;
   readonly #keyType: KeyType;
   readonly #hasAccounts: boolean;
   readonly #holdOnConflict: boolean;
@@ -109,7 +107,7 @@ export class KeyPublisher {
     this.#hasAccounts = accounts === "required";
     this.#holdOnConflict = holdOnConflict;
     this.#chain = chain;
-    this.#signer = signer;
+    this.#connection = new ChainConnection(chain, signer, keyType, now);
     this.#every = every;
     this.#now = now;
     this.#onDifference = receivers.onDifference ?? (() => undefined);
@@ -161,9 +159,9 @@ export class KeyPublisher {
   }
 
   async #publishRegions(author: Author, fenced: Fenced, lost: AbortSignal): Promise<PublishedBatch[]> {
-    const registry = await this.#connect(lost);
-    const check = await this.#openCheck(registry, lost);
-    const send = await this.#senderFor(registry);
+    const registry = await this.#connection.connect(lost);
+    const check = await this.#connection.openCheck(registry, lost);
+    const send = await this.#connection.senderFor(registry);
     const done: PublishedBatch[] = [];
     const errors: unknown[] = [];
     for (const region of REGIONS) {
@@ -229,22 +227,8 @@ export class KeyPublisher {
    * Checks the chain and the stores, and stores the result for the service.
    * @returns the parts that fail, with their errors
    */
-  async report(): Promise<{ part: string; error: unknown }[]> {
-    const [chain, stores] = await Promise.all([checkChain(this.#chain), checkStores(this.#chain)]);
-    const withCode = <Part extends { error: unknown }>(part: Part) => ({
-      ...part,
-      error: part.error === undefined ? null : codeOf(part.error),
-    });
-    await writeReport(this.#databases.home, {
-      chain: withCode(chain),
-      stores: stores.map(withCode),
-      every: this.#every,
-    });
-    const parts = [
-      { part: "the chain", error: chain.error },
-      ...stores.map(({ region, error }) => ({ part: `the store of ${region}`, error })),
-    ];
-    return parts.filter(({ error }) => error !== undefined);
+  report(): Promise<{ part: string; error: unknown }[]> {
+    return reportParts(this.#databases.home, this.#chain, this.#every);
   }
 
   /**
@@ -254,7 +238,7 @@ export class KeyPublisher {
    */
   recheck(): Promise<Recheck> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
-      const check = await this.#openCheck(await this.#connect(lost), lost);
+      const check = await this.#connection.openCheck(await this.#connection.connect(lost), lost);
       const before = this.#now() - RECHECK_MS;
       for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
       return recheck(this.#recheckOptions(check), before, this.#now() + RECHECK_LIMIT_MS);
@@ -267,8 +251,8 @@ export class KeyPublisher {
    */
   reconcile(): Promise<Reconciliation> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
-      const registry = await this.#connect(lost);
-      return reconcile(this.#recheckOptions(await this.#openCheck(registry, lost)));
+      const registry = await this.#connection.connect(lost);
+      return reconcile(this.#recheckOptions(await this.#connection.openCheck(registry, lost)));
     });
   }
 
@@ -283,7 +267,7 @@ export class KeyPublisher {
       const accounts = await this.#accountsOf(region);
       if (!(await accounts.hasOpen())) continue;
       settled += await withLease(this.#databases.home, async (_fenced, lost) => {
-        const check = await this.#openCheck(await this.#connect(lost), lost);
+        const check = await this.#connection.openCheck(await this.#connection.connect(lost), lost);
         return accounts.settle(async (ids) => check.rootsOf(ids, await check.finalBlock()), author);
       });
     }
@@ -292,16 +276,6 @@ export class KeyPublisher {
 
   async #accountsOf(region: Region): Promise<AccountPublisher> {
     return new AccountPublisher(this.#databases, region, await openStore(this.#chain.files[region]), this.#now);
-  }
-
-  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
-  async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
-    const { contract, chainId, allowHttp } = this.#chain;
-    const { maxBytes, timeoutMs } = RPC_LIMITS;
-    const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
-    const registry = await Registry.connect(call, contract);
-    await registry.chain.verifyChainId(chainId);
-    return registry;
   }
 
   /**
@@ -366,26 +340,4 @@ export class KeyPublisher {
   #recheckOptions(check: RootCheck): RecheckOptions {
     return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
   }
-
-  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
-  async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
-    const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
-    const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
-    const stores = {} as Record<Region, MerkleFileStore>;
-    for (const region of REGIONS) stores[region] = await openStore(files[region]);
-    const registries = [registry, ...second] as const;
-    return new RootCheck({ registries, stores, chainId, confirmations, keyType: this.#keyType, now: this.#now });
-  }
-
-  async #senderFor(registry: Registry): Promise<SendTransaction> {
-    const { chainId } = this.#chain;
-    if (this.#signer === undefined) return endpointSender(registry, chainId);
-    const { chain, contract, owner } = registry;
-    return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
-  }
-}
-
-/** Returns an error's code. UNEXPECTED stands for errors without a code. */
-function codeOf(error: unknown): string {
-  return error instanceof KeyrootError ? error.code : "UNEXPECTED";
 }
