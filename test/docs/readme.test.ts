@@ -9,7 +9,6 @@ import { promisify } from "node:util";
 import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
 import { ATTACKS } from "../../demo/attacks/keyAttacks.ts";
 import { PartnerClient } from "../../packages/client/src/partner.ts";
-import type { Manifest } from "../../scripts/package/manifest.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import {
   environment,
@@ -77,7 +76,8 @@ describe("README.md", () => {
   });
 
   it("names the version of the packages", async () => {
-    const { version } = JSON.parse(await readFile(join(root, "packages/keyroot/package.json"), "utf8")) as Manifest;
+    const text = await readFile(join(root, "packages/keyroot/package.json"), "utf8");
+    const { version } = JSON.parse(text) as { version: string };
     expect(readme).to.include(`This is version ${version} `);
   });
 
