@@ -24,8 +24,6 @@ export interface Chart {
   series?: string;
   /** The quantity that grows with x. The page states the exponent for each line. */
   growth?: string;
-  /** True if README.md shows the chart. */
-  inReadme?: boolean;
 }
 
 /** The minimum number of names in the first row of the legend. */

@@ -29,7 +29,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   for (const path of PAGES) {
     const page = readFileSync(new URL(path, ROOT), "utf8");
     const filled = page.replaceAll(PART, (_, start: string, part: string, end: string) => {
-      const text = part === SUMMARY ? summary(results) : section(part, results, name);
+      const text = part === SUMMARY ? table(summaryRows(results)) : section(part, results, name);
       return `${start}\n${text}\n\n${end}`;
     });
     const options = await resolveConfig(new URL(path, ROOT));
@@ -61,16 +61,6 @@ function section(benchmark: string, results: readonly Result[], file: string): s
     ({ what, rows }) => `<details><summary>${what}</summary>\n\n${table(rows)}\n\n</details>`,
   );
   return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
-}
-
-/** Renders the ratios and charts for README.md. */
-function summary(results: readonly Result[]): string {
-  const charts = BENCHMARKS.flatMap(({ name, charts = [] }) => {
-    const measured = results.find(({ benchmark }) => benchmark === name)?.figures ?? {};
-    const shown = charts.filter(({ figures, inReadme = false }) => inReadme && figures in measured);
-    return shown.map((chart) => `![${chart.title}](${imageOf(chart)})`);
-  });
-  return [table(summaryRows(results)), ...charts].join("\n\n");
 }
 
 function whereOf({ command, date, machine, load, seconds }: Result, file: string): string {

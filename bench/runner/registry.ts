@@ -21,7 +21,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
       {
         ...{ file: "bench-tree", title: "Time to make the Merkle tree", figures: "tree", kind: "lines", x: USERS },
         ...{ y: { column: "ms", title: "ms", logarithmic: true }, series: "by", growth: "time" },
-        inReadme: true,
       },
     ],
   },

@@ -1,51 +1,76 @@
-import { labelOf } from "./chart.ts";
-import { goalOf, isMet } from "./goal.ts";
+import type { Row } from "./report.ts";
 import type { Result } from "./results.ts";
 
-/** A ratio that README.md shows in a sentence. */
-interface Shown {
-  readonly benchmark: string;
-  /** A part of the ratio's name. `summaryRows` finds the ratio by this part. */
-  readonly ratio: string;
-  readonly sentence: (value: string) => string;
-}
+/** Returns the rows of a figure. */
+type Rows = (benchmark: string, figure: string) => readonly Row[];
 
-const SHOWN: readonly Shown[] = [
+/** The figures that README.md shows: what the reader gets, and what it is compared with. */
+const SHOWN: readonly {
+  benchmark: string;
+  what: string;
+  keyroot: (rows: Rows) => string;
+  compared: (rows: Rows) => string;
+}[] = [
+  ...(["lightClient", "oneEndpoint"] as const).map((choice) => ({
+    benchmark: "rounds",
+    what: `One more key with \`${choice}\`, 100 ms per request, uncompressed`,
+    keyroot: (rows: Rows) => timeAndBytes(rows, choice),
+    compared: (rows: Rows) => `${timeAndBytes(rows, UNCHECKED)} unchecked, with viem`,
+  })),
   {
-    ...{ benchmark: "tree", ratio: "fastest other library's time for the tree of 100,000 users" },
-    sentence: (times) => `Builds the tree of 100,000 users ${times} times as fast as the fastest other library`,
+    benchmark: "gas",
+    what: "Gas per key, with 700 users in a transaction",
+    keyroot: (rows) => number(gasOf(rows)["gasPerUser"]),
+    compared: (rows) =>
+      `${number(Number(gasOf(rows)["gasPerUser"]) / Number(gasOf(rows)["ratioToFloor"]))}, the minimum for that many storage slots`,
   },
   {
-    ...{ benchmark: "verify", ratio: "first clients' time in a new process" },
-    sentence: (times) => `Verifies a key in a new process ${times} times as fast as the first deployment's client`,
-  },
-  {
-    ...{ benchmark: "gas", ratio: "gas for 700 users, relative to the floor" },
-    sentence: (times) => `Publishes 700 users with ${times} times the minimum gas for that many storage slots`,
-  },
-  {
-    ...{ benchmark: "publish", ratio: "s of processor time to publish 1,000,000 users" },
-    sentence: (seconds) => `Publishes a million users in ${seconds} s of processor time`,
-  },
-  {
-    ...{ benchmark: "audit", ratio: "auditing the files of 1,000,000 users" },
-    sentence: (times) => `Audits the files of a million users in ${times} times the time for hashing and parsing them`,
-  },
-  {
-    ...{ benchmark: "service", ratio: "token exchange with 32 clients, times as fast as oidc-provider" },
-    sentence: (times) => `Exchanges tokens ${times} times as fast as oidc-provider, with 32 clients`,
+    benchmark: "tree",
+    what: "Time to make the tree of 100,000 users",
+    keyroot: (rows) => `${number(treeMs(rows).keyroot)} ms`,
+    compared: (rows) => `${number(treeMs(rows).fastestOther)} ms with the fastest other library`,
   },
 ];
 
-/**
- * Returns the rows of the table in README.md. Each row has a sentence with a ratio, the ratio's goal, and whether the
- * goal was met.
- */
-export function summaryRows(results: readonly Result[]): { Figure: string; Goal: string; "": string }[] {
-  return SHOWN.map(({ benchmark, ratio, sentence }) => {
-    const { ratios = [] } = results.find((result) => result.benchmark === benchmark) ?? {};
-    const found = ratios.find(({ what }) => what.includes(ratio));
-    if (found === undefined) throw new Error(`The results of "${benchmark}" have no ratio "${ratio}".`);
-    return { Figure: sentence(labelOf(found.value)), Goal: goalOf(found), "": isMet(found) ? "met" : "**missed**" };
-  });
+const UNCHECKED = "readContract of viem and a download, unchecked";
+
+/** Returns the rows of the table in README.md, for benchmarks that have a result. */
+export function summaryRows(results: readonly Result[]): { "": string; Keyroot: string; "For comparison": string }[] {
+  const rows: Rows = (benchmark, figure) => {
+    const found = results.find((result) => result.benchmark === benchmark)?.figures[figure]?.rows;
+    if (found === undefined) throw new Error(`The results of "${benchmark}" have no figure "${figure}".`);
+    return found;
+  };
+  const shown = SHOWN.filter(({ benchmark }) => results.some((result) => result.benchmark === benchmark));
+  return shown.map(({ what, keyroot, compared }) => ({
+    "": what,
+    Keyroot: keyroot(rows),
+    "For comparison": compared(rows),
+  }));
+}
+
+function timeAndBytes(rows: Rows, by: string): string {
+  const { furtherMs, furtherKB } = find(rows("rounds", "keys"), { by });
+  return `${number(furtherMs)} ms, ${number(furtherKB)} kB`;
+}
+
+function gasOf(rows: Rows): Row {
+  return find(rows("gas", "addMerkleTreeRoot"), { users: 700, call: "later" });
+}
+
+function treeMs(rows: Rows): { keyroot: number; fastestOther: number } {
+  const all = rows("tree", "tree").filter(({ users, by }) => users === 100_000 && !String(by).startsWith("OpenSSL"));
+  const others = all.filter(({ by }) => by !== "Keyroot").map(({ ms }) => Number(ms));
+  return { keyroot: Number(find(all, { by: "Keyroot" })["ms"]), fastestOther: Math.min(...others) };
+}
+
+/** Returns the only row with these values. */
+function find(rows: readonly Row[], values: Readonly<Row>): Row {
+  const found = rows.find((row) => Object.entries(values).every(([name, value]) => row[name] === value));
+  if (found === undefined) throw new Error(`The results have no row with ${JSON.stringify(values)}.`);
+  return found;
+}
+
+function number(value: unknown): string {
+  return Math.round(Number(value)).toLocaleString("en");
 }
