@@ -92,12 +92,18 @@ export async function buildModules(
         .join("/");
     },
   };
+  const names = new Set(Object.keys(entries).map((name) => name.replace(/^.*\//, "")));
+  const shared = {
+    // A shared module must not take the name of an entry, whose declarations would then get another name.
+    chunkFileNames: ({ name }: { name: string }) =>
+      names.has(name.replace(/\.d$/, "")) ? "[name]-shared.js" : "[name].js",
+  };
   const split = Object.entries({ ...entries, ...options.entries }).filter(([name]) => !standalone.includes(name));
   const codeSplitting = groups.length > 0 && { codeSplitting: { groups } };
   const bundles = await build({
     ...common,
     entry: Object.fromEntries(split),
-    outputOptions: { ...outputOptions, ...codeSplitting },
+    outputOptions: { ...outputOptions, ...shared, ...codeSplitting },
   });
   for (const name of standalone) {
     const entry = { [name]: entries[name] ?? "" };

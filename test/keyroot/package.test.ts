@@ -242,6 +242,23 @@ export { verifyMerkleProof } from "keyroot/merkle";
       expect(modules.length - entries.length).to.be.within(1, 31);
     });
 
+    it("declares the values that each entry exports, under their names", async () => {
+      const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
+        typeof target === "object" && !name.includes("*") ? [[name, target] as const] : [],
+      );
+      expect(entries.map(([name]) => name)).to.include.members(["./key-types", "./records"]);
+      for (const [name, { types, default: code }] of entries) {
+        const exported = Object.keys((await import(join(installed, code))) as object);
+        const lists = (await read(installed, types)).matchAll(/^export \{([^}]*)\}/gm);
+        const declared = Array.from(lists, ([, list = ""]) => list.split(","))
+          .flat()
+          .map((item) => item.trim())
+          .filter((item) => item !== "" && !item.startsWith("type "))
+          .map((item) => item.replace(/^.* as /, ""));
+        expect(declared, name).to.include.members(exported);
+      }
+    });
+
     it("contains the full text of every source file in its source maps", async () => {
       const maps = files.filter((path) => path.endsWith(".map"));
       expect(maps).to.not.be.empty;

@@ -167,6 +167,18 @@ describe("readRecords", () => {
       }
     });
 
+    it("counts the bytes of a hex key with a wrong length, with or without 0x", async () => {
+      for (const prefix of ["", "0x"]) {
+        const { bad } = await read("users.csv", `userID,pubKey\n${one.userID},${prefix}${"ab".repeat(30)}`);
+        expect(bad[0]?.message).to.include("30 bytes");
+      }
+    });
+
+    it("names the column that is missing in the header", async () => {
+      const { bad } = await read("users.csv", `userID,PublicKey\n${one.userID},${one.pubKey}`);
+      expect(bad[0]?.message).to.include("Rename or add pubKey:");
+    });
+
     it("computes a missing key id, and accepts ids and keys in hex", async () => {
       const hexOf = (base64: string) => Buffer.from(base64, "base64").toString("hex");
       const rows = [

@@ -45,7 +45,8 @@ export function parseCsvHeader(header: string, keyType: KeyType, id: IdColumn): 
   const separator = SEPARATORS.find((each) => hasRequired(columnsOf(header, each)));
   if (separator === undefined) {
     const actual = parseCsvLine(header, ",").join();
-    const message = `The header must name the columns ${required.join(" and ")}, but it is ${describeValue(actual)}.`;
+    const missing = required.filter((name) => !SEPARATORS.some((each) => columnsOf(header, each).includes(name)));
+    const message = `The header must name the columns ${required.join(" and ")}, but it is ${describeValue(actual)}. Rename or add ${missing.join(" and ")}: uppercase and lowercase letters differ.`;
     throw new ArgumentError("RECORD_INVALID", message, { expected: required.join(), actual });
   }
   const columns = parseCsvLine(header, separator);
@@ -78,8 +79,10 @@ function columnsOf(header: string, separator: string): string[] {
 }
 
 function toRecord(userID: UserID, key: string, keyID: string, keyType: KeyType): KeyRecord {
-  const isHex = key.length === 2 * keyType.length && /^[0-9a-f]+$/i.test(key);
-  const pubKey = isHex ? Buffer.from(key, "hex").toString("base64") : key;
+  const [, hex] = /^(?:0x)?((?:[0-9a-f]{2})+)$/i.exec(key) ?? [];
+  // Base64 of the key's length may consist of hex digits only.
+  const isBase64 = key.length === 4 * Math.ceil(keyType.length / 3);
+  const pubKey = hex !== undefined && !isBase64 ? Buffer.from(hex, "hex").toString("base64") : key;
   if (keyID === "") return makeKeyRecord(userID, base64ToBytes(pubKey), keyType);
   return toKeyRecord({ userID, pubKey, keyID }, keyType);
 }
