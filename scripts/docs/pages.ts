@@ -7,11 +7,12 @@ const OTHERS = "Reference";
 
 /** The groups of the menu, from top to bottom. Each group has a title and a list of Markdown files in the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
+  "Start here": ["README", "quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
     "examples/README.md",
     ...[
       "browser-app",
+      "vite-react",
       "react-native",
       "native-app",
       "partner-backend",

@@ -113,7 +113,7 @@ describe("callOperation", () => {
         controller.abort();
       });
       expect(await failure(post({ signal: controller.signal }))).to.include({
-        name: "TransportError",
+        name: "AbortError",
         code: "ABORTED",
       });
     });

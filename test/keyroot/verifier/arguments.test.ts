@@ -83,7 +83,7 @@ describe("arguments of the verifier", () => {
     contract: /^The contract option must be an address, 0x and 40 hex digits, but is /,
     merkleUrl: /^The merkleUrl option must be an http\(s\) /,
     codeHash: /^The codeHash option must be a hash, 0x and 64 lowercase hex digits, but is /,
-    trust: /^The trust option must be the result of oneEndpoint\(\), /,
+    trust: /^The trust option must be the result of this library's oneEndpoint\(\) or another choice/,
     limits: /^The limits option must be an object, but is /,
     signal: /^The signal option must be an AbortSignal, but is /,
     fetch: /^The fetch option must be a function, but is /,

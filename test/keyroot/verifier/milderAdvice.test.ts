@@ -58,7 +58,8 @@ describeOnChains("the advice property of a verification's error", (chain) => {
       expect(await adviceFor(verifier, knownSince)).to.equal("warn");
     const endless = verifierOf(chain.optionsFor("own-node"), { publicationMs: Number.MAX_SAFE_INTEGER });
     expect(await adviceFor(endless, 0)).to.equal("wait");
-    for (const unknown of [null, undefined]) expect(await adviceFor(endless, unknown)).to.equal("warn");
+    // Without a time, the user counts as new.
+    for (const unknown of [null, undefined]) expect(await adviceFor(endless, unknown)).to.equal("wait");
     const slow = verifierOf(chain.optionsFor("own-node"), { publicationMs: 3 * DAY_MS });
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });

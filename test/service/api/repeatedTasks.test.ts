@@ -65,7 +65,7 @@ describe("tasks in turn", () => {
 });
 
 describe("the publisher's tasks", () => {
-  it("never answer requests, compare roots and publish keys at the same time", async () => {
+  it("never answer requests, compare roots, settle changes and publish keys at the same time", async () => {
     const steps: string[] = [];
     const step = async <Result>(name: string, result: Result) => {
       steps.push(`${name} starts`);
@@ -78,6 +78,7 @@ describe("the publisher's tasks", () => {
       countPublishable: () => Promise.resolve(1),
       publish: () => step("publishing", []),
       publishRequested: () => step("answering requests", undefined),
+      settleChanges: () => step("settling changes", 0),
       report: () => Promise.resolve([]),
     } as unknown as KeyPublisher;
     const tasks = publisherTasks(publisher, { every: 3600, atLeast: 1 }, LOGGER);
@@ -85,7 +86,7 @@ describe("the publisher's tasks", () => {
     await Promise.all(tasks.map(({ run }) => run(signal)));
     expect(steps).to.deep.equal([
       ...["answering requests starts", "answering requests ends", "comparing starts", "comparing ends"],
-      ...["publishing starts", "publishing ends"],
+      ...["settling changes starts", "settling changes ends", "publishing starts", "publishing ends"],
     ]);
   });
 });

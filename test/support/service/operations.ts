@@ -51,6 +51,11 @@ interface Described {
 /** Every operation of both OpenAPI documents. Tests that use this list cover new operations automatically. */
 export const OPERATIONS: readonly Operation[] = await readOperations();
 
+/** Whether an operation also works in a service without accounts. `accounts/changes.test.ts` tests the others. */
+export function needsNoAccounts({ path }: { path: string }): boolean {
+  return !/\/accounts?\//.test(path);
+}
+
 /**
  * Every operation of the service's table, including operations for people with a session. Each has the kind of caller with a
  * bearer token, and whether people may call the operation.

@@ -15,8 +15,8 @@ import type { AnswerOf, KeyChange, UserAccount, UserKey, UserRecord } from "../s
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
-import { ANY_KEY, type OwnKey } from "keyroot/internal/identity";
-import { keyIDOf, type KeyType } from "keyroot/internal/formats";
+import type { OwnKey } from "keyroot/internal/identity";
+import { ANY_KEY, keyIDOf, type KeyType } from "keyroot/internal/formats";
 import { parseUserID, type UserID } from "keyroot/internal/formats";
 import { checkFunction, checkObject, checkText, isObject } from "keyroot/internal/input";
 import { TransportError } from "../errors.ts";

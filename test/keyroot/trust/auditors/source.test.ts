@@ -105,7 +105,8 @@ describeOnChains("verifier that trusts auditors", (chain) => {
       const query = { userID, chainId, contract, expectedPublicKey: mine.pubKey, trust };
       const { evidence } = await verifyBundle(bundle, query);
       expect(evidence.details).to.deep.equal({ auditors: [alice.key, bob.key] });
-      expect(await codeOf({ trust })).to.equal("truth");
+      const online = verifierAt({ ...options(), trust }).verify(userID, { expectedPublicKey: ANY_KEY });
+      expect((await online).record.pubKey).to.equal(mine.pubKey);
     });
 
     it("uses an older block if only one auditor signed the newest", async () => {

@@ -37,6 +37,10 @@ function notAdditive(sql: string): string[] {
     const [, table] =
       /^(?:ALTER TABLE|CREATE UNIQUE INDEX "\w+" ON|CREATE TRIGGER "\w+" [A-Z ]+ ON) "(\w+)"/m.exec(statement) ?? [];
     if (table !== undefined && created.includes(table)) return false;
+    // Older versions leave a new column empty, and a reference that is no longer checked accepts their rows.
+    const [, column] = /ADD CONSTRAINT "\w+" FOREIGN KEY \("(\w+)"\)/.exec(statement) ?? [];
+    if (column !== undefined && sql.includes(`ADD COLUMN "${column}"`)) return false;
+    if (/^ALTER TABLE "\w+" DROP CONSTRAINT "\w+_fk";$/.test(statement)) return false;
     const breaks = /^DROP|^CREATE UNIQUE INDEX|\b(?:DROP|RENAME|ALTER COLUMN|ADD CONSTRAINT|TRUNCATE)\b/;
     const isRequired = /ADD COLUMN .*NOT NULL/.test(statement) && !statement.includes("DEFAULT");
     return isRequired || breaks.test(statement);
