@@ -18,8 +18,8 @@ import { indexedDbStore } from "keyroot/store/indexeddb";
 globalThis.store = indexedDbStore("keys");
 globalThis.reasonOf = (work) => work.then(() => "done", ({ code, message, cause }) => code + ": " + message + " " + cause?.name);
 globalThis.verify = async (options, contact) => {
-  const verifier = createVerifier({ ...options, trust: oneEndpoint({ block: "finalized" }) });
-  const [{ verified, error, cacheError }] = await verifier.verifyMany([contact], { cache: store });
+  const verifier = createVerifier({ ...options, trust: oneEndpoint({ block: "finalized" }), cache: store });
+  const [{ verified, error, cacheError }] = await verifier.verifyMany([contact]);
   return { pubKey: verified?.record.pubKey ?? error.code, cacheError: cacheError && cacheError.code + ": " + cacheError.message };
 };
 `;

@@ -19,6 +19,8 @@ const ACTIONS = [
   ...["serverToken.created", "serverToken.revoked"],
   ...["user.created", "user.deactivated", "user.erased", "refreshToken.created", "refreshToken.revoked"],
   ...["key.registered", "key.conflict", "key.withdrawn", "key.discarded", "key.approved", "key.published"],
+  ...["account.stored", "keyChange.submitted", "keyChange.objected", "keyChange.approved"],
+  ...["keyChange.published", "keyChange.taken"],
   ...["person.invited", "person.roleChanged", "person.removed", "passkey.added", "passkey.removed"],
   ...["session.started", "session.ended", "webhook.created", "webhook.changed", "webhook.paused"],
   ...["webhook.resumed", "webhook.secretRotated", "webhook.deleted"],

@@ -24,7 +24,8 @@ export function verifyWith(trustOf: (choice: TrustChoice) => Trust): Handler<"ve
       const failure = toFailure(error);
       // A hint may have loaded the file before the block was trusted. Then neither the file nor the root is evidence.
       if (failure.step === "anchor") return { failure, path: undefined, root: undefined };
-      const bytes = observed.file();
+      // Errors of servers have no step. No such error comes after the file.
+      const bytes = failure.step === undefined ? undefined : observed.file();
       const path = bytes && pathInRejectedFile(bytes, userID, keyType, failure);
       return { failure, path, root: observed.root() };
     }
