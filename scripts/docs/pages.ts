@@ -7,7 +7,7 @@ const OTHERS = "Reference";
 
 /** The groups of the menu, from top to bottom. Each group has a title and a list of Markdown files in the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Start here": ["README", "quickstart", "system", "alternatives", "upgrading"].map(inDocs),
+  "Start here": ["index", "quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
     "examples/README.md",
     ...[
