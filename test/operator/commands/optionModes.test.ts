@@ -52,7 +52,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   publish: {
     modes: { send: {}, safe: { safeTransactions: "dir" }, plan: { planOnly: true } },
     // With --plan-only, --safe-transactions decides how many users a file may have.
-    always: `${RECORDS} ${REGISTRY} json`,
+    always: `${RECORDS} accountFiles ${REGISTRY} json`,
     only: {
       safeTransactions: "safe plan send",
       planOnly: "plan send safe",
@@ -86,7 +86,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       "bundle-client": { ...TRUST.client, bundle: "file" },
       "bundle-auditors": { ...TRUST.auditors, bundle: "file" },
     },
-    always: "trust expectedPublicKey codeHash keyType chainId contract json",
+    always: "trust expectedPublicKey accounts codeHash keyType chainId contract json",
     only: {
       ...TRUST_SETTINGS,
       bundle: HOST(TRUST).concat(" bundle-pinned bundle-client bundle-auditors"),
@@ -95,6 +95,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       auditors: "auditors bundle-auditors",
       threshold: "auditors bundle-auditors",
       maxAge: MAX_AGE,
+      account: HOST(TRUST),
       ...{ rpc: HOST(TRUST), merkleUrl: HOST(TRUST), allowHttp: HOST(TRUST) },
     },
   },
@@ -118,10 +119,14 @@ const TABLE: Readonly<Record<string, Row>> = {
     // The page offers every source that is configured.
     always: `out blockExplorerUrl visitorEndpoints beacon checkpoint auditors threshold statementUrls codeHash keyType ${REGISTRY} merkleUrl json`,
   },
-  bundle: { modes: TRUST, always: `files trust keyType ${REGISTRY} merkleUrl json`, only: TRUST_SETTINGS },
+  bundle: {
+    modes: TRUST,
+    always: `files trust accounts account keyType ${REGISTRY} merkleUrl json`,
+    only: TRUST_SETTINGS,
+  },
   audit: {
     modes: audited(AUDIT_TRUST),
-    always: `trust codeHash keyType state skipKnownFiles ${REGISTRY} json`,
+    always: `trust codeHash keyType accounts state skipKnownFiles ${REGISTRY} json`,
     only: {
       ...{ block: `${BLOCK} folder`, beacon: "client", checkpoint: "client" },
       ...{ files: HOST(audited(AUDIT_TRUST)), merkleUrl: HOST(AUDIT_TRUST) },
@@ -188,7 +193,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "revoke-server-token": { always: "tokenID serviceUrl json" },
   "list-audit-log": { always: "bizID userID action actorKind actorID since until serviceUrl json" },
   "publish-registered": { always: "serviceUrl json" },
-  stack: { always: "port keyType json" },
+  stack: { always: "port keyType accounts json" },
 };
 
 const definitions: Readonly<Record<string, Definition>> = {

@@ -33,7 +33,7 @@ export const verify = command(
       bundle: text(
         "file",
         "File with the user's bundle. The command verifies the bundle without a network, with --trust pinned-block:HASH, auditors, or light-client and --block-proof",
-        { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge", "allowHttp"] },
+        { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge", "allowHttp", "account"] },
       ),
       blockProof: text(
         "file",
