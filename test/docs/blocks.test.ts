@@ -69,6 +69,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "journalctl -u keyroot": "needs systemd; install.md has the same check",
   "jq '{stdJsonInput: .": "needs Sourcify; pins.test.ts compiles the same input",
   // Other tests run the same commands or programs.
+  "await user.storeAccount(account.text);": "stack/accounts.test.ts makes these calls",
   "npm start": "readme.test.ts runs it",
   "npx hardhat keyroot publish --network live":
     "needs a network in Hardhat's configuration; readme.test.ts publishes to one",

@@ -104,8 +104,8 @@ describe("docs/install.md", () => {
       const signingKeys = join(folder.path, "keys.json");
       await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
       files = join(folder.path, "files");
-      await mkdir(join(files, "a".repeat(64)), { recursive: true });
-      await writeFile(join(files, "a".repeat(64), "0.bin"), "leaves");
+      await mkdir(join(files, "accounts"), { recursive: true });
+      await writeFile(join(files, "accounts", `${"a".repeat(40)}.txt`), "account");
       await writeFile(join(files, `${"a".repeat(64)}.json`), "{}");
       await writeFile(join(files, `.${"a".repeat(64)}.json.draft`), "{}");
       service = await startService({
@@ -133,7 +133,8 @@ describe("docs/install.md", () => {
       expect([file.status, file.headers.get("access-control-allow-origin")]).to.deep.equal([200, "*"]);
       expect(file.headers.get("content-type")).to.match(/^application\/json/);
       expect(file.headers.get("cache-control")).to.include("immutable");
-      expect((await fetch(`${fileHost}/${"a".repeat(64)}/0.bin`)).status).to.equal(200);
+      const account = await fetch(`${fileHost}/accounts/${"a".repeat(40)}.txt`);
+      expect([account.status, account.headers.get("cache-control")]).to.deep.equal([200, null]);
       // A page of another origin can read the status of a missing file. The browser must not store this response.
       const missing = await fetch(`${fileHost}/${"b".repeat(64)}.json`);
       expect([missing.status, missing.headers.get("access-control-allow-origin")]).to.deep.equal([404, "*"]);

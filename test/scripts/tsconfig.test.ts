@@ -9,7 +9,9 @@ describe("tsconfig.json", () => {
     const included = new Set(readTsconfig().fileNames.map((name) => ts.sys.resolvePath(name)));
     const tracked = execFileSync("git", ["ls-files", "*.ts", "*.tsx"], { cwd: ROOT, encoding: "utf8" })
       .trim()
-      .split("\n");
+      .split("\n")
+      // The example's own build checks its types, with React's, which the repository does not install.
+      .filter((name) => !name.startsWith("examples/vite-react/"));
     expect(tracked.filter((name) => !included.has(ts.sys.resolvePath(`${ROOT}/${name}`)))).to.deep.equal([]);
     expect(tracked).to.include("packages/keyroot/src/index.ts");
   });
