@@ -272,7 +272,7 @@ describe("rpcCaller", () => {
       const answer = whole({ error: { code: -32000, message: "header not found" } });
       const error = (await failure(through(answer))) as Error;
       expect(error).to.include({ name: "TransportError", code: "RPC_ERROR", actual: -32000 });
-      expect((error as Error).message).to.contain("header not found");
+      expect(error.message).to.contain("header not found");
     });
 
     it("shortens the provider's message and removes URLs", async () => {
