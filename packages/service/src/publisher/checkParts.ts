@@ -14,8 +14,8 @@ import { codeOf } from "./codeOf.ts";
 
 /** A part of the report with the error itself. `error` is undefined if the part works. */
 type WithError<Part> = Omit<Part, "error"> & { error: unknown };
-export type CheckedChain = WithError<PublisherReport["chain"]>;
-export type CheckedStore = WithError<PublisherReport["stores"][number]>;
+type CheckedChain = WithError<PublisherReport["chain"]>;
+type CheckedStore = WithError<PublisherReport["stores"][number]>;
 
 /** Time limit of a check in ms. A check that takes longer has failed. */
 const CHECK_MS = 5_000;
@@ -46,7 +46,7 @@ export async function reportParts(
 }
 
 /** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
-export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
+async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
   const { chainId, contract, rpcUrl, allowHttp } = chain;
   const identity = { chain_id: chainId, contract };
   try {
@@ -70,7 +70,7 @@ export async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
 }
 
 /** Checks that the store of each region's Merkle-tree files can be read. */
-export function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
+function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
   return Promise.all(
     REGIONS.map(async (region) => {
       const location = files[region];
