@@ -143,7 +143,7 @@ describe("the local stack", () => {
       const { pid, ...place } = (await readStackFile(project.path)) ?? {};
       expect(pid).to.equal(process.pid);
       expect(stack).to.deep.include(place);
-      expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "filesDir", "contract", "chainId");
+      expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "keyType");
     });
 
     it("is off by default", async () => {
