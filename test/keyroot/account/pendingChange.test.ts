@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { ANY_KEY, ownNode } from "keyroot";
 import { accounts } from "keyroot/account";
+import { makeBundle } from "keyroot/bundle";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
 import { plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure } from "../../support/support.ts";
@@ -43,6 +44,11 @@ describe("a change of an account's key that is being published", () => {
     await registry.publish(plainSlot(account, 1), keyAt(1));
     expect(await verify()).to.equal(1);
     expect([await verifyList(), await verifyList(first)]).to.deep.equal([1, 1]);
+    const options = { ...registry.optionsFor(ownNode()), rpc: registry.optionsFor(ownNode()).rpc as string };
+    for (const file of [undefined, first]) {
+      const { verified } = await makeBundle(account.userID, { ...options, accounts: accounts(), account: file });
+      expect(verified).to.have.nested.property("account.number", 1);
+    }
   });
 
   it("without a file of the change, is SUCCESSOR_UNPROVEN and never the older key", async () => {

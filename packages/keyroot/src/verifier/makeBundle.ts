@@ -110,7 +110,8 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 
 /**
  * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function fetches the file host's file and repeats the work from the start.
+ * filled, the function repeats the work from the start: with the file host's file, and then with its file of the change
+ * that is being published.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),
@@ -119,17 +120,23 @@ async function withNewestFile<T>(
   servers: VerifierServers,
   work: (file: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  if (account === undefined) return work(await fetchHostedFile(query, servers));
-  try {
-    return await work(accountFileBytes(account));
-  } catch (error) {
-    if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
-    const hosted = await fetchHostedFile(query, servers).catch((missing: unknown) => {
-      // What the chain shows about the app's file says more than that the file host has none.
-      throw isMissing(missing) ? error : missing;
-    });
-    return work(hosted);
+  let unproven: unknown;
+  const files = [
+    ...(account === undefined ? [] : [() => Promise.resolve(accountFileBytes(account))]),
+    () => fetchHostedFile(query, servers),
+    () => fetchHostedFile(query, servers, ".next"),
+  ];
+  for (const read of files) {
+    try {
+      return await work(await read());
+    } catch (error) {
+      // What the chain shows about an older file says more than that the file host has no newer one.
+      if (unproven !== undefined && isMissing(error)) continue;
+      if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
+      unproven = error;
+    }
   }
+  throw unproven;
 }
 
 /** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
