@@ -1,16 +1,15 @@
 import { z } from "zod";
-import type { FastifyRequest } from "fastify";
-import { type KeyType, serviceNameOf, userIDToHex } from "keyroot/internal/identity";
+import { type KeyType, userIDToHex } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
-import type { PrincipalOf } from "../api/base/principals.ts";
 import { challenge, changedKeyID, keyNumber, response, toChallengeResponse } from "../keys/fields.ts";
 import type { KeyRegistration } from "../keys/keyRegistration.ts";
 import type { PublicKeyStore } from "../keys/publicKeys.ts";
 import { VOID } from "../keys/tables.ts";
+import { serviceOf } from "../keys/serviceOf.ts";
+import { callingUser } from "../users/callingUser.ts";
 import { requireUser } from "../users/operations.ts";
-import { userUnknown } from "../users/userErrors.ts";
 import type { User } from "../users/newUser.ts";
 import type { UserStore } from "../users/users.ts";
 import { accountsDisabled } from "./accountErrors.ts";
@@ -195,17 +194,6 @@ export const accountOperations = [
 function requireAccounts({ accounts }: Pick<AccountContext, "accounts">): AccountStore {
   if (accounts === undefined) throw accountsDisabled();
   return accounts;
-}
-
-function serviceOf({ serviceUrl }: AccountContext, { server }: FastifyRequest): string {
-  return serviceNameOf(serviceUrl ?? server.listeningOrigin);
-}
-
-/** @throws ServiceError USER_UNKNOWN */
-async function callingUser({ users }: AccountContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
-  const user = await users.getIn(region, userID);
-  if (user?.bizID !== bizID) throw userUnknown();
-  return user;
 }
 
 function toAccount({ userID: user_id }: User, found: { text: string; statements: readonly StoredStatement[] }) {

@@ -1,16 +1,15 @@
 import { answerFrom } from "../api/answerFrom.ts";
-import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../api/base/errors.ts";
-import { type KeyType, serviceNameOf, toKeyRecord } from "keyroot/internal/identity";
+import { type KeyType, toKeyRecord } from "keyroot/internal/identity";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
-import type { PrincipalOf } from "../api/base/principals.ts";
+import { callingUser } from "../users/callingUser.ts";
 import { requireUser, toUser, userFields } from "../users/operations.ts";
-import { userUnknown } from "../users/userErrors.ts";
+import { serviceOf } from "./serviceOf.ts";
 import type { User } from "../users/newUser.ts";
 import {
   publicKey,
@@ -278,18 +277,6 @@ async function discard(
   const user = await requireUser(context, bizID, userIDOf(id));
   checkOutcome(await withdrawOrDiscardKey(context.databases, user, key_id, context.now(), "key.discarded", author));
   return { user_id: user.userID, key_id, state: "unregistered" as const };
-}
-
-/** Returns the service's URL in the app, which the proof of possession contains. */
-function serviceOf({ serviceUrl }: KeyContext, { server }: FastifyRequest): string {
-  return serviceNameOf(serviceUrl ?? server.listeningOrigin);
-}
-
-/** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
-async function callingUser({ users }: KeyContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
-  const user = await users.getIn(region, userID);
-  if (user?.bizID !== bizID) throw userUnknown();
-  return user;
 }
 
 /** @throws ServiceError PUBLIC_KEY_UNKNOWN */
