@@ -32,7 +32,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "watching",
     "safety-code",
     "threat-model",
-    "registration-threats",
     "cache",
     "explorer",
   ].map(inDocs),
