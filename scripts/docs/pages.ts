@@ -28,7 +28,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "accounts",
     "key-types",
     "react-native",
-    "light-client",
+    "trust",
     "watching",
     "safety-code",
     "threat-model",
@@ -60,7 +60,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["commands", "json-output", "local-chain"],
   ].map(inDocs),
-  Auditors: ["auditing", "scale", "statements", "watch-command", "audit-guide"].map(inDocs),
+  Auditors: ["auditing", "scale", "watch-command"].map(inDocs),
   [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",

@@ -35,7 +35,6 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/install.md": "test/docs/install.test.ts",
   "docs/accounts.md": "test/docs/accounts.test.ts",
   "docs/key-types.md": "test/docs/keyTypes.test.ts",
-  "docs/light-client.md": "test/keyroot/docs.test.ts",
   "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
   "docs/monitoring.md": "test/service/api/prometheus.test.ts",
   "docs/platforms.md": "test/docs/platforms.test.ts",
@@ -46,6 +45,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/scaling.md": "test/docs/scaling.test.ts",
   "docs/signers.md": "test/docs/signers.test.ts",
   "docs/threat-model.md": "test/keyroot/docs.test.ts",
+  "docs/trust.md": "test/keyroot/docs.test.ts",
   "docs/variables.md": "test/docs/variables.test.ts",
   "docs/verifying.md": "test/keyroot/docs.test.ts",
   "docs/watching.md": "test/keyroot/docs.test.ts",
@@ -270,7 +270,7 @@ describe("code blocks of the pages", () => {
     expect(await program(`${all}\n${report}`, env)).to.equal("pending 2 true 105\n");
   });
 
-  it("sign and compare statements, as statements.md shows", async () => {
+  it("sign and compare statements, as trust.md shows", async () => {
     await sampleUsers(2);
     const host = await serve((request, response) => {
       void readFile(join(folder.path, "bob", basename(request.url ?? ""))).then(
@@ -281,14 +281,15 @@ describe("code blocks of the pages", () => {
     try {
       await writeFile(join(folder.path, "passphrase"), "correct horse battery staple", { mode: 0o600 });
       const page = await blocks(
-        "docs/statements.md",
+        "docs/trust.md",
         ["/run/secrets/passphrase", "passphrase"],
         ["/var/www/statements", "own-statements"],
         ["https://bob.example/statements", host.url],
         // A local chain has too few blocks for an interval of 16 blocks.
         ["--interval 16", "--interval 1"],
       );
-      const [sign = never(), compare = never(), ...others] = page;
+      const [lightClient = never(), sign = never(), compare = never(), ...others] = ofLanguage(page, "sh");
+      expect(lightClient.text).to.include("--trust light-client");
       expect(others).to.deep.equal([]);
       const asBob = (commands: string) =>
         commands
@@ -307,11 +308,11 @@ describe("code blocks of the pages", () => {
     }
   });
 
-  it("verify a key with the light client, as light-client.md shows", async () => {
+  it("verify a key with the light client, as trust.md shows", async () => {
     await sampleUsers(2);
     const [commands = never()] = ofLanguage(
       await blocks(
-        "docs/light-client.md",
+        "docs/trust.md",
         ["USER", await firstUser()],
         ["keyroot light-client --", "keyroot light-client --beacon-network test --"],
       ),
