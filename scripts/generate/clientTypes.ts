@@ -97,13 +97,17 @@ export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
 await writeOrCheck(TYPES_FILE, await formatFor(TYPES_FILE, source, { objectWrap: "collapse" }));
 await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { objectWrap: "collapse" }));
 
-/** Returns the source of the checks. Every named type has a check, except the events' types: clients accept any event. */
+/**
+ * Returns the source of the checks. Every named type has a check, except the events' types: clients accept any event.
+ * The fields are made when a check runs, because a bundler does not remove unused calls at the top of a module.
+ */
 function checksSource(): string {
   const parts = PARTS.map(([name]) => name);
   const checks = referencedFirst([...named.entries()].filter(([name]) => name !== "Problem"))
     .map(([name, schema]) => {
-      const fields = `const ${fieldsNameOf(name)} = ${fieldChecksOf(name, schema)};`;
-      const check = `/** Checks \`${name}\`. */\nexport const ${checkNameOf(name)} = object<${name}>(${fieldsNameOf(name)});`;
+      const fields = `const ${fieldsNameOf(name)} = () => (${fieldChecksOf(name, schema)});`;
+      const run = `object<${name}>(${fieldsNameOf(name)}())(where, value)`;
+      const check = `/** Checks \`${name}\`. */\nexport const ${checkNameOf(name)}: Check<${name}> = (where, value) => ${run};`;
       return parts.includes(name) ? fields : `${fields}\n${check}`;
     })
     .join("\n\n");
@@ -114,7 +118,7 @@ function checksSource(): string {
   ].filter(uses);
   const types = [...named.keys()].filter((name) => !parts.includes(name) && name !== "Problem");
   return `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
-import { ${imported.join(", ")} } from "./answers.ts";
+import { type Check, ${imported.join(", ")} } from "./answers.ts";
 import type { ${types.join(", ")} } from "./operations.ts";
 
 ${checks}
@@ -139,8 +143,7 @@ function schemaNameOf(name: string): string {
 }
 
 function fieldsNameOf(name: string): string {
-  const words = name.replace(/Fields$/, "").replace(/(?!^)[A-Z]/g, "_$&");
-  return `${words.toUpperCase()}_FIELDS`;
+  return `${checkNameOf(name.replace(/Fields$/, ""))}Fields`;
 }
 
 function checkNameOf(name: string): string {
@@ -156,7 +159,7 @@ function fieldChecksOf(name: string, schema: Schema): string {
     const check = SECRETS[`${name}.${field}`] ?? checkOf(schema);
     return `${field}: ${required.includes(field) ? check : `optional(${check})`}`;
   });
-  return `{ ${[...bases.map((base) => `...${fieldsNameOf(base)}`), ...checks].join(", ")} }`;
+  return `{ ${[...bases.map((base) => `...${fieldsNameOf(base)}()`), ...checks].join(", ")} }`;
 }
 
 function checkOf(schema: Schema): string {

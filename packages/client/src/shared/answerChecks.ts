@@ -1,5 +1,6 @@
 // Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
 import {
+  type Check,
   boolean,
   count,
   dictionary,
@@ -50,144 +51,166 @@ import type {
   UserRecord,
 } from "./operations.ts";
 
-const USER_FIELDS = {
+const userFields = () => ({
   user_id: userID,
   bucket: text(),
   region: oneOf("us-west-2", "eu-west-1"),
   stage: text(),
   salt: text(/^[0-9a-f]{32}$/),
   created: count,
-};
+});
 
-const KEY_PROGRESS_FIELDS = {
+const keyProgressFields = () => ({
   hold_ends_at: optional(nullable(count)),
   root: optional(text(/^[0-9a-f]{64}$/)),
   transaction: optional(text(/^0x[0-9a-f]{64}$/)),
   number: optional(count),
   account_file: optional(text()),
-};
+});
 
-const DEACTIVATED_USER_FIELDS = { user_id: userID, deactivated: count };
+const deactivatedUserFields = () => ({ user_id: userID, deactivated: count });
 /** Checks `DeactivatedUser`. */
-export const deactivatedUser = object<DeactivatedUser>(DEACTIVATED_USER_FIELDS);
+export const deactivatedUser: Check<DeactivatedUser> = (where, value) =>
+  object<DeactivatedUser>(deactivatedUserFields())(where, value);
 
-const PARTNER_EVENT_FIELDS = { type: text(), at: count, id: uuid, data: dictionary(scalar) };
+const partnerEventFields = () => ({ type: text(), at: count, id: uuid, data: dictionary(scalar) });
 /** Checks `PartnerEvent`. */
-export const partnerEvent = object<PartnerEvent>(PARTNER_EVENT_FIELDS);
+export const partnerEvent: Check<PartnerEvent> = (where, value) =>
+  object<PartnerEvent>(partnerEventFields())(where, value);
 
-const EVENT_PAGE_FIELDS = { events: list(partnerEvent), cursor: text(/^[A-Za-z0-9_-]{1,1000}$/) };
+const eventPageFields = () => ({ events: list(partnerEvent), cursor: text(/^[A-Za-z0-9_-]{1,1000}$/) });
 /** Checks `EventPage`. */
-export const eventPage = object<EventPage>(EVENT_PAGE_FIELDS);
+export const eventPage: Check<EventPage> = (where, value) => object<EventPage>(eventPageFields())(where, value);
 
-const REMOVED_KEY_FIELDS = { user_id: userID, key_id: text(/^[A-Za-z0-9+/=]*$/), state: oneOf("unregistered") };
+const removedKeyFields = () => ({ user_id: userID, key_id: text(/^[A-Za-z0-9+/=]*$/), state: oneOf("unregistered") });
 /** Checks `RemovedKey`. */
-export const removedKey = object<RemovedKey>(REMOVED_KEY_FIELDS);
+export const removedKey: Check<RemovedKey> = (where, value) => object<RemovedKey>(removedKeyFields())(where, value);
 
-const ERASED_USER_FIELDS = { user_id: userID, erased: count, key: oneOf("deleted", "remains") };
+const erasedUserFields = () => ({ user_id: userID, erased: count, key: oneOf("deleted", "remains") });
 /** Checks `ErasedUser`. */
-export const erasedUser = object<ErasedUser>(ERASED_USER_FIELDS);
+export const erasedUser: Check<ErasedUser> = (where, value) => object<ErasedUser>(erasedUserFields())(where, value);
 
-const ROTATED_SECRET_FIELDS = { endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) };
+const rotatedSecretFields = () => ({ endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) });
 /** Checks `RotatedSecret`. */
-export const rotatedSecret = object<RotatedSecret>(ROTATED_SECRET_FIELDS);
+export const rotatedSecret: Check<RotatedSecret> = (where, value) =>
+  object<RotatedSecret>(rotatedSecretFields())(where, value);
 
-const CREATED_PARTNER_FIELDS = { biz_id: text(/^[\x21-\x7e]*$/), name: text(), created: count };
+const createdPartnerFields = () => ({ biz_id: text(/^[\x21-\x7e]*$/), name: text(), created: count });
 /** Checks `CreatedPartner`. */
-export const createdPartner = object<CreatedPartner>(CREATED_PARTNER_FIELDS);
+export const createdPartner: Check<CreatedPartner> = (where, value) =>
+  object<CreatedPartner>(createdPartnerFields())(where, value);
 
-const CONFLICTING_KEY_FIELDS = { public_key: text(), key_id: text(/^[A-Za-z0-9+/=]*$/), at: count, withdrawn: boolean };
+const conflictingKeyFields = () => ({
+  public_key: text(),
+  key_id: text(/^[A-Za-z0-9+/=]*$/),
+  at: count,
+  withdrawn: boolean,
+});
 /** Checks `ConflictingKey`. */
-export const conflictingKey = object<ConflictingKey>(CONFLICTING_KEY_FIELDS);
+export const conflictingKey: Check<ConflictingKey> = (where, value) =>
+  object<ConflictingKey>(conflictingKeyFields())(where, value);
 
-const KEY_EVENT_FIELDS = {
+const keyEventFields = () => ({
   type: oneOf("registered", "conflict", "withdrawn", "discarded", "approved"),
   key_id: text(/^[A-Za-z0-9+/=]*$/),
   at: count,
   after_withdrawal: boolean,
-};
+});
 /** Checks `KeyEvent`. */
-export const keyEvent = object<KeyEvent>(KEY_EVENT_FIELDS);
+export const keyEvent: Check<KeyEvent> = (where, value) => object<KeyEvent>(keyEventFields())(where, value);
 
-const PUBLISHED_BATCH_FIELDS = {
+const publishedBatchFields = () => ({
   root: text(/^[0-9a-f]{64}$/),
   users: count,
   transaction: text(/^0x[0-9a-f]{64}$/),
   block: count,
-};
+});
 /** Checks `PublishedBatch`. */
-export const publishedBatch = object<PublishedBatch>(PUBLISHED_BATCH_FIELDS);
+export const publishedBatch: Check<PublishedBatch> = (where, value) =>
+  object<PublishedBatch>(publishedBatchFields())(where, value);
 
-const CREATED_SERVER_TOKEN_FIELDS = { token_id: uuid, token: serverTokenText, name: nullable(text()), created: count };
+const createdServerTokenFields = () => ({
+  token_id: uuid,
+  token: serverTokenText,
+  name: nullable(text()),
+  created: count,
+});
 /** Checks `CreatedServerToken`. */
-export const createdServerToken = object<CreatedServerToken>(CREATED_SERVER_TOKEN_FIELDS);
+export const createdServerToken: Check<CreatedServerToken> = (where, value) =>
+  object<CreatedServerToken>(createdServerTokenFields())(where, value);
 
-const REFRESH_TOKEN_FIELDS = {
+const refreshTokenFields = () => ({
   token_id: uuid,
   context: text(),
   created: count,
   revoked: nullable(count),
   last_used: nullable(count),
-};
+});
 /** Checks `RefreshToken`. */
-export const refreshToken = object<RefreshToken>(REFRESH_TOKEN_FIELDS);
+export const refreshToken: Check<RefreshToken> = (where, value) =>
+  object<RefreshToken>(refreshTokenFields())(where, value);
 
-const SERVER_TOKEN_FIELDS = {
+const serverTokenFields = () => ({
   token_id: uuid,
   name: nullable(text()),
   created: count,
   revoked: nullable(count),
   last_used: nullable(count),
-};
+});
 /** Checks `ServerToken`. */
-export const serverToken = object<ServerToken>(SERVER_TOKEN_FIELDS);
+export const serverToken: Check<ServerToken> = (where, value) => object<ServerToken>(serverTokenFields())(where, value);
 
-const WEBHOOK_ENDPOINT_FIELDS = {
+const webhookEndpointFields = () => ({
   endpoint_id: uuid,
   url: text(),
   types: list(text()),
   created: count,
   paused: nullable(count),
-};
+});
 /** Checks `WebhookEndpoint`. */
-export const webhookEndpoint = object<WebhookEndpoint>(WEBHOOK_ENDPOINT_FIELDS);
+export const webhookEndpoint: Check<WebhookEndpoint> = (where, value) =>
+  object<WebhookEndpoint>(webhookEndpointFields())(where, value);
 
-const WEBHOOK_TEST_FIELDS = {
+const webhookTestFields = () => ({
   event_id: uuid,
   delivered: boolean,
   status: nullable(count),
   error: nullable(text()),
   duration: count,
-};
+});
 /** Checks `WebhookTest`. */
-export const webhookTest = object<WebhookTest>(WEBHOOK_TEST_FIELDS);
+export const webhookTest: Check<WebhookTest> = (where, value) => object<WebhookTest>(webhookTestFields())(where, value);
 
-const STAFF_INVITATION_FIELDS = {
+const staffInvitationFields = () => ({
   person_id: uuid,
   name: text(),
   role: oneOf("administrator", "reader"),
   url: invitationUrl,
   expires: count,
-};
+});
 /** Checks `StaffInvitation`. */
-export const staffInvitation = object<StaffInvitation>(STAFF_INVITATION_FIELDS);
+export const staffInvitation: Check<StaffInvitation> = (where, value) =>
+  object<StaffInvitation>(staffInvitationFields())(where, value);
 
-const NEW_WEBHOOK_ENDPOINT_FIELDS = { ...WEBHOOK_ENDPOINT_FIELDS, secret: webhookSecret };
+const newWebhookEndpointFields = () => ({ ...webhookEndpointFields(), secret: webhookSecret });
 /** Checks `NewWebhookEndpoint`. */
-export const newWebhookEndpoint = object<NewWebhookEndpoint>(NEW_WEBHOOK_ENDPOINT_FIELDS);
+export const newWebhookEndpoint: Check<NewWebhookEndpoint> = (where, value) =>
+  object<NewWebhookEndpoint>(newWebhookEndpointFields())(where, value);
 
-const REVOKED_SERVER_TOKEN_FIELDS = { ...SERVER_TOKEN_FIELDS, biz_id: text(/^[\x21-\x7e]*$/) };
+const revokedServerTokenFields = () => ({ ...serverTokenFields(), biz_id: text(/^[\x21-\x7e]*$/) });
 /** Checks `RevokedServerToken`. */
-export const revokedServerToken = object<RevokedServerToken>(REVOKED_SERVER_TOKEN_FIELDS);
+export const revokedServerToken: Check<RevokedServerToken> = (where, value) =>
+  object<RevokedServerToken>(revokedServerTokenFields())(where, value);
 
-const CREATED_USER_FIELDS = { ...USER_FIELDS, status: oneOf(201) };
+const createdUserFields = () => ({ ...userFields(), status: oneOf(201) });
 /** Checks `CreatedUser`. */
-export const createdUser = object<CreatedUser>(CREATED_USER_FIELDS);
+export const createdUser: Check<CreatedUser> = (where, value) => object<CreatedUser>(createdUserFields())(where, value);
 
-const SHADOW_USER_FIELDS = { ...USER_FIELDS, deactivated: nullable(count) };
+const shadowUserFields = () => ({ ...userFields(), deactivated: nullable(count) });
 /** Checks `ShadowUser`. */
-export const shadowUser = object<ShadowUser>(SHADOW_USER_FIELDS);
+export const shadowUser: Check<ShadowUser> = (where, value) => object<ShadowUser>(shadowUserFields())(where, value);
 
-const ACCOUNT_STATEMENT_FIELDS = {
+const accountStatementFields = () => ({
   number: count,
   key_id: text(/^(?:void|[A-Za-z0-9+/]{22}==)$/),
   slot_id: userID,
@@ -198,11 +221,12 @@ const ACCOUNT_STATEMENT_FIELDS = {
   approved: nullable(count),
   published: nullable(count),
   statement: text(),
-};
+});
 /** Checks `AccountStatement`. */
-export const accountStatement = object<AccountStatement>(ACCOUNT_STATEMENT_FIELDS);
+export const accountStatement: Check<AccountStatement> = (where, value) =>
+  object<AccountStatement>(accountStatementFields())(where, value);
 
-const USER_ACCOUNT_FIELDS = {
+const userAccountFields = () => ({
   user_id: userID,
   account: text(),
   account_file: nullable(text()),
@@ -210,11 +234,11 @@ const USER_ACCOUNT_FIELDS = {
   file_name: text(),
   number: nullable(count),
   statements: list(accountStatement),
-};
+});
 /** Checks `UserAccount`. */
-export const userAccount = object<UserAccount>(USER_ACCOUNT_FIELDS);
+export const userAccount: Check<UserAccount> = (where, value) => object<UserAccount>(userAccountFields())(where, value);
 
-const AUDIT_ENTRY_FIELDS = {
+const auditEntryFields = () => ({
   id: uuid,
   at: count,
   action: text(),
@@ -224,11 +248,11 @@ const AUDIT_ENTRY_FIELDS = {
   data: dictionary(scalar),
   request_id: nullable(text()),
   address: nullable(text()),
-};
+});
 /** Checks `AuditEntry`. */
-export const auditEntry = object<AuditEntry>(AUDIT_ENTRY_FIELDS);
+export const auditEntry: Check<AuditEntry> = (where, value) => object<AuditEntry>(auditEntryFields())(where, value);
 
-const CHALLENGE_FIELDS = {
+const challengeFields = () => ({
   user_id: userID,
   state: oneOf("unregistered", "pending", "submitted", "published"),
   challenge: optional(text(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)),
@@ -238,11 +262,11 @@ const CHALLENGE_FIELDS = {
   service: optional(text()),
   chain_id: optional(nullable(count)),
   contract: optional(nullable(text())),
-};
+});
 /** Checks `Challenge`. */
-export const challenge = object<Challenge>(CHALLENGE_FIELDS);
+export const challenge: Check<Challenge> = (where, value) => object<Challenge>(challengeFields())(where, value);
 
-const WEBHOOK_DELIVERY_FIELDS = {
+const webhookDeliveryFields = () => ({
   event_id: uuid,
   type: text(),
   state: oneOf("pending", "delivered", "failed"),
@@ -252,39 +276,41 @@ const WEBHOOK_DELIVERY_FIELDS = {
   next_attempt: nullable(count),
   status: nullable(count),
   error: nullable(text()),
-};
+});
 /** Checks `WebhookDelivery`. */
-export const webhookDelivery = object<WebhookDelivery>(WEBHOOK_DELIVERY_FIELDS);
+export const webhookDelivery: Check<WebhookDelivery> = (where, value) =>
+  object<WebhookDelivery>(webhookDeliveryFields())(where, value);
 
-const PARTNER_SUMMARY_FIELDS = {
-  ...CREATED_PARTNER_FIELDS,
+const partnerSummaryFields = () => ({
+  ...createdPartnerFields(),
   suspended: nullable(count),
   user_limit: nullable(count),
   users: count,
   pending_keys: count,
   published_keys: count,
   server_tokens: count,
-};
+});
 /** Checks `PartnerSummary`. */
-export const partnerSummary = object<PartnerSummary>(PARTNER_SUMMARY_FIELDS);
+export const partnerSummary: Check<PartnerSummary> = (where, value) =>
+  object<PartnerSummary>(partnerSummaryFields())(where, value);
 
-const USER_KEY_FIELDS = {
-  ...KEY_PROGRESS_FIELDS,
+const userKeyFields = () => ({
+  ...keyProgressFields(),
   user_id: userID,
   public_key: text(),
   key_id: text(/^[A-Za-z0-9+/=]*$/),
   possession: oneOf("proven", "unproven"),
   state: oneOf("pending", "submitted", "published"),
-};
+});
 /** Checks `UserKey`. */
-export const userKey = object<UserKey>(USER_KEY_FIELDS);
+export const userKey: Check<UserKey> = (where, value) => object<UserKey>(userKeyFields())(where, value);
 
-const KEY_CHANGE_FIELDS = { ...ACCOUNT_STATEMENT_FIELDS, user_id: userID };
+const keyChangeFields = () => ({ ...accountStatementFields(), user_id: userID });
 /** Checks `KeyChange`. */
-export const keyChange = object<KeyChange>(KEY_CHANGE_FIELDS);
+export const keyChange: Check<KeyChange> = (where, value) => object<KeyChange>(keyChangeFields())(where, value);
 
-const KEY_OF_USER_FIELDS = {
-  ...KEY_PROGRESS_FIELDS,
+const keyOfUserFields = () => ({
+  ...keyProgressFields(),
   user_id: userID,
   public_key: optional(text()),
   key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
@@ -292,22 +318,23 @@ const KEY_OF_USER_FIELDS = {
   state: oneOf("unregistered", "pending", "submitted", "published"),
   conflicting_keys: list(conflictingKey),
   events: list(keyEvent),
-};
+});
 /** Checks `KeyOfUser`. */
-export const keyOfUser = object<KeyOfUser>(KEY_OF_USER_FIELDS);
+export const keyOfUser: Check<KeyOfUser> = (where, value) => object<KeyOfUser>(keyOfUserFields())(where, value);
 
-const REGISTERED_KEY_FIELDS = { ...USER_KEY_FIELDS, ...USER_FIELDS, conflicting_keys: list(conflictingKey) };
+const registeredKeyFields = () => ({ ...userKeyFields(), ...userFields(), conflicting_keys: list(conflictingKey) });
 /** Checks `RegisteredKey`. */
-export const registeredKey = object<RegisteredKey>(REGISTERED_KEY_FIELDS);
+export const registeredKey: Check<RegisteredKey> = (where, value) =>
+  object<RegisteredKey>(registeredKeyFields())(where, value);
 
-const USER_RECORD_FIELDS = {
-  ...USER_FIELDS,
-  ...KEY_PROGRESS_FIELDS,
+const userRecordFields = () => ({
+  ...userFields(),
+  ...keyProgressFields(),
   public_key: optional(text()),
   key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
   possession: optional(oneOf("proven", "unproven")),
   state: oneOf("unregistered", "pending", "submitted", "published"),
   conflicting_keys: list(conflictingKey),
-};
+});
 /** Checks `UserRecord`. */
-export const userRecord = object<UserRecord>(USER_RECORD_FIELDS);
+export const userRecord: Check<UserRecord> = (where, value) => object<UserRecord>(userRecordFields())(where, value);
