@@ -32,7 +32,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "watching",
     "safety-code",
     "threat-model",
-    "registration-threats",
     "cache",
     "explorer",
   ].map(inDocs),
@@ -62,7 +61,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...["commands", "json-output", "local-chain"],
   ].map(inDocs),
   Auditors: ["auditing", "scale", "statements", "watch-command", "audit-guide"].map(inDocs),
-  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
     "packages/operator/README.md",
