@@ -59,7 +59,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "scaling",
       "monitoring",
     ],
-    ...["commands", "json-output", "local-chain"],
+    ...["commands", "json-output"],
   ].map(inDocs),
   Auditors: ["auditing", "scale", "statements", "watch-command", "audit-guide"].map(inDocs),
   [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),

@@ -36,7 +36,6 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/accounts.md": "test/docs/accounts.test.ts",
   "docs/key-types.md": "test/docs/keyTypes.test.ts",
   "docs/light-client.md": "test/keyroot/docs.test.ts",
-  "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
   "docs/monitoring.md": "test/service/api/prometheus.test.ts",
   "docs/platforms.md": "test/docs/platforms.test.ts",
   "docs/publishing.md": "test/docs/publishing.test.ts",
@@ -84,8 +83,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm install @keyroot/operator\n": "operator.test.ts installs it, and runs each command",
   "npx hardhat keyroot status --network sepolia": "needs Sepolia; chain.test.ts runs commands with --network",
   "export default defineConfig({": "hardhatProject.test.ts has a project with the plugin",
-  'describe("my app"': "hardhatProject.test.ts and the example hardhat-project make the same calls",
-  "stack.connection.keyroot.simulateBeacon()": "simulatedBeacon.test.ts makes the same calls",
   "signingSender(kmsSigner(address, signDigest)":
     "two lines for the program of publishing.md; signers.test.ts makes the calls",
   "node receiver.mjs": "installs a package; webhooks.test.ts runs the program",
