@@ -47,11 +47,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Operators: [
     ...[
       "publishing",
-      "signers",
-      "file-hosts",
       "costs",
       "choosing-a-chain",
-      "nodes",
       "contract",
       "install",
       "variables",
