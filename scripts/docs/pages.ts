@@ -46,11 +46,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Operators: [
     ...[
       "publishing",
-      "signers",
-      "file-hosts",
       "costs",
       "choosing-a-chain",
-      "nodes",
       "contract",
       "install",
       "variables",
@@ -58,9 +55,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "scaling",
       "monitoring",
     ],
-    ...["commands", "json-output", "local-chain"],
+    ...["commands", "json-output"],
   ].map(inDocs),
-  Auditors: ["auditing", "scale", "watch-command"].map(inDocs),
+  Auditors: ["auditing", "scale"].map(inDocs),
   [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
