@@ -58,7 +58,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...["commands", "json-output"],
   ].map(inDocs),
   Auditors: ["auditing", "scale"].map(inDocs),
-  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
     "packages/operator/README.md",
