@@ -58,7 +58,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["commands", "json-output"],
   ].map(inDocs),
-  Auditors: ["auditing", "scale", "statements", "audit-guide"].map(inDocs),
+  Auditors: ["auditing", "statements", "audit-guide"].map(inDocs),
   [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
