@@ -36,14 +36,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "cache",
     "explorer",
   ].map(inDocs),
-  "Partner engineers": [
-    "api-concepts",
-    "api-operations",
-    "accounts-service",
-    "api-clients",
-    "webhooks",
-    "dashboard",
-  ].map(inDocs),
+  "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),
   Operators: [
     ...[
       "publishing",
