@@ -27,7 +27,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "platforms",
     "accounts",
     "key-types",
-    "react-native",
     "light-client",
     "watching",
     "safety-code",

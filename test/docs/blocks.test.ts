@@ -40,7 +40,6 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/platforms.md": "test/docs/platforms.test.ts",
   "docs/publishing.md": "test/docs/signers.test.ts",
   "docs/quickstart.md": "test/consumers/newcomer.ts",
-  "docs/react-native.md": "test/keyroot/docs.test.ts",
   "docs/safety-code.md": "test/keyroot/docs.test.ts",
   "docs/scaling.md": "test/docs/scaling.test.ts",
   "docs/threat-model.md": "test/keyroot/docs.test.ts",
