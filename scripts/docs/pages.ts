@@ -31,7 +31,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "watching",
     "safety-code",
     "threat-model",
-    "registration-threats",
     "cache",
     "explorer",
   ].map(inDocs),
@@ -51,7 +50,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...["commands", "json-output"],
   ].map(inDocs),
   Auditors: ["auditing", "statements", "audit-guide"].map(inDocs),
-  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
     "packages/operator/README.md",
