@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "cache",
     "explorer",
   ].map(inDocs),
-  "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),
+  "Partner engineers": ["api-concepts", "api-clients", "webhooks", "dashboard"].map(inDocs),
   Operators: [
     ...[
       "publishing",
