@@ -56,7 +56,7 @@ const FILES_AT_ONCE = 4;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
 /** The account files with which a contact is verified again, if its file is older than the chain. */
-const NEWER_FILES = { known: "hosted", hosted: "next", next: undefined } as const;
+const NEWER_FILES = { known: "next", next: "hosted", hosted: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
 /** A user's verified root. The root's file is not verified yet. */
@@ -71,6 +71,9 @@ interface FoundRoot {
   contradicts: CachedAnswer | undefined;
   sources: CachedKey["sources"];
 }
+
+/** Contacts whose account file is older than the chain, by their places: the last slot that was read, and its outcome. */
+type Unproven = Map<number, { outcome: ContactOutcome; slot: Target["slot"] }>;
 
 /** A contact with its place in the list. */
 type IndexedContact = readonly [index: number, contact: Contact];
@@ -126,6 +129,7 @@ export async function verifyContacts(
     servers: VerifierServers,
     end: (index: number, outcome: ContactOutcome) => void,
     files: AccountFiles,
+    before: Unproven,
   ): Promise<IndexedTarget[]> => {
     const targets: (IndexedTarget & Pick<Contact, "account">)[] = [];
     for (const [index, { userID, expectedPublicKey, account }] of list) {
@@ -142,8 +146,12 @@ export async function verifyContacts(
     const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, files });
     return targets.flatMap(({ index, userID }, i) => {
       const slot = slots[i];
-      if (slot && !("code" in slot)) return { index, userID, query: slot.query, slot };
-      if (slot) end(index, { userID, error: slot });
+      if (!slot) return [];
+      const earlier = before.get(index);
+      if ("code" in slot) end(index, { userID, error: slot });
+      // A second reading could be of an older block, at which the key was still the newest one.
+      else if (earlier && accounts.isSameSlot(slot, earlier.slot)) end(index, earlier.outcome);
+      else return { index, userID, query: slot.query, slot };
       return [];
     });
   };
@@ -233,30 +241,30 @@ export async function verifyContacts(
   /**
    * Verifies these contacts with one kind of account files, and then those whose file is too old with the next kind.
    * Settles all outcomes.
-   * @param before the outcomes of these contacts with the earlier kind
+   * @param before what the earlier kinds showed about these contacts
    */
   const verifyList = async (
     list: readonly IndexedContact[],
     servers: VerifierServers,
     files: AccountFiles = "known",
-    before: ReadonlyMap<number, ContactOutcome> = new Map(),
+    before: Unproven = new Map(),
   ) => {
     const newerFiles = NEWER_FILES[files];
-    const unproven = new Map<number, ContactOutcome>();
-    const end = (index: number, outcome: ContactOutcome) => {
+    const unproven: Unproven = new Map();
+    const end = (index: number, outcome: ContactOutcome, slot = before.get(index)?.slot) => {
       // What the chain shows about an older file says more than that the file host has no newer one.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
-      const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
-      if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);
+      const newest = isMissing ? (before.get(index)?.outcome ?? outcome) : outcome;
+      if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, { outcome: newest, slot });
       else settle(index, newest);
     };
     const roots: FoundRoot[] = [];
     const find = async (target: IndexedTarget) => {
       const found = await findRoot(target, servers);
       if ("root" in found) roots.push(found);
-      else end(target.index, found);
+      else end(target.index, found, target.slot);
     };
-    await Promise.all((await findTargets(list, servers, end, files)).map(find));
+    await Promise.all((await findTargets(list, servers, end, files, before)).map(find));
     roots.sort((a, b) => a.target.index - b.target.index);
     /** Verifies files, and returns those with more than `maxBytes`. */
     const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
@@ -266,7 +274,7 @@ export async function verifyContacts(
         const results = await verifyUsersOfFile(fetchFile, users, root);
         const isTooLarge = results.some(([, outcome]) => isError(outcome, "ANSWER_TOO_LARGE"));
         if (isTooLarge && maxBytes < fileBytes) larger.push([root, users]);
-        else for (const [{ target }, outcome] of results) end(target.index, outcome);
+        else for (const [{ target }, outcome] of results) end(target.index, outcome, target.slot);
       });
       return larger;
     };

@@ -10,6 +10,7 @@ import {
   type AccountFiles,
   type ContactSlot,
   findContactSlots,
+  isSameSlot,
 } from "../verifier/contactAccounts.ts";
 import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
@@ -81,10 +82,12 @@ export async function readAccounts(
   };
   const known = await read(users, "known");
   const newest = new Map(known.map((one) => [one.user, one]));
-  for (const from of ["hosted", "next"] as const) {
+  for (const from of ["next", "hosted"] as const) {
     const filled = [...newest.values()].filter(({ nextRoot }) => nextRoot !== undefined).map(({ user }) => user);
     if (filled.length === 0) break;
-    for (const one of await read(filled, from)) if (one.nextRoot === undefined) newest.set(one.user, one);
+    for (const one of await read(filled, from))
+      // The same slot could be read at an older block, at which the next one was still empty.
+      if (one.nextRoot === undefined && !isSameSlot(one.slot, newest.get(one.user)?.slot)) newest.set(one.user, one);
   }
   const answered: UserToCheck[] = [];
   for (const { user, slot, reading, nextRoot } of newest.values()) {
@@ -100,7 +103,8 @@ export async function readAccounts(
     else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
     if (root === undefined) watched.unpublishedSince ??= time;
     else delete watched.unpublishedSince;
-    if (root !== undefined && nextRoot === undefined) await storeNote(store, account, "account", file);
+    const isVerified = state.publicKey === key.publicKey;
+    if (root !== undefined && nextRoot === undefined && isVerified) await storeNote(store, account, "account", file);
     answered.push(user);
   }
   return answered;
