@@ -232,22 +232,22 @@ function expect(
   blocks: readonly Block[],
   index: number,
 ): History["expected"] {
-  let read = 0;
-  let last: Candidate | undefined;
+  const tried: Candidate[] = [];
   for (const file of [given ?? hosted, next, hosted]) {
     if (file === undefined) {
-      if (last === undefined) return undefined;
+      if (tried.length === 0) return undefined;
       continue;
     }
     const { valid } = file;
     if (valid === undefined) return undefined;
-    const isSame = last?.number === valid.number && last.key === valid.key && last.next === valid.next;
-    if (isSame) continue;
-    const { slots } = blocks[read] ?? { slots: [] };
-    read++;
+    const isSame = ({ number, key, next: end }: Candidate) =>
+      number === valid.number && key === valid.key && end === valid.next;
+    // A verification reads the same slots only once.
+    if (tried.some(isSame)) continue;
+    const { slots } = blocks[tried.length] ?? { slots: [] };
     const verdict = judge(valid, slots, index);
     if (verdict !== undefined || !isUnproven(valid, slots, index)) return verdict;
-    last = valid;
+    tried.push(valid);
   }
   return undefined;
 }

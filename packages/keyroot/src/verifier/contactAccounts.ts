@@ -84,12 +84,6 @@ function olderThanVerified({ account, key }: AccountSlot, cached: AccountSlot): 
   return new VerificationError("file", "SUCCESSOR_UNPROVEN", message, { expected, actual });
 }
 
-/** Checks whether two slots are the same, with the same key, so that the chain shows the same about both. */
-export function isSameSlot(a: AccountSlot, b: AccountSlot | undefined): boolean {
-  const { slotID, publicKey, nextSlotID } = a.key;
-  return b?.key.slotID === slotID && b.key.publicKey === publicKey && b.key.nextSlotID === nextSlotID;
-}
-
 /** Returns the slot of a cached account file. A damaged file counts as missing. */
 function findCachedSlot(config: VerifierConfig, query: KeyQuery, file: string | undefined): ContactSlot | undefined {
   if (file === undefined) return undefined;

@@ -72,9 +72,6 @@ interface FoundRoot {
   sources: CachedKey["sources"];
 }
 
-/** Contacts whose account file is older than the chain, by their places: the last slot that was read, and its outcome. */
-type Unproven = Map<number, { outcome: ContactOutcome; slot: Target["slot"] }>;
-
 /** A contact with its place in the list. */
 type IndexedContact = readonly [index: number, contact: Contact];
 
@@ -129,7 +126,6 @@ export async function verifyContacts(
     servers: VerifierServers,
     end: (index: number, outcome: ContactOutcome) => void,
     files: AccountFiles,
-    before: Unproven,
   ): Promise<IndexedTarget[]> => {
     const targets: (IndexedTarget & Pick<Contact, "account">)[] = [];
     for (const [index, { userID, expectedPublicKey, account }] of list) {
@@ -146,12 +142,8 @@ export async function verifyContacts(
     const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, files });
     return targets.flatMap(({ index, userID }, i) => {
       const slot = slots[i];
-      if (!slot) return [];
-      const earlier = before.get(index);
-      if ("code" in slot) end(index, { userID, error: slot });
-      // A second reading could be of an older block, at which the key was still the newest one.
-      else if (earlier && accounts.isSameSlot(slot, earlier.slot)) end(index, earlier.outcome);
-      else return { index, userID, query: slot.query, slot };
+      if (slot && !("code" in slot)) return { index, userID, query: slot.query, slot };
+      if (slot) end(index, { userID, error: slot });
       return [];
     });
   };
@@ -241,30 +233,30 @@ export async function verifyContacts(
   /**
    * Verifies these contacts with one kind of account files, and then those whose file is too old with the next kind.
    * Settles all outcomes.
-   * @param before what the earlier kinds showed about these contacts
+   * @param before the outcomes of these contacts with the earlier kind
    */
   const verifyList = async (
     list: readonly IndexedContact[],
     servers: VerifierServers,
     files: AccountFiles = "known",
-    before: Unproven = new Map(),
+    before: ReadonlyMap<number, ContactOutcome> = new Map(),
   ) => {
     const newerFiles = NEWER_FILES[files];
-    const unproven: Unproven = new Map();
-    const end = (index: number, outcome: ContactOutcome, slot = before.get(index)?.slot) => {
+    const unproven = new Map<number, ContactOutcome>();
+    const end = (index: number, outcome: ContactOutcome) => {
       // What the chain shows about an older file says more than that the file host has no newer one.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
-      const newest = isMissing ? (before.get(index)?.outcome ?? outcome) : outcome;
-      if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, { outcome: newest, slot });
+      const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
+      if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);
       else settle(index, newest);
     };
     const roots: FoundRoot[] = [];
     const find = async (target: IndexedTarget) => {
       const found = await findRoot(target, servers);
       if ("root" in found) roots.push(found);
-      else end(target.index, found, target.slot);
+      else end(target.index, found);
     };
-    await Promise.all((await findTargets(list, servers, end, files, before)).map(find));
+    await Promise.all((await findTargets(list, servers, end, files)).map(find));
     roots.sort((a, b) => a.target.index - b.target.index);
     /** Verifies files, and returns those with more than `maxBytes`. */
     const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
@@ -274,7 +266,7 @@ export async function verifyContacts(
         const results = await verifyUsersOfFile(fetchFile, users, root);
         const isTooLarge = results.some(([, outcome]) => isError(outcome, "ANSWER_TOO_LARGE"));
         if (isTooLarge && maxBytes < fileBytes) larger.push([root, users]);
-        else for (const [{ target }, outcome] of results) end(target.index, outcome, target.slot);
+        else for (const [{ target }, outcome] of results) end(target.index, outcome);
       });
       return larger;
     };

@@ -10,7 +10,6 @@ import {
   type AccountFiles,
   type ContactSlot,
   findContactSlots,
-  isSameSlot,
 } from "../verifier/contactAccounts.ts";
 import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
@@ -85,9 +84,7 @@ export async function readAccounts(
   for (const from of ["next", "hosted"] as const) {
     const filled = [...newest.values()].filter(({ nextRoot }) => nextRoot !== undefined).map(({ user }) => user);
     if (filled.length === 0) break;
-    for (const one of await read(filled, from))
-      // The same slot could be read at an older block, at which the next one was still empty.
-      if (one.nextRoot === undefined && !isSameSlot(one.slot, newest.get(one.user)?.slot)) newest.set(one.user, one);
+    for (const one of await read(filled, from)) if (one.nextRoot === undefined) newest.set(one.user, one);
   }
   const answered: UserToCheck[] = [];
   for (const { user, slot, reading, nextRoot } of newest.values()) {
