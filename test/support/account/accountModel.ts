@@ -229,25 +229,23 @@ interface ShownFile {
  */
 function expect(
   { given, next, hosted }: Record<"given" | "next" | "hosted", ShownFile | undefined>,
-  blocks: readonly Block[],
+  blocks: Reading["blocks"],
   index: number,
 ): History["expected"] {
-  const tried: Candidate[] = [];
+  /** A verification reads two slots only once, so it sees the same block if another file has the same slots. */
+  const seen = new Map<string, Block>();
   for (const file of [given ?? hosted, next, hosted]) {
     if (file === undefined) {
-      if (tried.length === 0) return undefined;
+      if (seen.size === 0) return undefined;
       continue;
     }
     const { valid } = file;
     if (valid === undefined) return undefined;
-    const isSame = ({ number, key, next: end }: Candidate) =>
-      number === valid.number && key === valid.key && end === valid.next;
-    // A verification reads the same slots only once.
-    if (tried.some(isSame)) continue;
-    const { slots } = blocks[tried.length] ?? { slots: [] };
-    const verdict = judge(valid, slots, index);
-    if (verdict !== undefined || !isUnproven(valid, slots, index)) return verdict;
-    tried.push(valid);
+    const slots = `${valid.number} ${valid.next}`;
+    const block = seen.get(slots) ?? blocks[seen.size] ?? blocks[0];
+    seen.set(slots, block);
+    const verdict = judge(valid, block.slots, index);
+    if (verdict !== undefined || !isUnproven(valid, block.slots, index)) return verdict;
   }
   return undefined;
 }
