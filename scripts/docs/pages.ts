@@ -32,7 +32,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "watching",
     "safety-code",
     "threat-model",
-    "registration-threats",
     "cache",
     "explorer",
   ].map(inDocs),
@@ -47,11 +46,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Operators: [
     ...[
       "publishing",
-      "signers",
-      "file-hosts",
       "costs",
       "choosing-a-chain",
-      "nodes",
       "contract",
       "install",
       "variables",
@@ -59,10 +55,10 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "scaling",
       "monitoring",
     ],
-    ...["commands", "json-output", "local-chain"],
+    ...["commands", "json-output"],
   ].map(inDocs),
-  Auditors: ["auditing", "scale", "statements", "watch-command", "audit-guide"].map(inDocs),
-  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),
+  Auditors: ["auditing", "scale", "statements", "audit-guide"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
     "packages/operator/README.md",

@@ -36,15 +36,13 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/accounts.md": "test/docs/accounts.test.ts",
   "docs/key-types.md": "test/docs/keyTypes.test.ts",
   "docs/light-client.md": "test/keyroot/docs.test.ts",
-  "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
   "docs/monitoring.md": "test/service/api/prometheus.test.ts",
   "docs/platforms.md": "test/docs/platforms.test.ts",
-  "docs/publishing.md": "test/docs/publishing.test.ts",
+  "docs/publishing.md": "test/docs/signers.test.ts",
   "docs/quickstart.md": "test/consumers/newcomer.ts",
   "docs/react-native.md": "test/keyroot/docs.test.ts",
   "docs/safety-code.md": "test/keyroot/docs.test.ts",
   "docs/scaling.md": "test/docs/scaling.test.ts",
-  "docs/signers.md": "test/docs/signers.test.ts",
   "docs/threat-model.md": "test/keyroot/docs.test.ts",
   "docs/variables.md": "test/docs/variables.test.ts",
   "docs/verifying.md": "test/keyroot/docs.test.ts",
@@ -71,8 +69,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   // Other tests run the same commands or programs.
   "await user.storeAccount(account.text);": "stack/accounts.test.ts makes these calls",
   "npm start": "readme.test.ts runs it",
-  "npx hardhat keyroot publish --network live":
-    "needs a network in Hardhat's configuration; readme.test.ts publishes to one",
+  "npx keyroot publish --chain-id 1": "needs a public chain; operator.test.ts runs the installed command",
   "npm install @keyroot/service @electric-sql/pglite\n": "operator.test.ts starts the installed service",
   "const service = await startService(": "operator.test.ts runs the service's own example",
   "npx keyroot deploy --owner 0xOWNER --deterministic":
@@ -84,8 +81,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm install @keyroot/operator\n": "operator.test.ts installs it, and runs each command",
   "npx hardhat keyroot status --network sepolia": "needs Sepolia; chain.test.ts runs commands with --network",
   "export default defineConfig({": "hardhatProject.test.ts has a project with the plugin",
-  'describe("my app"': "hardhatProject.test.ts and the example hardhat-project make the same calls",
-  "stack.connection.keyroot.simulateBeacon()": "simulatedBeacon.test.ts makes the same calls",
   "signingSender(kmsSigner(address, signDigest)":
     "two lines for the program of publishing.md; signers.test.ts makes the calls",
   "node receiver.mjs": "installs a package; webhooks.test.ts runs the program",
@@ -223,10 +218,12 @@ describe("code blocks of the pages", () => {
     expect(JSON.parse(report)).to.include({ users: 3 });
   });
 
-  it("watch keys and verify alarms, as watch-command.md shows", async () => {
+  it("watch keys and verify alarms, as watching.md shows", async () => {
     await sampleUsers(3);
-    const [watch = never(), secret = never(), receiver = never(), ...others] = await blocks("docs/watch-command.md");
-    expect(others).to.deep.equal([]);
+    const page = await blocks("docs/watching.md");
+    const [watch = never(), secret = never(), receiver = never()] = page.filter(
+      ({ language }) => !["ini", "js"].includes(language),
+    );
     expect(await follow([watch])).to.match(/3 of 3 watched keys published, 0 alarms\n$/);
     await follow([secret]);
     const check = `
@@ -328,14 +325,14 @@ describe("code blocks of the pages", () => {
     expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
   });
 
-  it("write compressed copies, as file-hosts.md shows", async () => {
-    const page = await blocks("docs/file-hosts.md", ["/var/www/merkle", stack.filesDir]);
+  it("write compressed copies, as publishing.md shows", async () => {
+    const page = await blocks("docs/publishing.md", ["/var/www/merkle", stack.filesDir]);
     await shell("keyroot sample-users --count 2 > users.jsonl");
-    await follow(page.filter(({ text }) => text.includes("--brotli")));
+    await follow(page.filter(({ text }) => text.includes("build-file")));
     const files = await readdir(stack.filesDir);
     expect(files.some((name) => name.endsWith(".json.br"))).to.equal(true);
     // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
-    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/file-hosts.md")), "caddyfile");
+    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/publishing.md")), "caddyfile");
     const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);

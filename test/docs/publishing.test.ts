@@ -1,18 +1,6 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { ROOT } from "../../scripts/test/root.ts";
-import { serializeKeyRecord } from "../../packages/keyroot/src/identity/serializeKeyRecord.ts";
-import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { freshRegistry } from "../support/chain/freshRegistry.ts";
 import { readPage } from "../support/pages.ts";
-import { sampleRecords } from "../support/samples.ts";
-import { temporaryFolder } from "../support/support.ts";
 
-const run = promisify(execFile);
-const page = await readPage("docs/publishing.md");
 const output = await readPage("docs/json-output.md");
 
 /** The sources that define what `publish --json` prints. */
@@ -46,30 +34,5 @@ describe("docs/json-output.md", () => {
       expect(documented.has(name), name).to.equal(true);
       for (const field of fields) expect(documented.get(name), name).to.contain(`\`${field}\``);
     }
-  });
-});
-
-describe("the program in docs/publishing.md", () => {
-  const fresh = freshRegistry();
-  const folder = temporaryFolder();
-
-  it("publishes users", async () => {
-    const records = sampleRecords(5);
-    await writeFile(
-      join(folder.path, "users.jsonl"),
-      records.map((record) => `${serializeKeyRecord(record)}\n`).join(""),
-    );
-    const [, example = ""] = /```ts\n([^]*?)```/.exec(page) ?? [];
-    const program = example
-      .replace("http://127.0.0.1:8545", fresh.rpcUrl)
-      .replace(/0x[0-9a-fA-F]{40}/, fresh.contract)
-      .replace(/"(files|plan|users\.jsonl)"/g, (_, name: string) => JSON.stringify(join(folder.path, name)));
-    const args = ["--input-type=module-typescript", "--eval", program];
-    const { stdout } = await run(process.execPath, args, { cwd: ROOT });
-
-    const userIDs = records.map(({ userID }) => userID);
-    const roots = new Set(await readMerkleTreeRoots(fresh.call, fresh.contract, userIDs));
-    expect(await readdir(join(folder.path, "files"))).to.deep.equal(Array.from(roots, (root) => `${root}.json`));
-    expect(stdout).to.match(/^[0-9a-f]{64} 5 \d+\n0 \[\]\n$/);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
@@ -19,7 +20,10 @@ export const root = z
   .string()
   .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
-export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+export const transaction = z
+  .string()
+  .regex(LOWERCASE_HASH)
+  .meta({ description: "The hash of the transaction that published the root." });
 const bytes32 = (description: string) =>
   z
     .string()
