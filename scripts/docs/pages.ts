@@ -27,7 +27,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "platforms",
     "accounts",
     "key-types",
-    "react-native",
     "trust",
     "watching",
     "safety-code",
@@ -35,14 +34,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "cache",
     "explorer",
   ].map(inDocs),
-  "Partner engineers": [
-    "api-concepts",
-    "api-operations",
-    "accounts-service",
-    "api-clients",
-    "webhooks",
-    "dashboard",
-  ].map(inDocs),
+  "Partner engineers": ["api-concepts", "api-clients", "webhooks", "dashboard"].map(inDocs),
   Operators: [
     ...[
       "publishing",
@@ -57,7 +49,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["commands"],
   ].map(inDocs),
-  Auditors: ["auditing", "scale"].map(inDocs),
+  Auditors: ["auditing"].map(inDocs),
   [OTHERS]: ["specification", "formats", "errors"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",

@@ -110,5 +110,6 @@ ${Object.entries(REPORT)
 \`publish --plan-only --json\` prints the plan. Its first line is
 \`{"format":"keyroot-plan/1","chainId","genesisHash","contract","owner","usersPerTransaction","batches","users"}\`, where only plans for
 development chains have \`genesisHash\`. Each other line is a batch, \`{"root","fileBytes","userIDs"}\`. The user ids are sorted across
-all batches.
+all batches. If other keys are published for users of the records, the last line is \`{"differing","error"}\`, with these fields of the
+report.
 `;

@@ -39,7 +39,6 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/platforms.md": "test/docs/platforms.test.ts",
   "docs/publishing.md": "test/docs/signers.test.ts",
   "docs/quickstart.md": "test/consumers/newcomer.ts",
-  "docs/react-native.md": "test/keyroot/docs.test.ts",
   "docs/safety-code.md": "test/keyroot/docs.test.ts",
   "docs/scaling.md": "test/docs/scaling.test.ts",
   "docs/threat-model.md": "test/keyroot/docs.test.ts",
@@ -243,9 +242,8 @@ describe("code blocks of the pages", () => {
     const [created = "", token = ""] = (await shell(all)).trimEnd().split("\n");
     expect(JSON.parse(created)).to.include({ status: 201, region: "eu-west-1" });
 
-    const requests = [...(await blocks("docs/api-operations.md")), ...(await blocks("docs/specification.md"))].filter(
-      ({ language }) => language === "http",
-    );
+    const pages = [...(await blocks("docs/api-concepts.md")), ...(await blocks("docs/specification.md"))];
+    const requests = pages.filter(({ text }) => text.startsWith("POST /v1"));
     expect(requests).to.have.lengthOf(3);
     for (const { text } of requests) {
       const [, path = "", body = ""] = /^POST \/v1(\S+)\n[^]*?\n\n([^]+)$/.exec(text) ?? [];

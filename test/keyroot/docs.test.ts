@@ -140,7 +140,7 @@ describe("pages about verifying", () => {
   });
 
   it("contain a working example of an app for phones", async () => {
-    const [phone = ""] = programsOf(await read("docs/react-native.md"));
+    const [phone = ""] = programsOf(await read("docs/platforms.md"));
     expect(await runProgram(phone, callVerifiedKey)).to.equal("");
   });
 
