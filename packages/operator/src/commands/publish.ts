@@ -33,7 +33,7 @@ const options = {
   ),
   planOnly: flag("Show the plan without storing or sending anything", {
     excludes: [
-      ...["files", "merkleUrl", "brotli", "plan", "confirmations", "timeout"],
+      ...["files", "brotli", "plan", "confirmations", "timeout"],
       ...["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"],
     ],
   }),
@@ -198,17 +198,20 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
   const { countUsers } = await import("../publisher/plan/plan.ts");
   const { serializePlan } = await import("../publisher/plan/planFormat.ts");
   const { planRecords } = await import("./planRecords.ts");
+  const { describePublished } = await import("./publishResult.ts");
   const usersPerFile = await usersPerFileOf(args);
-  const { plan, alreadyPublished } = await planRecords({ ...args, usersPerFile }, chainAndFiles);
+  const { plan, alreadyPublished, differing, error } = await planRecords({ ...args, usersPerFile }, chainAndFiles);
   if (args.json) {
     for (const line of serializePlan(plan)) process.stdout.write(line);
+    if (error !== undefined) printJson({ differing, error });
     return undefined;
   }
   const lines = plan.batches.map(({ root, users, fileBytes }) => {
     return `${root}  ${plural(users, "user")}, file of ${plural(fileBytes, "byte")}`;
   });
   const users = plural(countUsers(plan.batches), "user");
-  const sum = `${users} to publish in ${plural(plan.batches.length, "transaction")}, ${alreadyPublished} already published.`;
+  const transactions = plural(plan.batches.length, "transaction");
+  const sum = `${users} to publish in ${transactions}, ${describePublished(alreadyPublished, differing.length)}`;
   return { json: {}, text: [...lines, sum].join("\n") };
 }
 

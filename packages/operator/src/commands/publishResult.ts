@@ -27,16 +27,23 @@ export function summaryOf({ published, alreadyPublished, superseded, differing }
   };
 }
 
+/** Describes the users of the records who were published before. @param differing how many of them have another key */
+export function describePublished(alreadyPublished: number, differing: number): string {
+  const others = differing === 0 ? "" : `, ${differing} of them with another key than in the records`;
+  return `${alreadyPublished} already published${others}.`;
+}
+
 /** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult): string {
-  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
+  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded, differing } =
+    summaryOf(result);
   const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
   return [
     ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
       return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
     }),
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
-    `${style("success", "Published")} ${plural(users, "user")}, ${alreadyPublished} already published.`,
+    `${style("success", "Published")} ${plural(users, "user")}, ${describePublished(alreadyPublished, differing.length)}`,
     ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
   ].join("\n");
 }
