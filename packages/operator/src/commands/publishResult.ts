@@ -1,6 +1,6 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import { describeEther } from "./describeAmounts.ts";
-import { plural } from "../plural.ts";
+import { formatCount, plural } from "../plural.ts";
 import { style } from "./output.ts";
 import { dateOf } from "./unfinishedPlan.ts";
 
@@ -30,13 +30,13 @@ export function summaryOf({ published, alreadyPublished, superseded, differing }
 /** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
-  const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
+  const cost = `${formatCount(gasUsed)} gas, ${gasPerUser.toLocaleString("en")} per user, ${describeEther(BigInt(costWei))}`;
   return [
     ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
-      return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
+      return `${root}  ${plural(users, "user")} in block ${formatCount(blockNumber)}, ${formatCount(gasUsed)} gas`;
     }),
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
-    `${style("success", "Published")} ${plural(users, "user")}, ${alreadyPublished} already published.`,
+    `${style("success", "Published")} ${plural(users, "user")}, ${formatCount(alreadyPublished)} already published.`,
     ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
   ].join("\n");
 }
