@@ -9,6 +9,7 @@ import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+import { AccountRejection, verifyAccountFile } from "./account.mjs";
 import { KEY_TYPES, lengthFaultOf } from "./keyTypes.mjs";
 
 class Rejection extends Error {
@@ -324,18 +325,22 @@ const EMPTY_CODE = keccak256("0x");
 
 function readBundle(bundle, keyType) {
   const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
-  const hasStatement = bundle instanceof Map && bundle.has("statement");
-  shape(bundle instanceof Map && hasExactly(bundle, hasStatement ? [...BUNDLE, "statement"] : BUNDLE));
-  shape(!hasStatement || typeof bundle.get("statement") === "string");
+  const present = ["statement", "account"].filter((name) => bundle instanceof Map && bundle.has(name));
+  shape(bundle instanceof Map && hasExactly(bundle, [...BUNDLE, ...present]));
+  shape(!present.includes("statement") || typeof bundle.get("statement") === "string");
   shape(bundle.get("format") === "keyroot-bundle-v1");
   const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof"), keyType) };
   for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);
   shape(isText(parts.contract, /^0x[0-9a-f]{40}$/) && isText(parts.codeHash, /^0x[0-9a-f]{64}$/));
   shape(parts.header instanceof Map && [...parts.header.values()].every((hex) => isText(hex, /^0x[0-9a-f]*$/)));
-  for (const nodes of [parts.accountProof, parts.storageProof]) {
-    shape(isList(nodes, 65) && nodes.every((node) => isText(node, NODE)));
-  }
-  return parts;
+  const isNodes = (nodes) => isList(nodes, 65) && nodes.every((node) => isText(node, NODE));
+  shape([parts.accountProof, parts.storageProof].every(isNodes));
+  if (!present.includes("account")) return parts;
+  const { account } = parts;
+  shape(account instanceof Map && hasExactly(account, ["file", "storageProof"]));
+  const [file, storageProof] = [account.get("file"), account.get("storageProof")];
+  shape(typeof file === "string" && isNodes(storageProof));
+  return { ...parts, account: { file, storageProof } };
 }
 
 function hashHeader(header) {
@@ -360,10 +365,26 @@ function encodeField(hex, size) {
   return hex;
 }
 
-function verifyBundle({ userID, pinned, expectedPublicKey, keyType, ...trusted }, bytes) {
+/** Returns the ids of the slots that the bundle must show: the user, or the slots of the account's newest key. */
+function readSlots(bundle, { userID, accounts, chainId, contract }) {
+  if (!accounts) {
+    if (bundle.account !== undefined) reject("file", "BUNDLE_SHAPE");
+    return { slotID: userID };
+  }
+  if (bundle.account === undefined) reject("file", "ACCOUNT_MISSING");
+  try {
+    return verifyAccountFile(Buffer.from(bundle.account.file), { userID, chainId, contract });
+  } catch (error) {
+    if (error instanceof AccountRejection) reject("file", error.verdict.code);
+    throw error;
+  }
+}
+
+function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ...trusted }, bytes) {
   const bundle = readBundle(readDocument(bytes, 4, 2 ** 16), keyType);
   const { contract, codeHash, proof } = bundle;
-  checkUser(proof, userID);
+  const { slotID, nextSlotID, number, publicKey } = readSlots(bundle, { userID, accounts, ...trusted });
+  checkUser(proof, slotID);
   const { hash, stateRoot, block } = hashHeader(bundle.header);
   if (pinned === undefined) reject("anchor", "UNANCHORED");
   if (hash !== pinned) reject("anchor", "HEADER_MISMATCH");
@@ -375,12 +396,20 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, ...trusted }
   const account = lookUp(stateRoot, contract, bundle.accountProof);
   const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
   if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
-  const slot = slotOf(userID, bundle.usersSlot);
-  const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slot, bundle.storageProof);
-  const root = stored === undefined ? undefined : readWord(stored);
+  const rootOf = (id, nodes) => {
+    const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slotOf(id, bundle.usersSlot), nodes);
+    return stored === undefined ? undefined : readWord(stored);
+  };
+  const root = rootOf(slotID, bundle.storageProof);
+  const nextRoot = accounts && rootOf(nextSlotID, bundle.account.storageProof);
   if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
+  if (nextRoot !== undefined) reject("root", "SUCCESSOR_UNPROVEN");
   if (root === undefined) reject("root", "NOT_PUBLISHED");
-  return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }), root, block };
+  if (!accounts) return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }), root, block };
+  const { record } = verifyMerkleProof(proof, { userID: slotID, root, keyType });
+  if (record.pubKey !== publicKey) reject("record", "SUCCESSOR_UNPROVEN");
+  if (expectedPublicKey !== undefined && expectedPublicKey !== publicKey) reject("key", "KEY_MISMATCH");
+  return { record, root, block, account: { userID, number } };
 }
 
 function idOf(userID) {
@@ -467,10 +496,11 @@ function readWord(rlp) {
 // ---- Safety codes ----
 
 function verifySafetyCode({ mine, contact }, bytes) {
-  const text = bytes.toString("utf8");
-  if (!/^KEYROOT-SAFETY-1(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$/.test(text)) reject("file", "SAFETY_CODE_INVALID");
-  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
   const [my, their] = [mine, contact].map(readHolder);
+  const text = bytes.toString("utf8");
+  const format = `KEYROOT-SAFETY-${mine.account === undefined ? 1 : 2}`;
+  if (!new RegExp(`^${format}(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$`).test(text)) reject("file", "SAFETY_CODE_INVALID");
+  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
   if (shower !== their.id || other !== my.id) reject("record", "USER_MISMATCH");
   if (fingerprints.join() !== [their, my].map(({ hash }) => hash.toString("hex").slice(0, 64)).join())
     reject("key", "SAFETY_CODE_MISMATCH");
@@ -478,11 +508,14 @@ function verifySafetyCode({ mine, contact }, bytes) {
   return { digits: first < second ? first + second : second + first };
 }
 
-function readHolder({ userID, publicKey }) {
+function readHolder({ userID, publicKey, account }) {
   const id = idOf(userID);
-  const key = Buffer.from(publicKey, "base64");
+  const [text] = account?.split("\n\n") ?? [];
+  const key = text === undefined ? Buffer.from(publicKey, "base64") : sha256(text.endsWith("\n") ? text : `${text}\n`);
+  if (account !== undefined && key.toString("hex", 0, 20) !== id) reject("file", "ACCOUNT_MISMATCH");
+  const domain = account === undefined ? "keyroot-safety-code-v1" : "keyroot-safety-code-v2";
   const hashOf = (...parts) => createHash("sha512").update(Buffer.concat(parts)).digest();
-  let hash = hashOf(Buffer.from("keyroot-safety-code-v1"), Buffer.from(id, "hex"), key);
+  let hash = hashOf(Buffer.from(domain), Buffer.from(id, "hex"), key);
   for (let count = 1; count < 5200; count++) hash = hashOf(hash, key);
   return { id, hash };
 }

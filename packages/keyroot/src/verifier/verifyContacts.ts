@@ -56,7 +56,7 @@ const FILES_AT_ONCE = 4;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
 /** The account files with which a contact is verified again, if its file is older than the chain. */
-const NEWER_FILES = { known: "hosted", hosted: "next", next: undefined } as const;
+const NEWER_FILES = { known: "next", next: "hosted", hosted: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
 /** A user's verified root. The root's file is not verified yet. */
