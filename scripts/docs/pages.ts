@@ -47,7 +47,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "scaling",
       "monitoring",
     ],
-    ...["commands", "json-output"],
+    ...["commands"],
   ].map(inDocs),
   Auditors: ["auditing"].map(inDocs),
   [OTHERS]: ["specification", "formats", "errors"].map(inDocs),

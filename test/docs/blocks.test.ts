@@ -213,8 +213,9 @@ describe("code blocks of the pages", () => {
     expect(await follow(await blocks("docs/costs.md"))).to.include("1000 users in 16 transactions");
   });
 
-  it("print JSON, as json-output.md shows", async () => {
-    const report = (await follow(await blocks("docs/json-output.md"))).trimEnd().split("\n").at(-1) ?? "";
+  it("print JSON, as commands.md shows", async () => {
+    const page = (await blocks("docs/commands.md")).filter(({ text }) => text.includes("--json"));
+    const report = (await follow(page)).trimEnd().split("\n").at(-1) ?? "";
     expect(JSON.parse(report)).to.include({ users: 3 });
   });
 

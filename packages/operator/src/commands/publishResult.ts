@@ -4,6 +4,16 @@ import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 import { dateOf } from "./unfinishedPlan.ts";
 
+/** A line of `publish --json` before the report. */
+export type PublishLine =
+  | PublishEvent
+  | { event: "stage"; stage: string; users: number }
+  | { event: "exported"; files: readonly string[] }
+  | { event: "interrupted"; resume: string };
+
+/** The last line of `publish --json`. `error` is set if some records differ from published keys. */
+export type PublishReport = ReturnType<typeof summaryOf> & { contract: string; error?: object };
+
 /** Formats the result of `publish` as an object. Amounts of wei are decimal text. */
 export function summaryOf({ published, alreadyPublished, superseded, differing }: PublishResult) {
   const users = published.reduce((sum, root) => sum + root.users, 0);
