@@ -63,6 +63,14 @@ describe("pages", () => {
     }
   });
 
+  it("say where `npx keyroot` is installed, because elsewhere npx runs whatever has this name", async () => {
+    const installs = /@keyroot\/(?:operator|service)|operator\/README\.md#install|quickstart\.md#start-a-local-system/;
+    for (const path of PAGES.filter((path) => path !== "CHANGELOG.md")) {
+      const text = await readPage(path);
+      if (text.includes("npx keyroot ")) expect(text, path).to.match(installs);
+    }
+  });
+
   it("show only existing commands and options", async () => {
     const commands = await allCommands();
     for (const path of PAGES.filter((path) => !/CHANGELOG|upgrading/.test(path))) {
