@@ -74,7 +74,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npx keyroot deploy --owner 0xOWNER --deterministic":
     "a local chain has no CreateX; contracts/deploy.test.ts deploys with it",
   "npx keyroot transfer-ownership": "needs two keys; ownership.test.ts runs both commands",
-  "npx keyroot rebuild-files\n": "rebuildFiles.test.ts runs it on PostgreSQL",
   "brotli_static on;": "needs nginx with ngx_brotli; install.test.ts runs nginx if it is installed",
   "node scripts/secondVerifier/blockProof.mjs": "blockProofFormat.test.ts runs it with a recorded proof",
   "npm install @keyroot/operator\n": "operator.test.ts installs it, and runs each command",
