@@ -16,7 +16,7 @@ const MAX_PAGES = 34;
 /** Pages without a word limit: generated pages and the changelog. */
 const UNLIMITED = ["docs/benchmarks.md", "docs/commands.md", "CHANGELOG.md"];
 /** Pages with reference tables. The word limit excludes table rows, because readers only search them. */
-const TABLES = ["docs/auditing.md", "docs/errors.md", "docs/formats.md", "docs/monitoring.md"];
+const TABLES = ["docs/auditing.md", "docs/errors.md", "docs/formats.md"];
 
 const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
@@ -60,6 +60,14 @@ describe("pages", () => {
         expect(scripts, path).to.have.property(name);
       for (const [file] of text.matchAll(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g))
         expect(existsSync(join(ROOT, file)), `${path}: ${file}`).to.equal(true);
+    }
+  });
+
+  it("say where `npx keyroot` is installed, because elsewhere npx runs whatever has this name", async () => {
+    const installs = /@keyroot\/(?:operator|service)|operator\/README\.md#install|quickstart\.md#start-a-local-system/;
+    for (const path of PAGES.filter((path) => path !== "CHANGELOG.md")) {
+      const text = await readPage(path);
+      if (text.includes("npx keyroot ")) expect(text, path).to.match(installs);
     }
   });
 
