@@ -22,6 +22,7 @@ import {
 } from "./options.ts";
 import { describeError, errorToJson, printError, printJson, shellCommand } from "./output.ts";
 import type { PublishBar } from "./publishBar.ts";
+import type { PublishLine, PublishReport } from "./publishResult.ts";
 
 const options = {
   ...recordFiles,
@@ -144,7 +145,7 @@ async function publishRecords(
     finality,
     sending: { timeoutMs: timeout * 1000 },
     onProgress: (stage, done, users) => {
-      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users });
+      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users } satisfies PublishLine);
     },
     onEvent: (event) => {
       bar.take(event);
@@ -153,14 +154,14 @@ async function publishRecords(
       else if (line !== undefined) printError(line);
     },
   });
-  const summary = { ...summaryOf(result), contract };
+  const summary: PublishReport = { ...summaryOf(result), contract };
   const text = describeResult(result);
   if (result.differing.length === 0) return { json: summary, text };
   // Everything else is published. The command still fails, because these records are not.
   const error = keyDiffers(result.differing);
   process.exitCode = EXIT.false;
   if (!json) printError(describeError(error));
-  return { json: { ...summary, error: errorToJson(error) }, text };
+  return { json: { ...summary, error: errorToJson(error) } satisfies PublishReport, text };
 }
 
 /** Returns the maximum number of users in one file. A transaction of a Safe has room for fewer. */
@@ -184,7 +185,7 @@ async function bySafe(
       now: () => Date.now(),
       getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
       onFiles: (paths) => {
-        if (json) printJson({ event: "exported", files: paths });
+        if (json) printJson({ event: "exported", files: paths } satisfies PublishLine);
         else printError(["Load these files in the Safe's Transaction Builder:", ...paths].join("\n  "));
       },
       onProgress: (done, users) => {
@@ -227,6 +228,6 @@ function finalityOf(confirmations: string): PublishOptions["finality"] {
 
 function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
-  if (json) printJson({ event: "interrupted", resume });
+  if (json) printJson({ event: "interrupted", resume } satisfies PublishLine);
   else printError(`Interrupted. Finished work is saved. To resume:\n  ${resume}`);
 }
