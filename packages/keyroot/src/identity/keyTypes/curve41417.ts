@@ -1,13 +1,12 @@
-import { parsePoint, POINT } from "./curve41417Point.ts";
+import { parsePoint } from "./curve41417Point.ts";
 import type { KeyType } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 /**
  * The specification's keys, and the default: uncompressed points of Curve41417, which are 0x04, X and Y (SEC 1, section
  * 2.3.3). A point must be on the curve and must not have a small order.
  */
 export const curve41417: KeyType = {
-  name: "curve41417",
-  ...POINT,
-  possession: "shared secret",
+  ...ROWS.curve41417,
   check: parsePoint,
 };

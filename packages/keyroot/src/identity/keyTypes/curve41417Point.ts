@@ -1,6 +1,7 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { checkLength, invalidKey } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 export const UNCOMPRESSED = 0x04;
 export const COORDINATE_BYTES = 52;
@@ -12,12 +13,9 @@ export const COORDINATE_BYTES = 52;
 export const CURVE41417 = { p: 2n ** 414n - 17n, d: 3617n } as const;
 const { p, d } = CURVE41417;
 
-/** The title and length of keys, which the type `curve41417` also has. */
-export const POINT = { title: "Curve41417", length: 105 } as const;
-
 /** Checks a public key as `checkPublicKey` does. @returns the coordinates of the point */
 export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
-  checkLength(bytes, POINT);
+  checkLength(bytes, ROWS.curve41417);
   const hex = bytesToHex(bytes);
   const x = BigInt(`0x${hex.slice(2, 2 + 2 * COORDINATE_BYTES)}`);
   const y = BigInt(`0x${hex.slice(2 + 2 * COORDINATE_BYTES)}`);

@@ -2,16 +2,14 @@ import { hexToBytes } from "../../bytes/hex.ts";
 import { randomBytes } from "../../bytes/randomBytes.ts";
 import { sha256Hex } from "../../bytes/sha256.ts";
 import { checkLength, type KeyType } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 /**
  * The SHA-256 of a document that the app distributes itself, for lists of devices, hybrid keys and post-quantum keys. Any
  * 32 bytes are valid. The app compares the hash of the received document with the verified key.
  */
 export const document: KeyType = {
-  name: "document",
-  title: "document",
-  length: 32,
-  possession: "partner",
+  ...ROWS.document,
   check(bytes) {
     checkLength(bytes, document);
   },

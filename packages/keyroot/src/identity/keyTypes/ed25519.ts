@@ -1,5 +1,6 @@
 import { ed25519 as curve } from "@noble/curves/ed25519.js";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 /**
  * Ed25519 keys (RFC 8032): the canonical encoding of a point of prime order, in 32 bytes. Other encodings and orders are
@@ -7,10 +8,7 @@ import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
  * eprint 2020/1244).
  */
 export const ed25519: KeyType = {
-  name: "ed25519",
-  title: "Ed25519",
-  length: 32,
-  possession: "signature",
+  ...ROWS.ed25519,
   check(bytes) {
     const point = parse(checkLength(bytes, ed25519));
     if (point.isSmallOrder()) throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);

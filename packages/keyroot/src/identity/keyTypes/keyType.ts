@@ -4,9 +4,9 @@ import { describeValue } from "../../input/describeValue.ts";
 import { isBytes } from "../../input/isBytes.ts";
 import { isObject } from "../../input/isObject.ts";
 import { invalidArgument } from "../../input/options.ts";
+import { type KeyTypeName, titlesOf } from "./rows.ts";
 
-/** The name of a key type in configuration, such as `--key-type x25519`. */
-export type KeyTypeName = "curve41417" | "x25519" | "ed25519" | "p256" | "document";
+export type { KeyTypeName };
 
 /** A key pair that `generateKeyOf` made. */
 export interface GeneratedKey {
@@ -38,9 +38,6 @@ export interface KeyType {
   check(publicKey: Uint8Array): void;
 }
 
-/** The types by length, for error messages. */
-const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 or document", 65: "P-256", 105: "Curve41417" };
-
 /**
  * Checks that a key has the length of its type.
  * @param subject the name of the key, for error messages
@@ -55,7 +52,7 @@ export function checkLength(
   if (!isBytes(bytes)) throw invalidArgument(subject, `a Uint8Array of ${length} bytes (${title})`, bytes);
   if (bytes.length === length) return bytes;
   const actual = describeValue(bytes);
-  const others = TITLES[bytes.length];
+  const others = titlesOf(bytes.length);
   const problem = `${subject} must be ${length} bytes (${title}), but is ${actual}`;
   if (others === undefined) throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.`, { expected: length, actual });
   const message = `${problem} (${others}). Configure the registry's key type, and use its keys.`;

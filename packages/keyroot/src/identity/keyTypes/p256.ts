@@ -1,5 +1,6 @@
 import { p256 as curve } from "@noble/curves/nist.js";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 const UNCOMPRESSED = 0x04;
 
@@ -8,10 +9,7 @@ const UNCOMPRESSED = 0x04;
  * 2.3.3). The group has prime order, so every point of the curve is a valid key.
  */
 export const p256: KeyType = {
-  name: "p256",
-  title: "P-256",
-  length: 65,
-  possession: "signature",
+  ...ROWS.p256,
   check(bytes) {
     if (checkLength(bytes, p256)[0] !== UNCOMPRESSED)
       throw invalidKey("PUBLIC_KEY_FORMAT", "must be 0x04 and two coordinates", bytes);

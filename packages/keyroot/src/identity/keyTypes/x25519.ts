@@ -1,6 +1,7 @@
 import { loadModule } from "../../engine/loadModule.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
+import { ROWS } from "./rows.ts";
 
 const p = 2n ** 255n - 19n;
 
@@ -22,10 +23,7 @@ const LOW_ORDER: readonly bigint[] = [
  * encodings would give one key two ids, and must not be the coordinate of a point of low order.
  */
 export const x25519: KeyType = {
-  name: "x25519",
-  title: "X25519",
-  length: 32,
-  possession: "shared secret",
+  ...ROWS.x25519,
   check(bytes) {
     const u = BigInt(`0x${bytesToHex(new Uint8Array(checkLength(bytes, x25519)).reverse())}`);
     if (u >= p) throw invalidKey("PUBLIC_KEY_FORMAT", "must be a coordinate below 2^255 - 19", bytes);

@@ -11,7 +11,7 @@ import { ADDRESS } from "../../ethereum/rpcValues.ts";
 import { isBytes } from "../../input/isBytes.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../../input/options.ts";
 import type { KeyTypeName } from "../keyTypes/keyType.ts";
-import { POINT } from "../keyTypes/curve41417Point.ts";
+import { ROWS } from "../keyTypes/rows.ts";
 import { checkPublicKey, KEY_ID_BYTES } from "../publicKey.ts";
 import type { UserID } from "../userID.ts";
 import { userIDToBytes } from "../userIDBytes.ts";
@@ -43,17 +43,6 @@ export const NONCE_BYTES = 32;
 /** The size of a response in bytes that is an HMAC-SHA-256. */
 export const RESPONSE_BYTES = 32;
 
-/**
- * The first bytes of each type's transcripts, the length of its keys, and the length of the service's ephemeral key. The
- * label separates the MAC or signature from other protocols and types.
- */
-const FORMATS: Readonly<Record<KeyTypeName, { label: string; key: number; ephemeralKey: number } | undefined>> = {
-  curve41417: { label: "keyroot-possession-v1", key: 105, ephemeralKey: 105 },
-  x25519: { label: "keyroot-possession-x25519-v1", key: 32, ephemeralKey: 32 },
-  ed25519: { label: "keyroot-possession-ed25519-v1", key: 32, ephemeralKey: 0 },
-  p256: { label: "keyroot-possession-p256-v1", key: 65, ephemeralKey: 0 },
-  document: undefined,
-};
 const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
@@ -114,7 +103,7 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 export function responseOf(statement: PossessionStatement, sharedSecret: Uint8Array): Uint8Array {
   const transcript = possessionTranscript(statement);
   const { label, ephemeralKey } = formatOf(statement);
-  if (ephemeralKey === POINT.length) checkPublicKey(sharedSecret);
+  if (ephemeralKey === ROWS.curve41417.length) checkPublicKey(sharedSecret);
   else if (
     ephemeralKey === 0 ||
     checkBytes("The shared secret", sharedSecret, ephemeralKey).every((byte) => byte === 0)
@@ -124,9 +113,15 @@ export function responseOf(statement: PossessionStatement, sharedSecret: Uint8Ar
   return hmac(sha256, key, transcript);
 }
 
+/**
+ * Returns the first bytes of a type's transcripts, the length of its keys, and the length of the service's ephemeral key. The
+ * label separates the MAC or signature from other protocols and types.
+ */
 function formatOf({ keyType = "curve41417" }: PossessionStatement) {
-  const format = hasOwn(FORMATS, keyType) ? FORMATS[keyType] : undefined;
-  if (format !== undefined) return format;
+  const { name, length, possession } = hasOwn(ROWS, keyType) ? ROWS[keyType] : ROWS.document;
+  const label = `keyroot-possession-${name === "curve41417" ? "" : `${name}-`}v1`;
+  if (possession === "shared secret") return { label, key: length, ephemeralKey: length };
+  if (possession === "signature") return { label, key: length, ephemeralKey: 0 };
   throw invalidArgument("The statement's keyType", "a type whose keys prove possession", keyType);
 }
 

@@ -1,0 +1,22 @@
+/**
+ * One row per key type: its name in configuration, its name for readers, the length of a public key in bytes, and how a user
+ * proves at registration that the key is theirs: with a shared secret, with a signature, or not by the key itself, so the
+ * partner authorizes it. The checks of each type are in its own file.
+ */
+export const ROWS = {
+  curve41417: { name: "curve41417", title: "Curve41417", length: 105, possession: "shared secret" },
+  x25519: { name: "x25519", title: "X25519", length: 32, possession: "shared secret" },
+  ed25519: { name: "ed25519", title: "Ed25519", length: 32, possession: "signature" },
+  p256: { name: "p256", title: "P-256", length: 65, possession: "signature" },
+  document: { name: "document", title: "document", length: 32, possession: "partner" },
+} as const;
+
+/** The name of a key type in configuration, such as `--key-type x25519`. */
+export type KeyTypeName = keyof typeof ROWS;
+
+/** Returns the titles of the types whose keys have a length. Returns undefined if there are none. */
+export function titlesOf(length: number): string | undefined {
+  const titles = Object.values(ROWS).flatMap((row) => (row.length === length ? [row.title] : []));
+  const last = titles.pop();
+  return titles.length === 0 ? last : `${titles.join(", ")} or ${last}`;
+}
