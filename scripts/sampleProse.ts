@@ -33,7 +33,7 @@ const helpTexts = new Set(
     ...Object.entries(options).map(([key, option]) => `${optionName(key)}: ${describeOption(option)}`),
   ]),
 );
-const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchmarks|glossary)}.md", (source) =>
+const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchmarks)}.md", (source) =>
   source
     .replace(/```[\s\S]*?```/g, "")
     .split(/\n{2,}/)

@@ -1,4 +1,4 @@
-"""A user's app: registers a new X25519 key with proof of possession (docs/proof-formats.md).
+"""A user's app: registers a new X25519 key with proof of possession (docs/formats.md).
 
     SERVICE_URL=… BIZ_ID=… REFRESH_TOKEN=… USER_ID=… CHAIN_ID=… CONTRACT=… python3 register.py
 

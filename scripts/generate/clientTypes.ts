@@ -1,10 +1,10 @@
 /**
- * Writes packages/client/src/shared/operations.ts, which contains the types of requests and responses. The types come
- * from docs/openapi.json and docs/openapi-operator.json, which `openApi.ts` writes from the service's table of
- * operations.
+ * Writes two files of packages/client/src/shared: `operations.ts`, which contains the types of requests and responses,
+ * and `answerChecks.ts`, which checks responses against these types. Both come from docs/openapi.json and
+ * docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
  *
- *     node scripts/generate/clientTypes.ts            writes the file
- *     node scripts/generate/clientTypes.ts --check    exits with 1 if the file is not up to date
+ *     node scripts/generate/clientTypes.ts            writes the files
+ *     node scripts/generate/clientTypes.ts --check    exits with 1 if a file is not up to date
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ import { ROOT } from "../test/root.ts";
 import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
 const REFERENCE = "#/components/schemas/";
-const FILE = "packages/client/src/shared/operations.ts";
+const TYPES_FILE = "packages/client/src/shared/operations.ts";
+const CHECKS_FILE = "packages/client/src/shared/answerChecks.ts";
+const USER_ID_PATTERN = "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$";
 
 /** A JSON schema in the OpenAPI documents. */
 interface Schema {
@@ -22,6 +24,7 @@ interface Schema {
   enum?: (string | number)[];
   const?: string | number;
   pattern?: string;
+  format?: string;
   anyOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
@@ -50,6 +53,14 @@ const NAMES: Readonly<Record<string, string>> = {
   Event: "PartnerEvent",
   Webhook: "WebhookEndpoint",
   NewWebhook: "NewWebhookEndpoint",
+};
+
+/** The fields that contain a secret, by type and name, with the names of their checks in `answers.ts`. */
+const SECRETS: Readonly<Record<string, string>> = {
+  "CreatedServerToken.token": "serverTokenText",
+  "NewWebhookEndpoint.secret": "webhookSecret",
+  "RotatedSecret.secret": "webhookSecret",
+  "StaffInvitation.url": "invitationUrl",
 };
 
 const documents = ["docs/openapi.json", "docs/openapi-operator.json"].map(readDocument);
@@ -83,7 +94,105 @@ export type BodyOf<Path extends OperationPath> = Operations[Path]["body"];
 /** The response of an operation. */
 export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
 `;
-await writeOrCheck(FILE, await formatFor(FILE, source, { objectWrap: "collapse" }));
+await writeOrCheck(TYPES_FILE, await formatFor(TYPES_FILE, source, { objectWrap: "collapse" }));
+await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { objectWrap: "collapse" }));
+
+/**
+ * Returns the source of the checks. Every named type has a check, except the events' types: clients accept any event.
+ * The fields are made when a check runs, because a bundler does not remove unused calls at the top of a module.
+ */
+function checksSource(): string {
+  const parts = PARTS.map(([name]) => name);
+  const checks = referencedFirst([...named.entries()].filter(([name]) => name !== "Problem"))
+    .map(([name, schema]) => {
+      const fields = `const ${fieldsNameOf(name)} = () => (${fieldChecksOf(name, schema)});`;
+      const run = `object<${name}>(${fieldsNameOf(name)}())(where, value)`;
+      const check = `/** Checks \`${name}\`. */\nexport const ${checkNameOf(name)}: Check<${name}> = (where, value) => ${run};`;
+      return parts.includes(name) ? fields : `${fields}\n${check}`;
+    })
+    .join("\n\n");
+  const uses = (name: string) => new RegExp(`\\b${name}\\b(?!:)`).test(checks);
+  const imported = [
+    ...["boolean", "count", "dictionary", "list", "nullable", "object", "oneOf", "optional", "scalar", "text"],
+    ...["userID", "uuid", ...new Set(Object.values(SECRETS))],
+  ].filter(uses);
+  const types = [...named.keys()].filter((name) => !parts.includes(name) && name !== "Problem");
+  return `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
+import { type Check, ${imported.join(", ")} } from "./answers.ts";
+import type { ${types.join(", ")} } from "./operations.ts";
+
+${checks}
+`;
+}
+
+/** Orders types so that each one follows the types of its fields. */
+function referencedFirst(types: readonly [string, Schema][]): [string, Schema][] {
+  const ordered = new Map<string, Schema>();
+  const add = ([name, schema]: [string, Schema]) => {
+    const text = JSON.stringify(schema);
+    for (const type of types)
+      if (!ordered.has(type[0]) && text.includes(`${REFERENCE}${schemaNameOf(type[0])}"`)) add(type);
+    ordered.set(name, schema);
+  };
+  for (const type of types) if (!ordered.has(type[0])) add(type);
+  return [...ordered];
+}
+
+function schemaNameOf(name: string): string {
+  return Object.entries(NAMES).find(([, renamed]) => renamed === name)?.[0] ?? name;
+}
+
+function fieldsNameOf(name: string): string {
+  return `${checkNameOf(name.replace(/Fields$/, ""))}Fields`;
+}
+
+function checkNameOf(name: string): string {
+  return `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
+}
+
+function fieldChecksOf(name: string, schema: Schema): string {
+  const bases = basesOf(schema, name);
+  const inherited = new Set(bases.flatMap((base) => Object.keys(named.get(base)?.properties ?? {})));
+  const { properties = {}, required = [] } = schema;
+  const own = Object.entries(properties).filter(([field]) => !inherited.has(field));
+  const checks = own.map(([field, schema]) => {
+    const check = SECRETS[`${name}.${field}`] ?? checkOf(schema);
+    return `${field}: ${required.includes(field) ? check : `optional(${check})`}`;
+  });
+  return `{ ${[...bases.map((base) => `...${fieldsNameOf(base)}()`), ...checks].join(", ")} }`;
+}
+
+function checkOf(schema: Schema): string {
+  const { type, pattern, anyOf, items, properties, additionalProperties: value } = schema;
+  if (schema.$ref !== undefined) return checkNameOf(typeNameOf(schema.$ref));
+  if (anyOf !== undefined) return nullableCheckOf(anyOf);
+  if (Array.isArray(type))
+    return type.length > 2 ? "scalar" : nullableCheckOf(type.map((type) => ({ ...schema, type })));
+  if (type === "array") return `list(${checkOf(items ?? {})})`;
+  if (typeof value === "object") return `dictionary(${checkOf(value)})`;
+  if (type === "object")
+    return `object(${fieldChecksOf("", { properties: {}, ...schema, ...(properties && { properties }) })})`;
+  if (type === "integer") return "count";
+  if (type === "boolean") return "boolean";
+  if (pattern === USER_ID_PATTERN) return "userID";
+  if (schema.format === "uuid") return "uuid";
+  if (schema.const !== undefined) return `oneOf(${JSON.stringify(schema.const)})`;
+  const values = closedValuesOf(schema);
+  if (values !== undefined) return `oneOf(${values.map((value) => JSON.stringify(value)).join(", ")})`;
+  // Names and texts that people wrote may have any characters.
+  return pattern === undefined || pattern.includes("\\p") ? "text()" : `text(/${pattern}/)`;
+}
+
+function nullableCheckOf(schemas: readonly Schema[]): string {
+  const [value, ...others] = schemas.filter(({ type }) => type !== "null");
+  if (value === undefined || others.length > 0) throw new Error(`No check for ${JSON.stringify(schemas)}.`);
+  return `nullable(${checkOf(value)})`;
+}
+
+/** Returns the values of a closed list. A newer service may have more events and actions, whose names contain a dot. */
+function closedValuesOf({ enum: values }: Schema): readonly (string | number)[] | undefined {
+  return values?.some((value) => String(value).includes(".")) === true ? undefined : values;
+}
 
 function readDocument(document: string) {
   interface Content {
@@ -127,7 +236,7 @@ function declarationOf(name: string, schema: Schema): string {
 }
 
 /** Returns the named types with fields that are all in the schema, without types that other named types include. */
-function basesOf(schema: Schema): string[] {
+function basesOf(schema: Schema, own = ""): string[] {
   const fields = new Set(Object.keys(schema.properties ?? {}));
   const fits = ([, { properties = {}, required = [] }]: [string, Schema]) =>
     Object.entries(properties).every(
@@ -136,7 +245,9 @@ function basesOf(schema: Schema): string[] {
         required.includes(name) === schema.required?.includes(name),
     );
   const namesOf = ([, { properties = {} }]: [string, Schema]) => Object.keys(properties);
-  const largestFirst = [...named].filter(fits).sort((a, b) => namesOf(b).length - namesOf(a).length);
+  const largestFirst = [...named]
+    .filter((each) => each[0] !== own && fits(each))
+    .sort((a, b) => namesOf(b).length - namesOf(a).length);
   return largestFirst.flatMap((base) => {
     const added = namesOf(base).filter((name) => fields.delete(name));
     return added.length > 0 ? [base[0]] : [];
@@ -170,13 +281,12 @@ function typeOf(schema: Schema): string {
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(" | ");
   if (schema.type === "array") return `(${typeOf(schema.items ?? {})})[]`;
   if (schema.type === "object") return objectTypeOf(schema);
-  if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
+  if (schema.pattern === USER_ID_PATTERN) return "UserID";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const { type = "unknown", enum: values } = schema;
+  const { type = "unknown" } = schema;
+  const values = closedValuesOf(schema);
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
-  // A newer service may have more events and actions. Names of events and actions contain a dot.
-  const isOpen = values === undefined || values.some((value) => String(value).includes("."));
-  if (!isOpen) return values.map((value) => JSON.stringify(value)).join(" | ");
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" | ");
   return type === "integer" ? "number" : type;
 }
 

@@ -8,6 +8,7 @@ import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
 import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
+import { PUBLISH_OUTPUT } from "./publishOutput.ts";
 import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
 const PAGE = "docs/commands.md";
@@ -50,11 +51,11 @@ npx hardhat keyroot status --network sepolia --contract 0x…
   \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`, \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
 - **Local stack.** Without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
   \`npm start\` runs in the same folder. To use another stack, set \`KEYROOT_STACK_FILE\` to its file. See
-  [Local chain](local-chain.md).
+  [the quick starts](quickstart.md#start-a-local-system).
 - **Plain http.** Commands reject plain http to another machine, because anyone in the network can change the transferred data.
   \`--allow-http\` or \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
 - **Secrets.** Pass secrets in variables, because other users of the machine can read arguments. Secrets are
-  \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`, and \`KEYROOT_RPC_URL\` if it contains a token. [Signers](signers.md) describes
+  \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`, and \`KEYROOT_RPC_URL\` if it contains a token. [Publishing](publishing.md#sign) describes
   the owner's key.
 - **State.** Unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
 - **Colors.** Commands print colors only in terminals. \`NO_COLOR=1\` turns colors off, and \`FORCE_COLOR=1\` turns them on.
@@ -82,6 +83,7 @@ function section(name: string, { summary, argument, options }: Definition, progr
 
 const page = [
   INTRODUCTION,
+  PUBLISH_OUTPUT,
   "## Commands of both hosts\n",
   ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
   "## Commands that need Hardhat\n",

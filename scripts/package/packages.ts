@@ -96,6 +96,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       "README.md": "packages/service/README.md",
       "dist/api/database/migrations": "packages/service/src/api/database/migrations",
       "site/dashboard": "packages/service/site/dashboard",
+      "site/reference": "packages/service/site/reference",
       monitoring: "packages/service/monitoring",
     },
     build: {

@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { build } from "esbuild";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { makeKeyRecord, randomUserID } from "keyroot/records";
@@ -13,8 +12,9 @@ import { describeIfNamed } from "../support/named.ts";
 import { installPackages, run } from "../support/packages/installPackages.ts";
 import { type PublishedKey, publishedKey } from "../support/packages/publishedKey.ts";
 import { closedAfterEach, freePort } from "../support/support.ts";
-import { JEST, NEXT, WEBPACK, workerdConfig } from "./frameworkFiles.ts";
+import { JEST, NEXT, WEBPACK } from "./frameworkFiles.ts";
 import { BROWSER_MAIN, checkProgram, expectedOutcome, inputOf } from "./programs.ts";
+import { startWorker } from "./startWorker.ts";
 import { type ConsumerTools, installTools, makeProject, writeFiles } from "./tools.ts";
 
 describeIfNamed(import.meta.filename)("the packed library in frameworks", () => {
@@ -54,7 +54,7 @@ describeIfNamed(import.meta.filename)("the packed library in frameworks", () => 
     ] as const) {
       it(`verifies a key and loads the partner's client with a compatibility date ${what}`, async function () {
         if (tools.workerd === undefined) return this.skip(); // npm has workerd's binary only for some platforms.
-        const worker = `import { PartnerClient } from "@keyroot/client/partner";
+        const main = `import { PartnerClient } from "@keyroot/client/partner";
 import { check } from "./check.js";
 export default {
   async fetch(request, { INPUT }) {
@@ -62,18 +62,10 @@ export default {
   },
 };
 `;
-        const files = { "check.js": check, "main.js": worker };
+        const files = { "check.js": check, "main.js": main };
         const cwd = await makeApp(`workerd-${date}`, files);
-        // As wrangler bundles a worker.
-        await build({
-          ...{ entryPoints: [join(cwd, "main.js")], outfile: join(cwd, "worker.js"), bundle: true, format: "esm" },
-          ...{ conditions: ["workerd", "worker", "browser"], logLevel: "silent" },
-        });
-        await writeFile(join(cwd, "config.capnp"), workerdConfig(date, JSON.stringify(inputOf(key))));
-        const lines = start(tools.workerd, ["serve", "config.capnp", "--control-fd=1"], cwd);
-        const [line] = (await once(lines, "line")) as [string];
-        const { port } = JSON.parse(line) as { port: number };
-        const response = await fetch(`http://127.0.0.1:${port}`);
+        const worker = open(await startWorker(tools.workerd, cwd, date, JSON.stringify(inputOf(key))));
+        const response = await fetch(worker.url);
         expect(response.status, await response.clone().text()).to.equal(200);
         expect(await response.json()).to.deep.equal({ partner: "function", ...expectedOutcome(key) });
       });

@@ -35,11 +35,13 @@ describe("docs/install.md", () => {
     const [migrate = "", service = ""] = blocks("ini", "Run");
     const [, publisher = ""] = blocks("ini", "Publish registered keys");
 
-    it("are valid according to systemd-analyze", async function () {
+    it("and the one of docs/watching.md are valid according to systemd-analyze", async function () {
       if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd has this program.
       const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
+      const [watch = ""] = blocksOf(await readPage("docs/watching.md"), "ini", "On a server");
       const units = {
         ...{ "keyroot-migrate.service": migrate, "keyroot.service": service, "keyroot-publisher.service": publisher },
+        ...{ "keyroot-watch.service": watch },
       };
       for (const [name, unit] of Object.entries(units)) {
         await writeFile(join(folder.path, name), installed(unit));

@@ -10,13 +10,13 @@ import { sampleRecords } from "../support/samples.ts";
 
 type SignDigest = (digest: Uint8Array) => Promise<{ r: bigint; s: bigint }>;
 
-describe("the signer in docs/signers.md", () => {
+describe("the signer in docs/publishing.md", () => {
   const fresh = freshRegistry();
   let folder: string;
   let kmsSigner: (address: string, signDigest: SignDigest) => Signer;
 
   before(async () => {
-    const [, code = ""] = /```ts\n([^]*?)```/.exec(await readPage("docs/signers.md")) ?? [];
+    const [, code = ""] = /```ts\n([^]*?)```/.exec(await readPage("docs/publishing.md")) ?? [];
     // The folder is in the repository, where Node finds the program's imports.
     folder = await mkdtemp(join(import.meta.dirname, ".signers-"));
     const path = join(folder, "signer.ts");

@@ -184,8 +184,8 @@ describe("a running service", () => {
       for (const path of ["/docs/", "/docs/operator/"]) {
         const page = await service.get(path);
         expect(page.status).to.equal(200);
-        expect(page.headers.get("content-security-policy")).to.match(/^default-src 'none'; script-src 'self';/);
-        expect(page.text).not.to.match(/(src|href)="(https?:)?\/\/|swagger UI<|fastify/i);
+        expect(page.headers.get("content-security-policy")).to.match(/^default-src 'none'; style-src/);
+        expect(page.text).not.to.match(/<script|src="|url\(/);
       }
     });
   });

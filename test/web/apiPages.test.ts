@@ -1,7 +1,12 @@
+import { buildSite } from "@keyroot/web/build";
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
 import { launchChromium } from "../support/browser/chromium.ts";
-import { everything } from "../support/everything.ts";
+import { observedPage } from "../support/browser/observedPage.ts";
+import { axeViolations } from "../support/browser/axeViolations.ts";
+import { RecordedPictures, takePicture } from "../support/browser/pagePicture.ts";
+import { COLOR_RULES, expectNothingMoved, VIEWS } from "../support/browser/pageQuality.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { OPERATIONS } from "../support/service/operations.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
@@ -10,79 +15,77 @@ const PAGES = [
   { path: "/docs", title: "Keyroot partner API", tags: ["public", "partner", "user"] },
   { path: "/docs/operator", title: "Keyroot operator API", tags: ["operator"] },
 ];
+/** Maximum size of a page in bytes, and on the wire. */
+const [MOST, MOST_COMPRESSED] = [400_000, 30_000];
 
-describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
+describeIfNamed(import.meta.filename)("the API reference in Chromium", () => {
   const service = serviceOnPostgres();
+  const pictures = new RecordedPictures("reference");
   let browser: Browser;
-  let page: Page;
-  /** Messages in the browser's console, except for requests that fail as intended. */
-  let complaints: string[];
-  let requests: string[];
 
   before(async () => {
+    await buildSite();
     browser = await launchChromium();
   });
   after(() => browser.close());
 
   for (const { path, title, tags } of PAGES) {
-    describe(path, () => {
-      // All tests of a page read the same page, because it takes long to load.
-      before(async () => {
-        page = await browser.newPage();
-        complaints = [];
-        requests = [];
-        page.on("console", (message) => {
-          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-        });
-        page.on("pageerror", (error) => complaints.push(error.message));
-        page.on("request", (request) => requests.push(request.url()));
-        await page.goto(service.url + path);
-        await page.waitForSelector(".opblock");
-      });
-      after(() => page.close());
+    it(`shows exactly the operations of its API, each with an example, without scripts: ${path}`, async () => {
+      await using opened = await observedPage(browser, { javaScriptEnabled: false });
+      const { page, complaints, requests } = opened;
+      await page.goto(service.url + path);
+      const shown = await page.locator(".operation header > code").allInnerTexts();
+      const expected = OPERATIONS.filter(({ tag }) => tags.includes(tag)).map((operation) => `POST ${operation.path}`);
+      expect(shown.filter((text) => text.startsWith("POST "))).to.have.members(expected);
+      expect(await page.locator(".operation").count()).to.equal(shown.length);
+      expect(await page.locator(".operation:not(:has(.code))").count()).to.equal(0);
+      expect(await page.title()).to.equal(title);
+      expect(requests.filter((url) => !url.startsWith("data:"))).to.deep.equal([service.url + path]);
+      expect(complaints).to.deep.equal([]);
+    });
 
-      it("shows exactly the operations of its API", async () => {
-        const expected = OPERATIONS.filter(({ tag }) => tags.includes(tag)).map((operation) => operation.path);
-        await page
-          .locator(".opblock-summary-path")
-          .nth(expected.length - 1)
-          .waitFor();
-        const shown = await page.$$eval(".opblock-summary-path", (paths) =>
-          paths.filter((element) => !element.closest(".webhooks")).map((element) => element.getAttribute("data-path")),
+    it(`links only to parts of the page, and each error code to its meaning: ${path}`, async () => {
+      const html = await (await fetch(service.url + path)).text();
+      const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id));
+      const links = [...html.matchAll(/ href="#([^"]+)"/g)].map(([, id = ""]) => id);
+      expect(links.filter((id) => !ids.has(id))).to.deep.equal([]);
+      expect(html).to.match(/docs\/errors.md#serviceerror"><code>USER_UNKNOWN</);
+    });
+
+    it(`meets the layout and accessibility rules: ${path}`, async () => {
+      await using opened = await observedPage(browser, {});
+      const { page } = opened;
+      await page.goto(service.url + path);
+      await expectNothingMoved(page, path);
+      for (const { viewport, colorScheme } of VIEWS) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        const where = `${title}, ${viewport.width} pixels, ${colorScheme}`;
+        expect(await axeViolations(page, colorScheme === "light" ? {} : { runOnly: COLOR_RULES }), where).to.deep.equal(
+          [],
         );
-        expect(shown).to.have.members(expected).and.have.length(expected.length);
-        expect(await page.title()).to.equal(title);
-        expect(await page.textContent("h1, h2.title")).to.include(title);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), where).to.be.at.most(viewport.width);
+      }
+      // The whole page is too long for a picture, so the picture has the first operation of each group.
+      await page.evaluate(() => {
+        for (const part of document.querySelectorAll(".operation + .operation, .schema, .pages-menu li + li"))
+          part.remove();
       });
+      for (const { viewport, colorScheme } of VIEWS) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        const name = `${title.toLowerCase().replaceAll(" ", "-")}-${viewport.width}-${colorScheme}`;
+        await pictures.compare(page, name);
+        const { SCREENSHOTS: folder } = process.env;
+        if (folder !== undefined) await takePicture(page, { path: join(folder, `${name}.png`) });
+      }
+    });
 
-      it("logs no error when a reader opens and tries out operations", async () => {
-        // Open one operation at a time, because the page renders all open operations again whenever one is opened. The
-        // first one comes last, and stays open. All operations together take 30 s, so they are opened every night only.
-        const every = await page.$$(".opblock");
-        const operations = everything ? every : every.slice(0, 3);
-        for (const operation of operations.toReversed()) {
-          const summary = await operation.$(".opblock-summary-control");
-          await summary?.click();
-          await operation.waitForSelector(".opblock-body .responses-table");
-          if (operation !== operations[0]) await summary?.click();
-        }
-        await page.click(".opblock .try-out__btn");
-        await page.click(".opblock .execute");
-        await page.waitForSelector(".live-responses-table .response-col_status");
-        // The token in the example is rejected. Chromium logs this like any failed request.
-        const others = complaints.filter((text) => !text.startsWith("Failed to load resource: the server responded"));
-        expect(others).to.deep.equal([]);
-        for (const url of requests) expect(url).to.match(new RegExp(`^(?:${service.url}/|data:image/)`));
-      });
-
-      it("shows no logo of a framework", async () => {
-        expect(await page.$$(".topbar, img[alt*='Swagger'], img[src*='logo'], #swagger-ui svg[id*='logo']")).to.be
-          .empty;
-        const icons = await page.$$eval("link[rel='icon']", (links) => links.map((link) => link.getAttribute("href")));
-        expect(icons).to.have.length(1);
-        const icon = await (await fetch(new URL(icons[0] ?? "", page.url()))).text();
-        expect(icon).to.match(/^<svg /);
-      });
+    it(`is small: ${path}`, async () => {
+      const response = await fetch(service.url + path, { headers: { "Accept-Encoding": "gzip" } });
+      expect(response.headers.get("content-encoding")).to.equal("gzip");
+      expect(Number(response.headers.get("content-length"))).to.be.below(MOST_COMPRESSED);
+      expect((await response.arrayBuffer()).byteLength).to.be.below(MOST);
     });
   }
 });

@@ -1,9 +1,12 @@
 import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { addAuthenticator } from "../support/browser/authenticator.ts";
 import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { eventually } from "../support/browser/eventually.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
+import { ROOT } from "../support/packages/installPackages.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
@@ -117,6 +120,27 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       });
     }
 
+    it("shows no empty menu after signing out on phones", async () => {
+      const { page } = await world.signIn("Phone without a menu", {}, { viewport: { width: 390, height: 800 } });
+      await click(page, "Menu");
+      await click(page, "Sign out");
+      await button(page, "Sign in with a passkey").waitFor();
+      expect(await page.locator("#menu").count()).to.equal(0);
+      await click(page, "Sign in with a passkey");
+      await button(page, "Menu").waitFor();
+      expect(await page.getByRole("navigation").isVisible()).to.equal(false);
+    });
+
+    it("names pages that do not exist", async () => {
+      const { page } = await world.signIn("Lost");
+      for (const route of ["nothing", "company/abc", "users/abc/def", "system"]) {
+        await page.goto(`${world.url}#/${route}`);
+        await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+        expect(await page.title()).to.equal("No page · Keyroot dashboard");
+        await follow(page, "Open the overview");
+      }
+    });
+
     it("shows the pages in a menu on phones", async () => {
       const { page } = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
       const nav = page.getByRole("navigation");
@@ -133,15 +157,6 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   });
 
   describe("on the company page", () => {
-    it("copies the business identifier", async () => {
-      const { page } = await world.signIn("Copier");
-      await follow(page, "Company");
-      await click(page, "Copy biz_id");
-      await eventually(async () => {
-        expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(world.bizID);
-      });
-    });
-
     it("deletes an invitation's link after a click on Done", async () => {
       const opened = await world.signIn("Inviter");
       const { page, complaints } = opened;
@@ -220,6 +235,49 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   });
 
   describe("on the servers page", () => {
+    it("leads to the first request with a new token after 4 clicks", async () => {
+      const bizID = await world.createPartner("First company");
+      const { page, complaints } = await world.signIn("Fiona", { bizID });
+      await follow(page, "Servers");
+      await click(page, "Create a server token");
+      await click(page, "Create");
+      await sees(page, "Waiting for the first request…");
+      await click(page, "Copy the command");
+      const command = await page.evaluate(() => navigator.clipboard.readText());
+      const { stdout } = await promisify(execFile)("bash", ["-c", command]);
+      expect(stdout).to.match(/^\{"jwt":"/);
+      await sees(page, "The first request has arrived.");
+
+      await click(page, "JavaScript");
+      const program = await page.locator(".command pre").innerText();
+      const KEYROOT_SERVER_TOKEN = await page.locator("[data-secret] code").innerText();
+      const options = { cwd: ROOT, env: { ...process.env, KEYROOT_SERVER_TOKEN } };
+      const args = ["--input-type=module", "--eval", program];
+      expect((await promisify(execFile)(process.execPath, args, options)).stdout).to.contain("user_id");
+      expect(complaints).to.deep.equal([]);
+    });
+
+    it("copies the business identifier", async () => {
+      const { page } = await world.signIn("Copier");
+      await follow(page, "Servers");
+      await click(page, "Copy biz_id");
+      await eventually(async () => {
+        expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(world.bizID);
+      });
+    });
+
+    it("says that a value was not copied", async () => {
+      const { page } = await world.signIn("Copier without permission");
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
+      });
+      await follow(page, "Servers");
+      await click(page, "Copy biz_id");
+      const text = page.getByText("Not copied. Select the text instead.");
+      await text.waitFor();
+      expect((await text.boundingBox())?.width).to.be.above(100);
+    });
+
     it("deletes a new token from the page after Done", async () => {
       const bizID = await world.createPartner("Server company");
       const opened = await world.signIn("Sam", { bizID });

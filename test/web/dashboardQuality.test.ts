@@ -96,9 +96,19 @@ const STEPS: Steps = {
     await sees(page, "It is not published until you decide");
     await sees(page, "A phone");
   },
+  "another key than the waiting one": async (page) => {
+    const other = await page.locator(".offered li:nth-child(2) code").innerText();
+    await page.getByLabel("Key id that the user reads to you").fill(other);
+    await sees(page, "This is the other key.");
+  },
   "an approval": async (page) => {
-    await click(page, "Approve");
-    await sees(page, "Approve it only if");
+    const own = await page.locator(".offered li:first-child code").innerText();
+    await page.getByLabel("Key id that the user reads to you").fill(own);
+    await sees(page, "This is the waiting key.");
+  },
+  "a discarded key": async (page) => {
+    await click(page, "Discard");
+    await sees(page, "The key is deleted and not published.");
   },
   users: async (page) => {
     await page.keyboard.press("Escape");
@@ -181,6 +191,10 @@ const STEPS: Steps = {
     await click(page, "Show");
     await sees(page, "but this has 3");
     await rows(page, "user created").first().locator("summary").click();
+  },
+  "no page": async (page, { url }) => {
+    await page.goto(`${url}#/nothing`);
+    await sees(page, "There is no such page");
   },
   "a suspended company": async (page, { service, bizID, url }) => {
     await service.admin("/v1/admin/partners/suspend", { biz_id: bizID });

@@ -90,7 +90,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await page.goForward();
     await rows(page, context).getByText("never used").waitFor();
     await expectNowhere(world, page, token, requests);
-    expect(await page.title()).to.equal("Users · Keyroot dashboard");
+    expect(await page.title()).to.match(/^\S{8}…\S{6} · Users · Keyroot dashboard$/);
 
     await click(page, `Revoke: ${context}`);
     await sees(page, "signed out immediately");
@@ -119,34 +119,73 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     expect(await link.getAttribute("href")).to.equal(`https://explorer.test/#/verify/${user.userID}`);
   });
 
-  it("let only administrators approve or discard a key", async () => {
-    const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 2);
-    const [first, second] = users as [TestUser, TestUser];
-    const opened = await world.signIn("Dora", { bizID });
-    const reading = await world.signIn("Rita", { bizID, role: "reader" });
-    const { page, complaints } = opened;
-    for (const [user, action, text] of [
-      [first, "Approve", "Its hold period is over"],
-      [second, "Discard", "no public key yet"],
+  it("approve a key after 3 clicks, only if the user reads its key id", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 1);
+    const [user] = users as [TestUser];
+    const [keyID, otherID] = await world.offerConflictingKey(user);
+    const { page, complaints } = await world.signIn("Dora", { bizID });
+    await follow(page, "Show");
+    await followUser(page, user.userID);
+    await page.locator(".offered li", { hasText: keyID }).getByText("the user’s app, token “A phone”").waitFor();
+    await page.locator(".offered li", { hasText: otherID }).getByText("rejected").waitFor();
+    const field = page.getByLabel("Key id that the user reads to you");
+    for (const [text, message] of [
+      [otherID, "This is the other key."],
+      ["A phone", "This is none of these keys."],
+      [keyID.slice(0, 4), ""],
     ] as const) {
-      const [keyID, otherID] = await world.offerConflictingKey(user);
-      for (const shown of [page, reading.page]) {
-        await shown.goto(`${world.url}#/users/${user.userID}`);
-        await sees(shown, "It is not published until you decide");
-        await shown.locator(".facts").getByText(keyID).waitFor();
-        await shown.locator(".row", { hasText: otherID }).getByText("rejected").waitFor();
-      }
-      expect(await reading.page.getByRole("button", { name: /Approve|Discard/ }).count()).to.equal(0);
-      await click(page, action);
-      await sees(page.getByRole("dialog"), keyID);
-      await click(page, "Cancel");
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      await click(page, action);
-      await page.getByRole("dialog").getByRole("button", { name: action }).click();
-      await sees(page, text);
-      await page.getByText("There are conflicting keys for this user.").waitFor({ state: "detached" });
+      await field.fill(text);
+      if (message !== "") await sees(page, message);
+      expect(await button(page, "Approve").isEnabled(), text).to.equal(false);
     }
+    // Spaces and the padding do not count.
+    await field.fill(keyID.replace("==", "").replace(/^..../, "$& "));
+    await click(page, "Approve");
+    await sees(page, "Its hold period is over");
+    await page.getByText("There are conflicting keys for this user.").waitFor({ state: "detached" });
+    await page.locator(".timeline li", { hasText: "Key approved by Dora" }).waitFor();
     expect(complaints).to.deep.equal([]);
+  });
+
+  it("let only administrators decide, and discard a key after a confirmation", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Discarding company", 1);
+    const [user] = users as [TestUser];
+    const [keyID] = await world.offerConflictingKey(user);
+    const { page, complaints } = await world.signIn("Dana", { bizID });
+    const reading = await world.signIn("Rita", { bizID, role: "reader" });
+    for (const shown of [page, reading.page]) {
+      await shown.goto(`${world.url}#/users/${user.userID}`);
+      await sees(shown, "It is not published until you decide");
+    }
+    expect(await reading.page.getByRole("button", { name: /Approve|Discard/ }).count()).to.equal(0);
+    await click(page, "Discard");
+    await sees(page.getByRole("dialog"), keyID);
+    await click(page, "Cancel");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await click(page, "Discard");
+    await clickInDialog(page, "Discard");
+    await sees(page, "no public key yet");
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("show what happened to a user, newest first", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("History company", 1);
+    const [user] = users as [TestUser];
+    await world.service.registerKey(user, generateKeyPair());
+    const { page } = await world.signIn("Hana", { bizID, role: "reader" });
+    await page.goto(`${world.url}#/users/${user.userID}`);
+    const items = page.locator(".timeline li b");
+    await items.first().waitFor();
+    expect(await items.allInnerTexts()).to.deep.equal([
+      ...["Hold period ended", "Key registered", "Refresh token created: A phone", "User created"],
+    ]);
+    expect(await page.title()).to.match(/^\S{8}…\S{6} · Users · Keyroot dashboard$/);
+    await follow(page, "Show with details");
+    expect(await page.getByRole("textbox", { name: "User id" }).inputValue()).to.equal(user.userID);
+    await rows(page, "key registered").waitFor();
+    await page.reload();
+    await rows(page, "key registered").waitFor();
+    await rows(page, "session started").waitFor({ state: "detached" });
   });
 
   it("explain why a submitted key cannot be discarded", async () => {
@@ -212,7 +251,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).to.equal(
       `#/users/${second.userID}`,
     );
-    await page.getByRole("button", { name: "Copy the user id" }).first().click();
+    await page.getByRole("button", { name: `Copy the user id ${first.userID.slice(0, 8)}` }).click();
     await eventually(async () => {
       expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(first.userID);
     });

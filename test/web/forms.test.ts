@@ -155,6 +155,15 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       },
       ...(["hello", /but this has 5/, "Erase"] as const),
     ],
+    "dashboard/users/keyDecision.tsx: Key id that the user reads to you": [
+      async (page) => {
+        const server = await world.service.createServerToken(world.bizID);
+        const user = await world.service.createUser({ bizID: world.bizID, ...server });
+        await world.offerConflictingKey(user);
+        await inPage(`users/${user.userID}`)(page);
+      },
+      ...(["hello", /none of these keys/] as const),
+    ],
     "dashboard/staff/passkeysCard.tsx: Name": [
       async (page) => {
         await inPage("company")(page);

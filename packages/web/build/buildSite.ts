@@ -10,17 +10,23 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { buildDashboard } from "./buildDashboard.ts";
 import { buildExplorer } from "./buildExplorer.ts";
+import { buildReference } from "./buildReference.ts";
 import { hashOfSources, SITES } from "./sources.ts";
 
 // Vite reads this variable. The same sources must give the same hashes everywhere, even in tests.
 process.env["NODE_ENV"] = "production";
 const sources = hashOfSources();
-write(SITES.explorer, "explorer", await buildExplorer());
-write(SITES.dashboard, "dashboard", await buildDashboard());
+write(SITES.explorer, { explorer: await buildExplorer() });
+write(SITES.dashboard, { reference: buildReference(), dashboard: await buildDashboard() });
 
-function write(site: string, part: string, files: ReadonlyMap<string, string | Uint8Array>): void {
-  const names = new Set([...files.keys()].map((name) => join(part, name)));
-  for (const [name, content] of files) writeWhole(join(site, part, name), content);
+/** Writes the parts of a site, each into its folder, and removes all other files. */
+function write(site: string, parts: Readonly<Record<string, ReadonlyMap<string, string | Uint8Array>>>): void {
+  const names = new Set<string>();
+  for (const [part, files] of Object.entries(parts))
+    for (const [name, content] of files) {
+      names.add(join(part, name));
+      writeWhole(join(site, part, name), content);
+    }
   for (const entry of readdirSync(site, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(site.length + 1)))

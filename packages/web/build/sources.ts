@@ -11,7 +11,10 @@ export const SITES = {
 };
 
 /** All inputs of the build, relative to the project's folder. */
-const INPUTS = ["packages/web", "packages/keyroot/src", "docs/errors.md", "package-lock.json"];
+const INPUTS = [
+  ...["packages/web", "packages/keyroot/src", "package-lock.json"],
+  ...["docs/errors.md", "docs/openapi.json", "docs/openapi-operator.json"],
+];
 
 /** Returns the SHA-256 of the paths and contents of all build inputs. */
 export function hashOfSources(): string {

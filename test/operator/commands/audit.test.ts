@@ -202,6 +202,33 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(polled["time"]).to.match(/^\d{4}-.*Z$/);
     });
 
+    it("sends an alarm once with --once and --state, and later exits with code 1 because it is still open", async () => {
+      const { messages, hooked } = await startWebhook();
+      const failing = closing(await serve((_, response) => response.writeHead(500).end()));
+      const { host } = new URL(failing.url);
+      const once = watching("--once", "--state", statePath());
+      expect((await keyroot.run(once)).code).to.equal(0);
+      await world.publish([{ ...other, userID: mine.userID }]);
+      // A webhook that fails gets the alarm again in the next run.
+      const unsent = await keyroot.run([...once, "--alarm-url", failing.url, "--alarm-host", host]);
+      expect([unsent.code, unsent.stderr.includes("The alarm was not sent")]).to.deep.equal([1, true]);
+      const first = await keyroot.run([...once, ...hooked]);
+      expect(first.code).to.equal(1);
+      expect(first.stdout).to.match(/^ALARM {2}WATCHED_KEY_MISMATCH: /m);
+      const second = await keyroot.run([...once, ...hooked]);
+      expect(second.code).to.equal(1);
+      expect(second.stdout)
+        .to.match(/^still open {2}WATCHED_KEY_MISMATCH: /m)
+        .and.not.include("ALARM");
+      const third = await keyroot.jsonLines([...once, ...hooked]);
+      expect(third.code).to.equal(1);
+      expect(third.events.map(({ event }) => event))
+        .to.include("stillOpen")
+        .and.not.include("alarm");
+      expect(third.json).to.include({ event: "polled", alarms: 1 });
+      expect(messages).to.have.lengthOf(1);
+    });
+
     it("prints a line for each root and user only with --verbose", async () => {
       const roots: string[] = [];
       for (const record of records) roots.push(await world.publish([record]));

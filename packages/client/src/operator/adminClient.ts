@@ -1,4 +1,4 @@
-import { checkSubject, discardedKey } from "../shared/answers.ts";
+import { checkSubject, list, object } from "../shared/answers.ts";
 import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../shared/auditLog.ts";
 import { operationCaller } from "../shared/callOperation.ts";
 import { OperationClient } from "../shared/operationClient.ts";
@@ -23,21 +23,29 @@ import {
   type ConnectionOptions,
   keyOf,
 } from "../shared/options.ts";
-import { type PageOptions, iteratePages } from "../shared/pages.ts";
+import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { ArgumentError } from "../errors.ts";
 import { checkInteger, checkNames, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "keyroot/internal/input";
 import {
   createdPartner,
   createdServerToken,
-  invitation,
-  nothing,
-  partnerPage,
   partnerSummary,
-  publishedBatches,
+  publishedBatch,
+  removedKey,
   revokedServerToken,
-  serverTokenPage,
-} from "./answers.ts";
+  serverToken,
+  staffInvitation,
+} from "../shared/answerChecks.ts";
+
+const partnerPage = page("partners", partnerSummary);
+const serverTokenPage = page("tokens", serverToken);
+const publishedBatches = object<{ batches: PublishedBatch[] }>({
+  // The limit is higher than the number of batches in any real response.
+  batches: list(publishedBatch, 2 ** 16),
+});
+/** The response of an operation that returns no data. */
+const nothing = object<Record<string, never>>({});
 
 /** Options of an `AdminClient`: the service to call, and the service's admin token. */
 export interface AdminClientOptions extends ConnectionOptions {
@@ -240,7 +248,7 @@ export class AdminClient {
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
     const body = { ...checkInvitation(name, options), biz_id: checkBizID("The bizID argument", bizID) };
-    return this.#operations.call("/v1/admin/staff/invite", body, invitation, { signal: options.signal });
+    return this.#operations.call("/v1/admin/staff/invite", body, staffInvitation, { signal: options.signal });
   }
 
   /**
@@ -261,7 +269,7 @@ export class AdminClient {
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
     const body = checkInvitation(name, options);
-    return this.#operations.call("/v1/admin/operators/invite", body, invitation, { signal: options.signal });
+    return this.#operations.call("/v1/admin/operators/invite", body, staffInvitation, { signal: options.signal });
   }
 
   /**
@@ -275,7 +283,7 @@ export class AdminClient {
   async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
     const ofPartner = { biz_id: checkBizID("The bizID argument", bizID), ...body };
-    const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, discardedKey, options);
+    const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, removedKey, options);
     checkSubject("user", id, key.user_id);
     checkSubject("public key", keyID, key.key_id);
   }

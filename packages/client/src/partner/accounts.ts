@@ -2,7 +2,7 @@ import { toUserID } from "../shared/options.ts";
 import { checkInteger, checkText } from "keyroot/internal/input";
 import { userIDToHex } from "keyroot/internal/formats";
 import { about } from "../shared/answers.ts";
-import { keyChange, userAccount } from "../shared/accounts.ts";
+import { keyChange, userAccount } from "../shared/answerChecks.ts";
 import type { CallOptions } from "../shared/options.ts";
 import type { OperationClient } from "../shared/operationClient.ts";
 import type { KeyChange, UserAccount } from "../shared/operations.ts";

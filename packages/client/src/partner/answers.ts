@@ -1,43 +1,9 @@
-import {
-  about,
-  boolean,
-  conflictingKeys,
-  count,
-  cursor,
-  KEY_OR_NONE_FIELDS,
-  list,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  secret,
-  text,
-  USER_FIELDS,
-  userID,
-  uuid,
-  withValidKey,
-} from "../shared/answers.ts";
-import { data } from "../shared/auditLog.ts";
-import { page } from "../shared/pages.ts";
-import type {
-  AnswerOf,
-  CreatedUser,
-  DeactivatedUser,
-  ErasedUser,
-  EventPage,
-  KeyEvent,
-  KeyOfUser,
-  NewWebhookEndpoint,
-  PartnerEvent,
-  ShadowUser,
-  RotatedSecret,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookTest,
-} from "../shared/operations.ts";
+import { about, list, object, optional, text, count, userToken } from "../shared/answers.ts";
+import { createdUser } from "../shared/answerChecks.ts";
+import type { AnswerOf, CreatedUser } from "../shared/operations.ts";
 import { isObject } from "keyroot/internal/input";
 import type { ServiceError } from "../errors.ts";
-import type { KeyType, Region } from "keyroot/internal/formats";
+import type { Region } from "keyroot/internal/formats";
 import type { UserID } from "keyroot/internal/formats";
 import { toServiceError } from "../shared/problem.ts";
 
@@ -53,16 +19,10 @@ export interface UserToCreate {
 /** The result for one user: the created user and the requested token, or the service's error. */
 export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
-export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
-
-/** Checks a user refresh token: a prefix and 256 random bits. */
-const userToken = secret(/^kru_[\x21-\x7e]{1,495}$/);
-const webhookSecret = secret(/^whsec_[A-Za-z0-9+/]{1,100}={0,2}$/);
-
-const CREATED_FIELDS = { status: oneOf(201), ...USER_FIELDS };
-export const createdUser = object<CreatedUser>(CREATED_FIELDS);
-const createdWithToken = object<CreatedUser & { token?: string | undefined }>({
-  ...{ ...CREATED_FIELDS, token: optional(userToken) },
+const givenToken = object<{ token?: string | undefined }>({ token: optional(userToken) });
+const createdWithToken = (where: string, item: unknown) => ({
+  ...createdUser(where, item),
+  ...givenToken(where, item),
 });
 const refusedUser = object<{ status: number; code: string; detail: string }>({
   ...{ status: count, code: text(), detail: text() },
@@ -73,56 +33,6 @@ export const createdUsers = (max: number) =>
     users: list((where, item) => (isRefused(item) ? refusedUser : createdWithToken)(where, item), max),
   });
 export const createdToken = object<{ token: string }>({ token: userToken });
-export const partnerUser = object<ShadowUser>({ ...USER_FIELDS, deactivated: nullable(count) });
-export const userPage = page("users", partnerUser, userID);
-export const deactivatedUser = object<DeactivatedUser>({ user_id: userID, deactivated: count });
-export const erasedUser = object<ErasedUser>({ user_id: userID, erased: count, key: oneOf("deleted", "remains") });
-const keyEvent = object<KeyEvent>({
-  type: oneOf("registered", "conflict", "withdrawn", "discarded", "approved"),
-  key_id: text(),
-  at: count,
-  after_withdrawal: boolean,
-});
-export const keyOfUser = (keyType: KeyType) =>
-  withValidKey(
-    object<KeyOfUser>({
-      ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
-      // The service currently stores 100 events. A newer service may store more events.
-      events: list(keyEvent, 1000),
-    }),
-    keyType,
-  );
-
-const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
-export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });
-
-const ENDPOINT_FIELDS = {
-  ...{ endpoint_id: uuid, url: text(), types: list(text(), 1000) },
-  ...{ created: count, paused: nullable(count) },
-};
-const RESPONSE_FIELDS = { status: nullable(count), error: nullable(text()) };
-export const endpoint = object<WebhookEndpoint>(ENDPOINT_FIELDS);
-export const newEndpoint = object<NewWebhookEndpoint>({ ...ENDPOINT_FIELDS, secret: webhookSecret });
-export const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
-  enabled: boolean,
-  // A partner can currently have 10 endpoints. A newer service may allow more endpoints.
-  endpoints: list(endpoint, 1000),
-});
-export const endpointID = object<{ endpoint_id: string }>({ endpoint_id: uuid });
-export const rotatedSecret = object<RotatedSecret>({
-  ...{ endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) },
-});
-export const webhookTest = object<WebhookTest>({
-  ...{ event_id: uuid, delivered: boolean, ...RESPONSE_FIELDS, duration: count },
-});
-export const deliveryPage = page(
-  "deliveries",
-  object<WebhookDelivery>({
-    ...{ event_id: uuid, type: text(), state: oneOf(...DELIVERY_STATES), attempts: count, created: count },
-    ...{ last_attempt: nullable(count), next_attempt: nullable(count), ...RESPONSE_FIELDS },
-  }),
-);
-export const queued = object<{ queued: number }>({ queued: count });
 
 /**
  * Returns the results for a request's users, in the order of the request.

@@ -1,4 +1,16 @@
-import { about, discardedKey, refreshToken, serverToken, userPublicKey } from "../shared/answers.ts";
+import { about, withValidKey } from "../shared/answers.ts";
+import {
+  createdUser,
+  deactivatedUser,
+  erasedUser,
+  eventPage,
+  keyOfUser,
+  refreshToken,
+  removedKey,
+  serverToken,
+  shadowUser,
+  userKey,
+} from "../shared/answerChecks.ts";
 import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../shared/auditLog.ts";
 import { OperationClient } from "../shared/operationClient.ts";
 import type {
@@ -28,20 +40,7 @@ import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { checkPublicKey, keyIDOf, type KeyType, type Region, userIDToHex } from "keyroot/internal/formats";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "keyroot/internal/input";
-import {
-  createdToken,
-  createdUser,
-  createdUsers,
-  type CreateUsersResult,
-  deactivatedUser,
-  erasedUser,
-  eventPage,
-  keyOfUser,
-  partnerUser,
-  toResults,
-  userPage,
-  type UserToCreate,
-} from "./answers.ts";
+import { createdToken, createdUsers, type CreateUsersResult, toResults, type UserToCreate } from "./answers.ts";
 import {
   MAX_LIST,
   provision,
@@ -61,6 +60,7 @@ import { PartnerWebhooks } from "./webhooks.ts";
 
 const userTokenPage = page("tokens", refreshToken);
 const serverTokenPage = page("tokens", serverToken);
+const userPage = page("users", shadowUser);
 
 /**
  * The client for a partner's back end:
@@ -160,7 +160,7 @@ export class PartnerClient {
   /** Returns a user of the partner. */
   async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
     const { id, body } = userOf(userID);
-    return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, partnerUser), options);
+    return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, shadowUser), options);
   }
 
   /**
@@ -212,7 +212,7 @@ export class PartnerClient {
   /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const { id, body } = userOf(userID);
-    const check = about({ user_id: id }, keyOfUser(this.#keyType));
+    const check = about({ user_id: id }, withValidKey(keyOfUser, this.#keyType));
     return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, check, options);
   }
 
@@ -227,7 +227,7 @@ export class PartnerClient {
     checkPublicKey(hash, this.#keyType);
     const { id, body } = userOf(userID);
     const key = { public_key: bytesToBase64(hash), key_id: bytesToBase64(keyIDOf(hash, this.#keyType)) };
-    const check = about({ user_id: id, ...key }, userPublicKey(this.#keyType));
+    const check = about({ user_id: id, ...key }, withValidKey(userKey, this.#keyType));
     return this.#operations.call("/v1/authdBizSrv/publicKeys/register", { ...body, ...key }, check, options);
   }
 
@@ -239,7 +239,7 @@ export class PartnerClient {
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const check = about({ user_id: id, key_id: keyID }, discardedKey);
+    const check = about({ user_id: id, key_id: keyID }, removedKey);
     await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, check, options);
   }
 
@@ -251,7 +251,7 @@ export class PartnerClient {
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const check = about({ user_id: id, key_id: keyID }, userPublicKey(this.#keyType));
+    const check = about({ user_id: id, key_id: keyID }, withValidKey(userKey, this.#keyType));
     await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, check, options);
   }
 
@@ -288,7 +288,7 @@ export class PartnerClient {
     const { after, limit = 100, signal } = checkCallOptions(options, "after", "limit");
     checkInteger("The limit option", limit, 1, 1000);
     const body = { limit, ...(after !== undefined && { after: checkText("The after option", after) }) };
-    return this.#operations.call("/v1/authdBizSrv/events/list", body, eventPage(limit), { signal });
+    return this.#operations.call("/v1/authdBizSrv/events/list", body, eventPage, { signal });
   }
 
   /**

@@ -1,26 +1,32 @@
 import { checkInteger, checkText, invalidArgument, optional } from "keyroot/internal/input";
-import { about } from "../shared/answers.ts";
+import { about, boolean, count, list, object, uuid } from "../shared/answers.ts";
 import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../shared/options.ts";
 import type { OperationClient } from "../shared/operationClient.ts";
 import type {
+  AnswerOf,
   NewWebhookEndpoint,
   RotatedSecret,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
 } from "../shared/operations.ts";
-import { iteratePages, type PageOptions } from "../shared/pages.ts";
+import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
 import {
-  DELIVERY_STATES,
-  deliveryPage,
-  endpoint,
-  endpointID,
-  endpoints,
-  newEndpoint,
-  queued,
+  newWebhookEndpoint,
   rotatedSecret,
+  webhookDelivery,
+  webhookEndpoint,
   webhookTest,
-} from "./answers.ts";
+} from "../shared/answerChecks.ts";
+
+const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
+
+const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
+  ...{ enabled: boolean, endpoints: list(webhookEndpoint) },
+});
+const deletedEndpoint = object<{ endpoint_id: string }>({ endpoint_id: uuid });
+const deliveryPage = page("deliveries", webhookDelivery);
+const queued = object<{ queued: number }>({ queued: count });
 
 /** The options of operations that create a webhook secret. */
 export interface NewSecretOptions extends CallOptions {
@@ -78,7 +84,7 @@ export class PartnerWebhooks {
     const { signal, types, idempotencyKey } = checkCallOptions(options, "types", "idempotencyKey");
     const body = { url: checkText("The url argument", url), ...(types !== undefined && { types: checkTypes(types) }) };
     const key = checkIdempotencyKey(idempotencyKey);
-    return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newEndpoint, { signal }, key);
+    return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newWebhookEndpoint, { signal }, key);
   }
 
   /** Returns the partner's webhook endpoints in the order of creation. */
@@ -108,7 +114,7 @@ export class PartnerWebhooks {
 
   /** Deletes a webhook endpoint and the endpoint's deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
-    const check = about({ endpoint_id: id }, endpointID);
+    const check = about({ endpoint_id: id }, deletedEndpoint);
     await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);
   }
 
@@ -166,7 +172,7 @@ export class PartnerWebhooks {
     options: CallOptions,
   ): Promise<WebhookEndpoint> {
     const body = { ...bodyFor(endpointID), ...fields };
-    return this.#operations.call(path, body, about({ endpoint_id: endpointID }, endpoint), options);
+    return this.#operations.call(path, body, about({ endpoint_id: endpointID }, webhookEndpoint), options);
   }
 }
 

@@ -1,11 +1,7 @@
 import { TransportError } from "../errors.ts";
-import { LOWERCASE_HASH } from "keyroot/internal/formats";
 import { checkKeyRecord, type KeyType } from "keyroot/internal/formats";
-import { REGIONS } from "keyroot/internal/formats";
 import { USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
-import { MERKLE_ROOT } from "keyroot/internal/formats";
-import type { AnswerOf, ConflictingKey, RefreshToken, ServerToken, UserKey } from "./operations.ts";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
@@ -30,9 +26,12 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
   };
 }
 
+/** Maximum number of items in a list of a response. The longest page has 1,000, and an account may have more statements. */
+const MAX_ITEMS = 10_000;
+
 /** Checks a list of at most `max` items. */
 // @__NO_SIDE_EFFECTS__
-export function list<T>(item: Check<T>, max: number): Check<T[]> {
+export function list<T>(item: Check<T>, max = MAX_ITEMS): Check<T[]> {
   return (where, value) => ANSWER.list(where, value, max, item);
 }
 
@@ -81,62 +80,18 @@ export const count: Check<number> = (where, value) => ANSWER.count(where, value)
 export const boolean: Check<boolean> = (where, value) => ANSWER.boolean(where, value);
 /** Checks a UUID in lower case. */
 export const uuid = text(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-export const cursor = text(/^[\w-]{1,1000}$/);
 export const userID: Check<UserID> = text(USER_ID);
-/** Checks a Merkle root: 64 lowercase hex digits. */
-export const merkleRoot = text(MERKLE_ROOT);
-/** Checks a transaction hash: 0x and 64 lowercase hex digits. */
-export const transactionHash = text(LOWERCASE_HASH);
+/** Checks a string, a finite number, a boolean or null: a value in an event or in the audit log. */
+export const scalar: Check<string | number | boolean | null> = (where, value) =>
+  typeof value === "number" || typeof value === "boolean" ? value : nullable(text())(where, value);
 
-/** The fields of a shadow user (docs/specification.md, "Shadow user"). */
-export const USER_FIELDS = {
-  user_id: userID,
-  bucket: text(),
-  region: oneOf(...REGIONS),
-  stage: text(),
-  salt: text(/^[0-9a-f]{32}$/),
-  created: count,
-};
-
-/** The fields that describe a user's key. */
-export const KEY_FIELDS = {
-  public_key: text(),
-  key_id: text(),
-  possession: oneOf("proven", "unproven"),
-  state: oneOf("pending", "submitted", "published"),
-  hold_ends_at: optional(nullable(count)),
-  root: optional(merkleRoot),
-  transaction: optional(transactionHash),
-  number: optional(count),
-  account_file: optional(text()),
-};
-
-/** The fields that describe a user's key. All fields except the state may be missing if the user has no key. */
-export const KEY_OR_NONE_FIELDS = {
-  ...KEY_FIELDS,
-  public_key: optional(KEY_FIELDS.public_key),
-  key_id: optional(KEY_FIELDS.key_id),
-  possession: optional(KEY_FIELDS.possession),
-  state: oneOf("unregistered", "pending", "submitted", "published"),
-};
-
-/** Checks a list of at most 100 conflicting keys. The service currently stores 10. */
-export const conflictingKeys = list(
-  object<ConflictingKey>({ public_key: text(), key_id: text(), at: count, withdrawn: boolean }),
-  100,
-);
-
-/** Checks the response for a withdrawn or discarded key. */
-export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
-  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
-});
-
-const TOKEN_FIELDS = { token_id: uuid, created: count, revoked: nullable(count), last_used: nullable(count) };
-export const refreshToken = object<RefreshToken>({ ...TOKEN_FIELDS, context: text() });
-/** The fields that describe a server token. These fields do not include the token itself. */
-export const SERVER_TOKEN_FIELDS = { ...TOKEN_FIELDS, name: nullable(text()) };
-/** Checks the description of a server token. */
-export const serverToken = object<ServerToken>(SERVER_TOKEN_FIELDS);
+/** Checks a server token: a prefix and 256 random bits. */
+export const serverTokenText = secret(/^krs_[\x21-\x7e]{1,495}$/);
+/** Checks a user refresh token: a prefix and 256 random bits. */
+export const userToken = secret(/^kru_[\x21-\x7e]{1,495}$/);
+export const webhookSecret = secret(/^whsec_[A-Za-z0-9+/]{1,100}={0,2}$/);
+/** Checks the URL of an invitation, which contains a one-time secret. */
+export const invitationUrl = secret(/^https?:\/\/[\x21-\x7e]{1,2000}$/);
 
 /** The fields of a response that may contain a user's key. */
 interface KeyOrNone {
@@ -167,10 +122,6 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyT
     return answer;
   };
 }
-
-/** Checks a user's key in a response. */
-export const userPublicKey = (keyType: KeyType) =>
-  withValidKey(object<UserKey>({ user_id: userID, ...KEY_FIELDS }), keyType);
 
 /**
  * The response fields that identify a user, region, key, token or endpoint. The values are the names for error

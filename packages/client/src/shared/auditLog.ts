@@ -1,7 +1,6 @@
 import { userIDToHex } from "keyroot/internal/formats";
 import { checkInteger, checkText, optional } from "keyroot/internal/input";
-import { count, cursor, dictionary, nullable, object, text, userID, uuid } from "./answers.ts";
-import type { AuditEntry } from "./operations.ts";
+import { auditEntry } from "./answerChecks.ts";
 import { toUserID } from "./options.ts";
 import { page, type PageOptions } from "./pages.ts";
 
@@ -45,29 +44,8 @@ export function auditFilterOf(options: ListAuditLogOptions) {
   };
 }
 
-const nullableText = nullable(text());
-
-export const data = dictionary<string | number | boolean | null>((where, value) =>
-  typeof value === "number" || typeof value === "boolean" ? value : nullableText(where, value),
-);
-
-const auditEntry = object<AuditEntry>({
-  id: uuid,
-  at: count,
-  action: text(),
-  actor: object<AuditEntry["actor"]>({
-    ...{ kind: text(), id: nullableText },
-    ...{ name: nullableText, token_id: nullableText },
-  }),
-  biz_id: nullableText,
-  user_id: nullable(userID),
-  data,
-  request_id: nullableText,
-  address: nullableText,
-});
-
 /** Checks a page of the audit log. @throws TransportError SERVICE_ANSWER_INVALID */
-export const readAuditPage = page("entries", auditEntry, cursor);
+export const readAuditPage = page("entries", auditEntry);
 
 function checkTime(what: string, value: unknown): number {
   return checkInteger(what, value, 0, Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 import { TransportError } from "../errors.ts";
 import { checkInteger } from "keyroot/internal/input";
-import { type Check, list, nullable, object, uuid } from "./answers.ts";
+import { type Check, list, nullable, object, text } from "./answers.ts";
 import type { OperationClient } from "./operationClient.ts";
 import type { OperationPath } from "./operations.ts";
 import { type CallOptions, checkCallOptions } from "./options.ts";
@@ -19,14 +19,16 @@ export interface ListPage<Item> {
   next: string | null;
 }
 
+/** Checks the value that requests the next page: the id of an item, or an opaque text. */
+const next = nullable(text(/^[\x21-\x7e]{1,1000}$/));
+
 /**
  * Makes a function that checks the pages of a list.
  * @param field the field of the response that contains the items
- * @param next checks the value that requests the next page
  */
-export function page<Item>(field: string, item: Check<Item>, next: Check<string> = uuid) {
+export function page<Item>(field: string, item: Check<Item>) {
   return (answer: unknown, limit: number): ListPage<Item> => {
-    const check = object<Record<string, Item[] | string | null>>({ [field]: list(item, limit), next: nullable(next) });
+    const check = object<Record<string, Item[] | string | null>>({ [field]: list(item, limit), next });
     const checked = check("answer", answer);
     return { items: checked[field] as Item[], next: checked["next"] as string | null };
   };

@@ -1,14 +1,5 @@
-import {
-  checkSubject,
-  count,
-  KEY_OR_NONE_FIELDS,
-  nullable,
-  object,
-  optional,
-  text,
-  userID,
-} from "../shared/answers.ts";
-import type { AnswerOf } from "../shared/operations.ts";
+import { checkSubject, count, text } from "../shared/answers.ts";
+import type { Challenge } from "../shared/operations.ts";
 import { checkChecksum } from "keyroot/internal/ethereum";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { base64 } from "keyroot/internal/bytes";
@@ -31,18 +22,6 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
 
 // This file is loaded on demand. The curve arithmetic has 8 kB, and other operations do not use this arithmetic.
 
-/** Checks the service's challenge. */
-export const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
-  ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
-  ...{
-    challenge: optional(text()),
-    key_type: optional(text()),
-    ephemeral_key: optional(text()),
-    expires: optional(count),
-  },
-  ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
-});
-
 /** The sizes of responses in bytes: of a MAC, and of signatures in the fixed form and in the DER form. */
 const MAC_BYTES = 32;
 const SIGNATURE_BYTES = { least: 8, most: 72 };
@@ -55,7 +34,7 @@ const SIGNATURE_BYTES = { least: 8, most: 72 };
  * `prove`
  */
 export async function answerChallenge(
-  challenge: AnswerOf<"/v1/authdUser/publicKey/challenge">,
+  challenge: Challenge,
   key: OwnKey | ExternalKey,
   expected: CheckedPossession,
 ): Promise<PossessionAnswer | undefined> {

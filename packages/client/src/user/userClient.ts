@@ -1,17 +1,16 @@
 import { loadModule } from "keyroot/internal/engine";
+import { about, withValidKey } from "../shared/answers.ts";
 import {
-  about,
-  conflictingKeys,
-  discardedKey,
-  KEY_FIELDS,
-  KEY_OR_NONE_FIELDS,
-  object,
-  USER_FIELDS,
-  userPublicKey,
-  withValidKey,
-} from "../shared/answers.ts";
+  challenge,
+  keyChange,
+  registeredKey,
+  removedKey,
+  userAccount,
+  userKey,
+  userRecord,
+} from "../shared/answerChecks.ts";
 import { OperationClient } from "../shared/operationClient.ts";
-import type { AnswerOf, KeyChange, UserAccount, UserKey, UserRecord } from "../shared/operations.ts";
+import type { KeyChange, UserAccount, UserKey, UserRecord } from "../shared/operations.ts";
 import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
@@ -33,11 +32,6 @@ export interface UserClientOptions extends ClientOptions, PossessionOptions {
   /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates this token. */
   refreshToken: string;
 }
-
-const userRecord = object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys });
-const registeredKey = object<AnswerOf<"/v1/authdUser/publicKey/register">>({
-  ...{ ...USER_FIELDS, ...KEY_FIELDS, conflicting_keys: conflictingKeys },
-});
 
 /** A verifier of keys, such as the result of `createVerifier` of `keyroot`. */
 interface KeyVerifier<Verified> {
@@ -112,7 +106,7 @@ export class UserClient {
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
     const body = { key_id: checkText("The keyID argument", keyID) };
-    const check = about({ key_id: keyID }, discardedKey);
+    const check = about({ key_id: keyID }, removedKey);
     await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
   }
 
@@ -123,12 +117,12 @@ export class UserClient {
    */
   async storeAccount(account: string, options: CallOptions = {}): Promise<UserAccount> {
     const body = { account: checkText("The account argument", account) };
-    return this.#operations.call("/v1/authdUser/account/store", body, await this.#ofAccount("userAccount"), options);
+    return this.#operations.call("/v1/authdUser/account/store", body, userAccount, options);
   }
 
   /** Returns the user's own account, with all its statements and the file for contacts. */
   async account(options: CallOptions = {}): Promise<UserAccount> {
-    return this.#operations.call("/v1/authdUser/account/get", {}, await this.#ofAccount("userAccount"), options);
+    return this.#operations.call("/v1/authdUser/account/get", {}, userAccount, options);
   }
 
   /**
@@ -142,7 +136,7 @@ export class UserClient {
     checkText("The statement argument", statement);
     const answer = key && (await this.#answerChallenge(key, options)).answer;
     const body = { statement, ...answer };
-    return this.#operations.call("/v1/authdUser/account/submit", body, await this.#ofAccount("keyChange"), options);
+    return this.#operations.call("/v1/authdUser/account/submit", body, keyChange, options);
   }
 
   /**
@@ -152,7 +146,7 @@ export class UserClient {
    */
   async objectToChange(objection: string, options: CallOptions = {}): Promise<KeyChange> {
     const body = { objection: checkText("The objection argument", objection) };
-    return this.#operations.call("/v1/authdUser/account/object", body, await this.#ofAccount("keyChange"), options);
+    return this.#operations.call("/v1/authdUser/account/object", body, keyChange, options);
   }
 
   /** Returns the user's own record. */
@@ -202,24 +196,18 @@ export class UserClient {
    */
   async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserKey> {
     const user_id = parseUserID(userID);
-    const check = about({ user_id }, userPublicKey(this.#keyType));
+    const check = about({ user_id }, withValidKey(userKey, this.#keyType));
     return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);
   }
 
   /** Answers the service's challenge for a key. The answer is undefined if the user has already registered the key. */
   async #answerChallenge(key: OwnKey | ExternalKey, options: CallOptions) {
     // The curve arithmetic is loaded on demand.
-    const { answerChallenge, checkKey, keyChallenge } = await loadModule(() => import("./answerChallenge.ts"));
+    const { answerChallenge, checkKey } = await loadModule(() => import("./answerChallenge.ts"));
     const publicKey = checkKey(key, this.#keyType);
     const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
     const path = "/v1/authdUser/publicKey/challenge";
-    const challenge = await this.#operations.call(path, fields, keyChallenge, options);
-    return { fields, answer: await answerChallenge(challenge, key, this.#possession) };
-  }
-
-  /** Loads a check of answers about accounts on demand. */
-  async #ofAccount<Name extends "userAccount" | "keyChange">(name: Name) {
-    const checks = await loadModule(() => import("../shared/accounts.ts"));
-    return checks[name];
+    const given = await this.#operations.call(path, fields, challenge, options);
+    return { fields, answer: await answerChallenge(given, key, this.#possession) };
   }
 }

@@ -58,6 +58,8 @@ function describeEvent(event: WatchEvent): string {
       return `published  ${event.userID} has the root ${event.root}, with their own key`;
     case "alarm":
       return `${style("alarm", "ALARM")}  ${event.code}: ${printable(event.message)}`;
+    case "stillOpen":
+      return `${style("alarm", "still open")}  ${event.code}: ${printable(event.message)}`;
     case "notice":
       return `${style("notice", "notice")}  ${event.code}: ${printable(event.message)}`;
     case "unavailable":

@@ -17,7 +17,10 @@ const TYPES: Readonly<Record<string, string>> = {
  * the package
  * @throws TransportError FILE_UNREADABLE
  */
-export async function readSite(site: URL, part: "explorer" | "dashboard"): Promise<Map<string, Uint8Array>> {
+export async function readSite(
+  site: URL,
+  part: "explorer" | "dashboard" | "reference",
+): Promise<Map<string, Uint8Array>> {
   const folder = join(fileURLToPath(site), part);
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });

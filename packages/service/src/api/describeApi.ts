@@ -1,5 +1,4 @@
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import type { App } from "./defineOperation.ts";
 
@@ -41,23 +40,8 @@ export const OPERATOR_API: ApiDescription = {
   pagePath: "/docs/operator",
 };
 
-/** The policy lets the API pages run only the service's scripts and send requests only to the service. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 3 4 12M8 3l4 9" stroke="#047857" stroke-width="1.5"/><circle cx="8" cy="3" r="2.5" fill="#047857"/><circle cx="4" cy="12" r="2.5" fill="#a7f3d0"/><circle cx="12" cy="12" r="2.5" fill="#a7f3d0"/></svg>';
-
 /**
- * Serves the OpenAPI 3.1 description of all operations, as JSON and as a page. The description contains the operations
+ * Serves the OpenAPI 3.1 description of all operations, as JSON. The description contains the operations
  * that are added to `scope` after this call. It is generated from the schemas that validate requests.
  * @param webhooks the requests that the service sends, by name
  */
@@ -66,7 +50,7 @@ export async function describeApi(
   description: ApiDescription,
   webhooks?: Record<string, object>,
 ): Promise<void> {
-  const { title, tags, securitySchemes, documentPath, pagePath } = description;
+  const { title, tags, securitySchemes, documentPath } = description;
   await scope.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -94,16 +78,6 @@ export async function describeApi(
       const { specified } = route.route.config ?? {};
       return { schema: specified === false ? { ...schema, "x-keyroot-extension": true } : schema, url };
     },
-  });
-  await scope.register(swaggerUi, {
-    routePrefix: pagePath,
-    staticCSP: CONTENT_SECURITY_POLICY,
-    theme: {
-      title,
-      favicon: [{ filename: "icon.svg", rel: "icon", type: "image/svg+xml", sizes: "any", content: ICON }],
-    },
-    // This layout omits the bar with the framework's logo. The logo would violate the content security policy.
-    uiConfig: { deepLinking: true, layout: "BaseLayout" },
   });
   scope.get(documentPath, { schema: { hide: true } }, () => scope.swagger());
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
+import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
@@ -19,7 +20,10 @@ export const root = z
   .string()
   .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
-export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+export const transaction = z
+  .string()
+  .regex(LOWERCASE_HASH)
+  .meta({ description: "The hash of the transaction that published the root." });
 const bytes32 = (description: string) =>
   z
     .string()
@@ -31,7 +35,7 @@ export const response = z
   .regex(/^(?:[A-Za-z0-9+/]{4}){2,23}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/)
   .meta({
     description:
-      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/proof-formats.md specifies how to compute it.",
+      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/formats.md specifies how to compute it.",
   });
 export const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z.enum(["proven", "unproven"]).meta({

@@ -10,6 +10,7 @@ import { answerPreflights } from "../api/cors.ts";
 import { type App, tokenCallerOf } from "../api/defineOperation.ts";
 import { describeApi, OPERATOR_API, PARTNER_API } from "../api/describeApi.ts";
 import { operations } from "./operations.ts";
+import { referencePages } from "./referencePages.ts";
 import { startPage } from "./startPage.ts";
 import { toValidationError } from "../api/problem.ts";
 import { webhooks } from "../webhooks/eventSchemas.ts";
@@ -59,6 +60,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   );
   startPage(app, context.explorerUrl);
   dashboardPages(app);
+  referencePages(app);
   return app;
 }
 

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { shorten } from "../shared/format.ts";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
 import { useWindowEvent } from "../shared/useWindowEvent.ts";
@@ -45,15 +46,19 @@ const OPERATOR_PAGES = {
   people: "People",
 };
 
+/** The pages whose addresses may continue with an id, such as a user id. */
+const WITH_ITEMS = ["users", "webhooks", "partners"];
+
 /** The dashboard: the sign-in page, or the page of the current address. */
 export function App() {
-  const [section, item] = useRoute();
+  const [section, item, ...rest] = useRoute();
   const token = takeInvitation();
   const [me, setMe] = useState<Me | null>();
   const [isExpired, setExpired] = useState(false);
   const [failure, setFailure] = useState<CallError>();
   const pages: Readonly<Record<string, string>> = me?.partner === null ? OPERATOR_PAGES : PARTNER_PAGES;
-  const page = section !== undefined && Object.hasOwn(pages, section) ? section : (Object.keys(pages)[0] ?? "");
+  const page = section ?? Object.keys(pages)[0] ?? "";
+  const isKnown = Object.hasOwn(pages, page) && (item === undefined || WITH_ITEMS.includes(page)) && rest.length === 0;
   const isInvited = section === "invitation";
 
   const load = () => {
@@ -69,7 +74,11 @@ export function App() {
     setMe(null);
   });
   const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
-  const title = isInside ? (pages[page] ?? "") : "Sign in";
+  const title = !isInside
+    ? "Sign in"
+    : !isKnown
+      ? "No page"
+      : [...(item === undefined ? [] : [shorten(item)]), pages[page]].join(" · ");
   const main = usePage(`${title} · Keyroot dashboard`, item ?? "");
 
   const onSignedIn = (signedIn: Me) => {
@@ -107,7 +116,7 @@ export function App() {
         ) : (
           <>
             {me.partner?.suspended === true && <SuspensionNotice />}
-            <Page me={me} page={page} item={item} />
+            {isKnown ? <Page me={me} page={page} item={item} /> : <NoPage />}
           </>
         )}
       </main>
@@ -116,6 +125,17 @@ export function App() {
           <a href="../docs">API description</a> · <a href="./licenses.txt">Licenses</a>
         </p>
       </footer>
+    </>
+  );
+}
+
+function NoPage() {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <p>
+        The address may be incomplete. <a href="#/">Open the overview</a>.
+      </p>
     </>
   );
 }

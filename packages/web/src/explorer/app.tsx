@@ -10,14 +10,13 @@ import { useDroppedFile } from "./shared/useDroppedFile.ts";
 import { defaultChoice } from "./verify/evidenceChoice.ts";
 import { HomePage, NotFoundPage } from "./home/homePage.tsx";
 import { VerifyPage } from "./verify/verifyPage.tsx";
-import { AttackPage, AttacksPage } from "./attacks/attackPages.tsx";
+import { AttackBoard } from "./attacks/attackBoard.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
   verify: "Verify a key",
   batch: "All keys of a file",
   bundle: "Verify a bundle",
-  attacks: "Try the attack",
-  attack: "Attack",
+  attacks: "All attacks, live",
 };
 
 /** The explorer: a header, the page of the current address, and a footer. */
@@ -80,9 +79,7 @@ function Page({ route }: { route: Route }) {
     case "bundle":
       return <BundlePage dropped={dropped.bundle} />;
     case "attacks":
-      return <AttacksPage />;
-    case "attack":
-      return <AttackPage key={detail} name={detail} />;
+      return config.attacks ? <AttackBoard attacks={config.attacks} /> : <NotFoundPage />;
     default:
       return <NotFoundPage />;
   }

@@ -23,7 +23,7 @@ export function ShortValue({ value, name, href }: { value: string; name: string;
   return (
     <span class="short-value">
       <Link href={href}>{text}</Link>
-      <CopyButton text={value} label={`Copy ${name}`} />
+      <CopyButton text={value} label={`Copy ${name} ${shorten(value)}`} />
     </span>
   );
 }
@@ -52,11 +52,11 @@ export function Command({ command }: { command: string }) {
   );
 }
 
-/** A button that copies a text, and shows the result for two seconds. */
+/** A button that copies a text, and shows the result for two seconds. A failure stays until the next copy. */
 function CopyButton({ text, label }: { text: string; label: string }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   useEffect(() => {
-    if (state === "idle") return undefined;
+    if (state !== "copied") return undefined;
     const timer = setTimeout(() => {
       setState("idle");
     }, 2000);
@@ -75,10 +75,10 @@ function CopyButton({ text, label }: { text: string; label: string }) {
   return (
     <>
       <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => void copy()}>
-        <Icon name={state === "copied" ? "check" : "copy"} />
+        <Icon name={state === "copied" ? "check" : state === "failed" ? "cross" : "copy"} />
       </button>
-      <span role="status" class="visually-hidden">
-        {state === "copied" ? "Copied." : state === "failed" ? "Your browser did not allow copying." : ""}
+      <span role="status" class={state === "failed" ? "error" : "visually-hidden"}>
+        {state === "copied" ? "Copied." : state === "failed" ? "Not copied. Select the text instead." : ""}
       </span>
     </>
   );

@@ -21,6 +21,13 @@ export function usePage(title: string, place: string): RefObject<HTMLElement | n
   return main;
 }
 
+/** Replaces the id at the beginning of the window's title with the subject's name as soon as it is known. */
+export function useSubject(subject: string | undefined): void {
+  useEffect(() => {
+    if (subject !== undefined) document.title = [subject, ...document.title.split(" · ").slice(1)].join(" · ");
+  }, [subject]);
+}
+
 /** A link to the content for keyboard users. The link is visible only while it has the focus. */
 export function SkipLink({ main }: { main: RefObject<HTMLElement | null> }) {
   return (

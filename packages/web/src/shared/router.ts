@@ -35,6 +35,12 @@ export function useFields(): URLSearchParams {
   return new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1]);
 }
 
+/** Opens a page with fields after its name, such as a filter. Empty fields are omitted. */
+export function goWith(page: string, fields: Readonly<Record<string, string | undefined>>): void {
+  const given = Object.entries(fields).filter((field): field is [string, string] => Boolean(field[1]));
+  go(`${page}?${new URLSearchParams(given).toString()}`.replace(/\?$/, ""));
+}
+
 /** Opens a route, such as `verify/abc` or `users?state=ready`. */
 export function go(route: string): void {
   location.hash = `#/${route}`;

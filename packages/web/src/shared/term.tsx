@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 
-/** Terms that readers may not know. The definitions are from docs/glossary.md. */
+/** Terms that readers may not know. The definitions are from docs/system.md. */
 const DEFINITIONS = {
   chain: "A public record that many computers keep. Nobody can change what is stored on it.",
   block: "A part of the chain: the transactions of a few seconds.",

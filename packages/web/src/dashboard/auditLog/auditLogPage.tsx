@@ -1,5 +1,6 @@
 import { userIDToHex } from "keyroot/internal/identity";
 import { useState } from "preact/hooks";
+import { goWith, useFields } from "../../shared/router.ts";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { Field, Form, Select, TextField, useText } from "../../shared/form.tsx";
@@ -37,9 +38,13 @@ const ACTORS: Readonly<Record<string, string>> = {
 /** The words for a partner's people. They can read only the entries of their own company. */
 const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
-/** The list of changes, with the changes' times and authors. @param path the operation that lists the entries */
+/**
+ * The list of changes, with the changes' times and authors. The address contains the filter: `#/audit?user=…`.
+ * @param path the operation that lists the entries
+ */
 export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
-  const [filter, setFilter] = useState<AuditFilter>({});
+  const fields = Object.fromEntries(useFields());
+  const filter = toFilter(fields);
   const entries = usePages(path, "entries", filter);
   return (
     <>
@@ -51,7 +56,7 @@ export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; is
           <h2 id="entries-title">Entries, newest first</h2>
           <Export path={path} filter={filter} />
         </div>
-        <FilterForm filter={filter} setFilter={setFilter} actors={isOperator ? ACTORS : OWN_ACTORS} />
+        <FilterForm key={JSON.stringify(fields)} fields={fields} actors={isOperator ? ACTORS : OWN_ACTORS} />
         {entries.items && entries.items.length > 0 && (
           <ul class="entries">
             {entries.items.map((entry) => (
@@ -59,8 +64,8 @@ export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; is
                 key={entry.id}
                 entry={entry}
                 isOperator={isOperator}
-                onActor={(actor_id) => {
-                  setFilter({ ...filter, actor_id });
+                onActor={(actor) => {
+                  goWith("audit", { ...fields, actor });
                 }}
               />
             ))}
@@ -104,30 +109,43 @@ function Export({ path, filter }: { path: AuditPath; filter: AuditFilter }) {
   );
 }
 
-interface FilterProps {
-  filter: AuditFilter;
-  actors: typeof ACTORS;
-  setFilter: (filter: AuditFilter) => void;
+/** The fields of the address: a user id, an action, a kind of actor, an actor's id, and the first and last day. */
+type Fields = Readonly<Partial<Record<"user" | "what" | "who" | "actor" | "from" | "to", string>>>;
+
+/** Converts the address to a filter. Ignores unknown values. */
+function toFilter({ user = "", what = "", who = "", actor = "", from = "", to = "" }: Fields): AuditFilter {
+  const read = readUserID(user);
+  return {
+    ...(ACTIONS.includes(what) && { action: what }),
+    ...(Object.hasOwn(ACTORS, who) && { actor_kind: who }),
+    ...(/^[A-Za-z0-9-]{1,64}$/.test(actor) && { actor_id: actor }),
+    ...("userID" in read && { user_id_hex: userIDToHex(read.userID) }),
+    ...(isDay(from) && { since: startOfDay(from) }),
+    ...(isDay(to) && { until: startOfDay(to, 1) }),
+  } as AuditFilter;
 }
 
-function FilterForm({ filter: { actor_id }, setFilter, actors }: FilterProps) {
-  const [action, setAction] = useState<string>("");
-  const [actor, setActor] = useState("");
-  const id = useText();
-  const [since, setSince] = useState("");
-  const [until, setUntil] = useState("");
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(startOfDay(text));
+}
+
+interface FilterProps {
+  fields: Fields;
+  actors: typeof ACTORS;
+}
+
+function FilterForm({ fields, actors }: FilterProps) {
+  const [action, setAction] = useState(fields.what ?? "");
+  const [actor, setActor] = useState(fields.who ?? "");
+  const id = useText(fields.user);
+  const [since, setSince] = useState(fields.from ?? "");
+  const [until, setUntil] = useState(fields.to ?? "");
   const isBackwards = since !== "" && until !== "" && since > until;
   const submit = () => {
     const user = id.text.trim() === "" ? undefined : readUserID(id.text);
     id.setError(user && "error" in user ? user.error : undefined);
     if (isBackwards || (user && "error" in user)) return;
-    setFilter({
-      ...(action !== "" && { action }),
-      ...(actor !== "" && { actor_kind: actor }),
-      ...(user && { user_id_hex: userIDToHex(user.userID) }),
-      ...(since !== "" && { since: startOfDay(since) }),
-      ...(until !== "" && { until: startOfDay(until, 1) }),
-    } as AuditFilter);
+    goWith("audit", { user: user?.userID, what: action, who: actor, from: since, to: until });
   };
   return (
     <Form class="tools" onSubmit={submit}>
@@ -154,9 +172,9 @@ function FilterForm({ filter: { actor_id }, setFilter, actors }: FilterProps) {
         value={until}
         set={setUntil}
       />
-      {actor_id !== undefined && (
+      {fields.actor !== undefined && (
         <p class="detail">
-          Only entries by the actor <code>{shorten(actor_id)}</code>. Show removes this condition.
+          Only entries by the actor <code>{shorten(fields.actor)}</code>. Show removes this condition.
         </p>
       )}
     </Form>

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { formatCount } from "../../shared/format.ts";
+import { useSubject } from "../../shared/page.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type Invitation, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
@@ -16,6 +17,7 @@ export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
   const body = { biz_id: bizID };
   const { data: partner, error, reload } = useLoaded("/v1/admin/partners/get", body);
   const canChange = isAdministrator(me);
+  useSubject(partner?.name);
   return (
     <>
       <p class="back">

@@ -3,7 +3,7 @@ import { Command, ShortValue } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
 import { formatCount } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
-import { go } from "../../shared/router.ts";
+import { go, goWith, useFields } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
@@ -13,8 +13,8 @@ import { createPartnerCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
 
 export function PartnersPage({ me }: { me: Me }) {
-  const [search, setSearch] = useState<string>();
-  const [text, setText] = useState("");
+  const search = useFields().get("search") ?? undefined;
+  const [text, setText] = useState(search ?? "");
   const partners = usePages("/v1/admin/partners/list", "partners", search === undefined ? {} : { search });
   const [isCreating, setCreating] = useState(false);
   return (
@@ -32,7 +32,7 @@ export function PartnersPage({ me }: { me: Me }) {
         <Form
           class="search"
           onSubmit={() => {
-            setSearch(text.trim() === "" ? undefined : text.trim());
+            goWith("partners", { search: text.trim() });
           }}
         >
           <TextField

@@ -14,8 +14,6 @@ export type ServerToken = AnswerOf<"/v1/authdBizSrv/serverTokens/list">["tokens"
 export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tokens"][number];
 /** A refresh token without the token's secret value. */
 export type Token = Omit<ServerToken, "name">;
-/** A new token with its value. The page shows the value only once. */
-export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
 export type User = AnswerOf<"/v1/dashboard/users/get">;
 /** A user's key, the conflicting keys, and the history of the user's keys. */
 export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;

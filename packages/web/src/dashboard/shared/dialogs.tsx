@@ -42,19 +42,26 @@ interface ConfirmProps {
   title: string;
   children: ComponentChildren;
   action: string;
+  /** Whether the action destroys something. Its button is then red. */
+  isDanger?: boolean;
   onConfirm: () => Promise<void>;
   onCancel: () => void;
 }
 
-/** A dialog that asks for confirmation before an action that cannot be undone. */
-export function Confirm({ title, children, action, onConfirm, onCancel }: ConfirmProps) {
+/** A dialog that asks for confirmation before an action. */
+export function Confirm({ title, children, action, isDanger = false, onConfirm, onCancel }: ConfirmProps) {
   const { run, busy, error } = useAction(onConfirm);
   return (
     <Dialog title={title} onCancel={onCancel}>
       {children}
       <Failure error={error} />
       <div class="buttons">
-        <button type="button" class="button button-danger" disabled={busy} onClick={() => void run()}>
+        <button
+          type="button"
+          class={isDanger ? "button button-danger" : "button button-primary"}
+          disabled={busy}
+          onClick={() => void run()}
+        >
           {action}
         </button>
         <button type="button" class="button" onClick={onCancel}>
@@ -71,7 +78,7 @@ interface FormDialogProps {
   action: string;
   busy: boolean;
   error: CallError | undefined;
-  /** Whether the action cannot be undone. */
+  /** Whether the action destroys something. Its button is then red. */
   isDanger?: boolean;
   onSubmit: () => Promise<void>;
   onCancel: () => void;
@@ -103,12 +110,14 @@ interface SecretProps {
   name: string;
   value: string;
   children: ComponentChildren;
+  /** What to do with the secret, shown below it. */
+  steps?: ComponentChildren;
   /** Deletes the secret from the page's state. */
   onDone: () => void;
 }
 
 /** Shows a secret until the person clicks Done or leaves the page. The Back button does not show the secret again. */
-export function Secret({ title, name, value, children, onDone }: SecretProps) {
+export function Secret({ title, name, value, children, steps, onDone }: SecretProps) {
   useWindowEvent("pagehide", onDone);
   return (
     <Dialog title={title}>
@@ -116,6 +125,7 @@ export function Secret({ title, name, value, children, onDone }: SecretProps) {
       <div class="secret" data-secret>
         <Value value={value} name={name} />
       </div>
+      {steps}
       <div class="buttons">
         <button type="button" class="button button-primary" onClick={onDone}>
           Done

@@ -14,6 +14,57 @@ export function exchangeCommand(bizID: string): string {
 }
 
 /**
+ * Returns a command that makes the first request with a new token. It begins with a space, so that most shells keep the
+ * token out of their history.
+ */
+export function firstRequestCommand(bizID: string, token: string): string {
+  return ` TOKEN=${token}; ${exchangeCommand(bizID)}`;
+}
+
+/** Returns a program for Node that creates a user. The server token is in an environment variable. */
+export function firstRequestProgram(bizID: string): string {
+  return `// npm install keyroot @keyroot/client
+import { PartnerClient } from "@keyroot/client/partner";
+import { randomUserID } from "keyroot/records";
+
+const partner = new PartnerClient({
+  serviceUrl: "${new URL("..", new URL(".", location.href)).href.replace(/\/$/, "")}",
+  bizID: "${bizID}",
+  serverToken: process.env.KEYROOT_SERVER_TOKEN,
+});
+console.log(await partner.createUser(randomUserID(), "us-west-2"));`;
+}
+
+/** A server for Node that verifies webhooks. */
+export const VERIFY_WEBHOOKS_IN_NODE = `// npm install standardwebhooks
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
+
+const webhook = new Webhook(process.env.KEYROOT_WEBHOOK_SECRET);
+createServer(async (request, response) => {
+  try {
+    const event = webhook.verify(await text(request), request.headers);
+    console.log(event.type, event.data);
+    response.writeHead(204).end();
+  } catch {
+    response.writeHead(400).end();
+  }
+}).listen(8600);`;
+
+/** A function for Python that verifies a webhook. */
+export const VERIFY_WEBHOOKS_IN_PYTHON = `# pip install standardwebhooks
+import os
+from standardwebhooks import Webhook
+
+webhook = Webhook(os.environ["KEYROOT_WEBHOOK_SECRET"])
+
+def receive(body, headers):
+    """Raises WebhookVerificationError unless this service sent the request."""
+    event = webhook.verify(body, headers)
+    print(event["type"], event["data"])`;
+
+/**
  * Returns commands that get an access token and then send a request with the access token.
  * @param body JSON for the shell's double quotes
  */

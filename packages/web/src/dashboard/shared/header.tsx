@@ -21,7 +21,7 @@ export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
   const route = useRoute();
   useEffect(() => {
     setOpen(false);
-  }, [route]);
+  }, [route, me]);
   return (
     <header
       class="header"
@@ -33,30 +33,32 @@ export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
         <img src={favicon} alt="" width="28" height="28" /> Keyroot {me?.partner === null && <span>operator</span>}
       </a>
       {(pages ?? me) && (
-        <button
-          type="button"
-          class="button button-small menu-button"
-          aria-expanded={isOpen}
-          aria-controls="menu"
-          onClick={() => {
-            setOpen(!isOpen);
-          }}
-        >
-          Menu
-        </button>
+        <>
+          <button
+            type="button"
+            class="button button-small menu-button"
+            aria-expanded={isOpen}
+            aria-controls="menu"
+            onClick={() => {
+              setOpen(!isOpen);
+            }}
+          >
+            Menu
+          </button>
+          <div id="menu" class={isOpen ? "menu menu-open" : "menu"}>
+            {pages && (
+              <nav aria-label="Pages">
+                {Object.entries(pages).map(([name, text]) => (
+                  <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
+                    {text}
+                  </a>
+                ))}
+              </nav>
+            )}
+            {me && <SignedIn me={me} onSignedOut={onSignedOut} />}
+          </div>
+        </>
       )}
-      <div id="menu" class={isOpen ? "menu menu-open" : "menu"}>
-        {pages && (
-          <nav aria-label="Pages">
-            {Object.entries(pages).map(([name, text]) => (
-              <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
-                {text}
-              </a>
-            ))}
-          </nav>
-        )}
-        {me && <SignedIn me={me} onSignedOut={onSignedOut} />}
-      </div>
     </header>
   );
 }

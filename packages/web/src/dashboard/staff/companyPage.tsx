@@ -1,8 +1,5 @@
 import { useState } from "preact/hooks";
-import { Value } from "../../shared/copyable.tsx";
-import { Fact, Facts } from "../../shared/facts.tsx";
 import { plural } from "../../shared/format.ts";
-import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type Invitation, isAdministrator, type Me, type StaffMember } from "../shared/api.ts";
 import { CardHead, ListEnd } from "../shared/cards.tsx";
@@ -16,27 +13,12 @@ export function CompanyPage({ me }: { me: Me }) {
   const { partner } = me;
   const people = usePages("/v1/dashboard/staff/list", "people");
   const hasPeople = useHasHeld(isSettled(people));
-  if (partner === null) {
-    return (
-      <>
-        <h1>People</h1>
-        <p class="lead">The operator’s people manage partners. They cannot change a published key.</p>
-        <StaffCard me={me} people={people} />
-        {hasPeople && <PasskeysCard />}
-      </>
-    );
-  }
   return (
     <>
-      <h1>{partner.name}</h1>
-      <section class="card" aria-labelledby="company-title">
-        <h2 id="company-title">Company</h2>
-        <Facts>
-          <Fact name={<Term of="business identifier">Business identifier</Term>}>
-            <Value value={partner.biz_id} name="biz_id" />
-          </Fact>
-        </Facts>
-      </section>
+      <h1>{partner?.name ?? "People"}</h1>
+      {partner === null && (
+        <p class="lead">The operator’s people manage partners. They cannot change a published key.</p>
+      )}
       <StaffCard me={me} people={people} />
       {hasPeople && <PasskeysCard />}
     </>
@@ -207,7 +189,7 @@ function StaffDialog({ dialog: { kind, member }, onInvited, onDone, onCancel }: 
     },
   }[kind];
   return (
-    <Confirm title={title} action={action} onConfirm={change} onCancel={onCancel}>
+    <Confirm title={title} action={action} isDanger={kind !== "setRole"} onConfirm={change} onCancel={onCancel}>
       <p>{text}</p>
     </Confirm>
   );

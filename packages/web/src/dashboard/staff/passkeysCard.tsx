@@ -54,6 +54,7 @@ export function PasskeysCard() {
         <Confirm
           title={`Remove ${nameOf(doomed)}?`}
           action="Remove"
+          isDanger
           onConfirm={async () => {
             await call("/v1/dashboard/passkeys/remove", { passkey_id: doomed.passkey_id });
             setDoomed(undefined);

@@ -1,8 +1,10 @@
-import { Command } from "../../shared/copyable.tsx";
+import { Command, Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { Term } from "../../shared/term.tsx";
 import { call, isAdministrator, type Me, type Partner } from "../shared/api.ts";
 import { exchangeCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
+import { FirstRequest } from "./firstRequest.tsx";
 import { serverTokenName, TokensCard } from "./tokensCard.tsx";
 
 export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
@@ -13,6 +15,13 @@ export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
       <h1>Servers</h1>
       <TokensCard
         title={<Term of="server token">Server tokens</Term>}
+        intro={
+          <Facts>
+            <Fact name={<Term of="business identifier">Business identifier</Term>}>
+              <Value value={partner.biz_id} name="biz_id" />
+            </Fact>
+          </Facts>
+        }
         empty={
           <div class="empty">
             <p>
@@ -35,7 +44,10 @@ export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
                   subject: "The name",
                   optional: true,
                 },
-                create: (name) => call("/v1/dashboard/serverTokens/create", name === undefined ? {} : { name }),
+                create: async (name) => {
+                  const token = await call("/v1/dashboard/serverTokens/create", name === undefined ? {} : { name });
+                  return { token: token.token, steps: <FirstRequest bizID={partner.biz_id} token={token} /> };
+                },
                 secretTitle: "Your new server token",
                 advice: "Store it as a secret of your server now.",
               }

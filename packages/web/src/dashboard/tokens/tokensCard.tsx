@@ -1,7 +1,7 @@
 import { Hour, Time } from "../../shared/time.tsx";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { CreatedToken, ServerToken, Token } from "../shared/api.ts";
+import type { ServerToken, Token } from "../shared/api.ts";
 import { ActiveBadge, CardHead, ListEnd } from "../shared/cards.tsx";
 import { Confirm, Secret, TextDialog, type TextDialogProps } from "../shared/dialogs.tsx";
 import type { Pages } from "../shared/useCall.ts";
@@ -19,9 +19,15 @@ interface TokensCardProps<Item extends Token> {
   revocation?: TokenRevocation | undefined;
 }
 
+interface NewToken {
+  token: string;
+  /** What to do with the token, shown below it. */
+  steps?: ComponentChildren;
+}
+
 interface TokenCreation {
   dialog: Pick<TextDialogProps, "title" | "label" | "hint" | "field" | "subject" | "optional">;
-  create: (text: string | undefined) => Promise<CreatedToken>;
+  create: (text: string | undefined) => Promise<NewToken>;
   secretTitle: string;
   advice: string;
 }
@@ -36,7 +42,7 @@ interface TokenRevocation {
 export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
   const { title, intro, empty, tokens, nameOf, creation, revocation } = props;
   const [isCreating, setCreating] = useState(false);
-  const [created, setCreated] = useState<CreatedToken>();
+  const [created, setCreated] = useState<NewToken>();
   const [doomed, setDoomed] = useState<Item>();
   return (
     <section class="card" aria-labelledby="tokens-title">
@@ -75,8 +81,10 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
           title={creation.secretTitle}
           name="the token"
           value={created.token}
+          steps={created.steps}
           onDone={() => {
             setCreated(undefined);
+            tokens.reload();
           }}
         >
           <p>
@@ -89,6 +97,7 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
         <Confirm
           title={`Revoke ${nameOf(doomed)}?`}
           action="Revoke"
+          isDanger
           onConfirm={async () => {
             await revocation.revoke(doomed.token_id);
             setDoomed(undefined);

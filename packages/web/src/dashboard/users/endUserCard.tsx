@@ -46,6 +46,7 @@ export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
         <Confirm
           title="Deactivate this user?"
           action="Deactivate"
+          isDanger
           onConfirm={async () => {
             await call("/v1/authdBizSrv/users/deactivate", { user_id_hex: userIDHex });
             close();

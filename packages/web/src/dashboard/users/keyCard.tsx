@@ -1,16 +1,19 @@
-import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
-import { call, type ConflictingKey, type User, type UserKey } from "../shared/api.ts";
-import { Confirm } from "../shared/dialogs.tsx";
+import type { User, UserKey } from "../shared/api.ts";
+import { DiscardButton } from "./discardButton.tsx";
+import type { OfferedKey } from "./history.ts";
+import { KeyDecision, OfferedKeys } from "./keyDecision.tsx";
 import { KeyStateBadge } from "./keyStateBadge.tsx";
 
 interface KeyCardProps {
   user: User;
   userIDHex: string;
   registered: UserKey;
+  /** The user's own key and the conflicting keys. */
+  offered: readonly OfferedKey[];
   explorerUrl: string | null;
   blockExplorerUrl: string | null;
   /** Whether the person may approve and discard keys. */
@@ -20,8 +23,9 @@ interface KeyCardProps {
 
 /** A user's public key, with the key's state and conflicting keys. Lets the partner approve or discard the key. */
 export function KeyCard(props: KeyCardProps) {
-  const { user, userIDHex, registered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
-  const { state, key_id = "", possession, root, transaction, conflicting_keys } = registered;
+  const { user, userIDHex, registered, offered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
+  const { state, key_id = "", possession, root, transaction, conflicting_keys, hold_ends_at } = registered;
+  const isUndecided = state === "pending" && user.deactivated === null && hold_ends_at === null;
   if (state === "unregistered") {
     return (
       <section class="card" aria-labelledby="key-title">
@@ -43,19 +47,32 @@ export function KeyCard(props: KeyCardProps) {
             Verify it in the explorer
           </a>
         )}
-        {state === "pending" && canDecide && (
-          <Decision key={key_id} userIDHex={userIDHex} registered={registered} reload={reload} />
+        {state === "pending" && canDecide && !isUndecided && (
+          <DiscardButton key={key_id} userIDHex={userIDHex} keyID={key_id} reload={reload} />
         )}
       </div>
       {state === "pending" && user.deactivated === null && <WaitingText registered={registered} />}
       {state === "pending" && user.deactivated !== null && (
         <p>This user is deactivated, so the service never publishes the key.</p>
       )}
-      {conflicting_keys.length > 0 && <ConflictingKeys keys={conflicting_keys} isPending={state === "pending"} />}
+      {conflicting_keys.length > 0 && (
+        <>
+          <p>
+            <b>There are conflicting keys for this user.</b> Somebody else may have a token of this user. The keys are
+            listed with their <Term of="key id">key ids</Term>.
+            {state !== "pending" &&
+              " The published key cannot change. If it is not the user’s key, revoke the user’s tokens and inform the user."}
+          </p>
+          <OfferedKeys keys={offered} />
+        </>
+      )}
+      {isUndecided && canDecide && <KeyDecision key={key_id} userIDHex={userIDHex} keys={offered} reload={reload} />}
       <Facts>
-        <Fact name={<Term of="key id">Key id</Term>}>
-          <Value value={key_id} name="the key id" />
-        </Fact>
+        {conflicting_keys.length === 0 && (
+          <Fact name={<Term of="key id">Key id</Term>}>
+            <Value value={key_id} name="the key id" />
+          </Fact>
+        )}
         <Fact name="Possession of the private key">
           {possession === "proven" ? "proven at registration" : "not proven"}
         </Fact>
@@ -112,102 +129,5 @@ function WaitingText({ registered: { hold_ends_at = null } }: { registered: User
       Its <Term of="hold period" /> ends <Time ms={hold_ends_at} />. Until then, the user’s app can withdraw the key,
       and you can discard it. Then it is published permanently.
     </p>
-  );
-}
-
-function ConflictingKeys({ keys, isPending }: { keys: readonly ConflictingKey[]; isPending: boolean }) {
-  return (
-    <div class="notice notice-list">
-      <p>
-        <b>There are conflicting keys for this user.</b> The list shows their key ids. Somebody else may have a token of
-        this user.
-        {isPending
-          ? " Ask the user which key id the app shows. Compare it with the one below."
-          : " The published key below cannot change. If it is not the user’s key, revoke the user’s tokens and inform the user."}
-      </p>
-      <ul class="rows">
-        {keys.map(({ key_id, at, withdrawn }) => (
-          <li key={`${key_id} ${at}`} class="row">
-            <div class="row-text">
-              <code>{key_id}</code>
-              <span class="detail">
-                {withdrawn ? "withdrawn by the user’s app" : "rejected"} <Time ms={at} />
-              </span>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-interface DecisionProps {
-  userIDHex: string;
-  registered: UserKey;
-  reload: () => void;
-}
-
-function Decision({ userIDHex, registered: { key_id = "", hold_ends_at = null }, reload }: DecisionProps) {
-  const [decision, setDecision] = useState<"discard" | "approve">();
-  const close = () => {
-    setDecision(undefined);
-    reload();
-  };
-  const texts = {
-    discard: {
-      path: "/v1/authdBizSrv/publicKeys/discard",
-      title: "Discard this key?",
-      action: "Discard",
-      effect:
-        "The key is deleted and not published. The user then has no key, and the app can register another one. If somebody else registered this key, revoke the user’s tokens first. Otherwise, that person can register it again.",
-    },
-    approve: {
-      path: "/v1/authdBizSrv/publicKeys/approve",
-      title: "Approve this key?",
-      action: "Approve",
-      effect:
-        "The key waits and is then published permanently. All other keys of the user are rejected. Approve it only if the user’s own app shows this key id.",
-    },
-  } as const;
-  return (
-    <div class="buttons">
-      {hold_ends_at === null && (
-        <button
-          type="button"
-          class="button button-primary"
-          onClick={() => {
-            setDecision("approve");
-          }}
-        >
-          Approve
-        </button>
-      )}
-      <button
-        type="button"
-        class="button"
-        onClick={() => {
-          setDecision("discard");
-        }}
-      >
-        Discard
-      </button>
-      {decision && (
-        <Confirm
-          title={texts[decision].title}
-          action={texts[decision].action}
-          onConfirm={async () => {
-            await call(texts[decision].path, { user_id_hex: userIDHex, key_id });
-            close();
-          }}
-          onCancel={close}
-        >
-          <p>
-            Key id: <code>{key_id}</code>
-          </p>
-          <p>{texts[decision].effect}</p>
-          <p class="detail">You verify with your passkey.</p>
-        </Confirm>
-      )}
-    </div>
   );
 }

@@ -7,11 +7,16 @@ import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type UserToken } from "../shared/api.ts";
 import { Unloaded } from "../shared/cards.tsx";
-import { useLoaded, usePages } from "../shared/useCall.ts";
+import { isSettled, type Pages, useLoaded, usePages } from "../shared/useCall.ts";
 import { TokensCard } from "../tokens/tokensCard.tsx";
 import { AccountCard } from "./accountCard.tsx";
 import { EndUserCard } from "./endUserCard.tsx";
+import { offeredKeys, toHistory } from "./history.ts";
+import { HistoryCard } from "./historyCard.tsx";
 import { KeyCard } from "./keyCard.tsx";
+
+/** Maximum number of changes in a user's history. The audit log contains the others. */
+const MAX_ENTRIES = 100;
 
 /** The page of one user: public key and refresh tokens. @param id the user id in zBase32 or hex */
 export function UserPage({ me, id }: { me: Me; id: string }) {
@@ -31,13 +36,21 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
   const body = { user_id_hex: userIDHex };
   const { data: user, ...loadedUser } = useLoaded("/v1/dashboard/users/get", body);
   const { data: key, reload, ...loadedKey } = useLoaded("/v1/authdBizSrv/publicKeys/get", body);
-  if (user === undefined || key === undefined) {
-    const reloadBoth = () => {
+  const { data: audit, ...loadedAudit } = useLoaded("/v1/authdBizSrv/audit/list", { ...body, limit: MAX_ENTRIES });
+  const tokens = usePages("/v1/authdBizSrv/users/listRefreshTokens", "tokens", body);
+  const reloadKey = () => {
+    reload();
+    loadedAudit.reload();
+  };
+  if (user === undefined || key === undefined || audit === undefined || !isSettled(tokens)) {
+    const reloadAll = () => {
       loadedUser.reload();
-      reload();
+      reloadKey();
     };
-    return <Unloaded error={loadedUser.error ?? loadedKey.error} reload={reloadBoth} />;
+    return <Unloaded error={loadedUser.error ?? loadedKey.error ?? loadedAudit.error} reload={reloadAll} />;
   }
+  const contexts = new Map(tokens.items?.map(({ token_id, context }) => [token_id, context]));
+  const history = toHistory(audit.entries, key, contexts);
   return (
     <>
       <section class="card" aria-labelledby="user-title">
@@ -66,13 +79,27 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
         user={user}
         userIDHex={userIDHex}
         registered={key}
+        offered={offeredKeys(key, history)}
         explorerUrl={me.explorer_url}
         blockExplorerUrl={me.block_explorer_url}
         canDecide={isAdministrator(me)}
-        reload={reload}
+        reload={reloadKey}
       />
       {key.number !== undefined && <AccountCard userIDHex={userIDHex} canDecide={isAdministrator(me)} />}
+      <HistoryCard
+        userID={user.user_id}
+        items={history}
+        hasMore={audit.next !== null}
+        blockExplorerUrl={me.block_explorer_url}
+      />
       <UserTokensCard
+        tokens={{
+          ...tokens,
+          reload: () => {
+            tokens.reload();
+            loadedAudit.reload();
+          },
+        }}
         userIDHex={userIDHex}
         canRevoke={isAdministrator(me)}
         canCreate={isAdministrator(me) && user.deactivated === null}
@@ -83,14 +110,14 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
 }
 
 interface UserTokensCardProps {
+  tokens: Pages<UserToken>;
   userIDHex: string;
   canCreate: boolean;
   canRevoke: boolean;
 }
 
-function UserTokensCard({ userIDHex, canCreate, canRevoke }: UserTokensCardProps) {
+function UserTokensCard({ tokens, userIDHex, canCreate, canRevoke }: UserTokensCardProps) {
   const body = { user_id_hex: userIDHex };
-  const tokens = usePages("/v1/authdBizSrv/users/listRefreshTokens", "tokens", body);
   return (
     <TokensCard
       title="Refresh tokens"

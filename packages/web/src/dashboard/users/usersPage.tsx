@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Command, ShortValue } from "../../shared/copyable.tsx";
 import { REGION_NAMES, regionName } from "../../shared/format.ts";
 import { Select } from "../../shared/form.tsx";
-import { go, useFields } from "../../shared/router.ts";
+import { go, goWith, useFields } from "../../shared/router.ts";
 import { SearchForm } from "../../shared/searchForm.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Hour, Time } from "../../shared/time.tsx";
@@ -50,7 +50,7 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
             label="State"
             value={filter.state ?? ""}
             set={(state) => {
-              setFilter({ ...filter, state });
+              goWith("users", { ...filter, state });
             }}
             options={[["", "any"], ...Object.entries(KEY_STATES).map(([state, [, text]]) => [state, text] as const)]}
           />
@@ -58,7 +58,7 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
             label="Region"
             value={filter.region ?? ""}
             set={(region) => {
-              setFilter({ ...filter, region });
+              goWith("users", { ...filter, region });
             }}
             options={[["", "any"], ...Object.entries(REGION_NAMES)]}
           />
@@ -137,9 +137,4 @@ function readFilter(fields: URLSearchParams): Filter {
     ...(Object.hasOwn(KEY_STATES, state) && { state: state as ListedUser["state"] }),
     ...(Object.hasOwn(REGION_NAMES, region) && { region: region as ListedUser["region"] }),
   };
-}
-
-function setFilter({ state = "", region = "" }: { [Name in keyof Filter]?: string | undefined }): void {
-  const chosen = Object.entries({ state, region }).filter(([, value]) => value !== "");
-  go(`users?${new URLSearchParams(chosen).toString()}`.replace(/\?$/, ""));
 }

@@ -2,6 +2,8 @@ import { useState } from "preact/hooks";
 import { TextField } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";
 import type { WebhookEndpoint } from "../shared/api.ts";
+import { CodeTabs } from "../shared/codeTabs.tsx";
+import { VERIFY_WEBHOOKS_IN_NODE, VERIFY_WEBHOOKS_IN_PYTHON } from "../shared/exampleCommands.ts";
 import { FormDialog, Secret } from "../shared/dialogs.tsx";
 import { useAction } from "../shared/useCall.ts";
 
@@ -101,6 +103,7 @@ export function WebhookSecret({ secret, setSecret }: WebhookSecretProps) {
       title="The endpoint’s secret"
       name="the secret"
       value={secret}
+      steps={<CodeTabs codes={{ Node: VERIFY_WEBHOOKS_IN_NODE, Python: VERIFY_WEBHOOKS_IN_PYTHON }} />}
       onDone={() => {
         setSecret(undefined);
       }}

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
+import { useSubject } from "../../shared/page.tsx";
 import { go } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
@@ -16,6 +17,7 @@ export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) 
   const { data, error, reload } = useLoaded("/v1/authdBizSrv/webhooks/list", {});
   const endpoint = data?.endpoints.find(({ endpoint_id }) => endpoint_id === endpointID);
   const canChange = isAdministrator(me);
+  useSubject(endpoint && new URL(endpoint.url).host);
   return (
     <>
       <p class="back">
@@ -144,6 +146,7 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
         <Confirm
           title={confirmations[dialog].title}
           action={confirmations[dialog].action}
+          isDanger={dialog === "delete"}
           onConfirm={confirmations[dialog].act}
           onCancel={close}
         >

@@ -2,7 +2,7 @@ import type { Evidence, KeyRecord } from "keyroot";
 import type { ComponentChildren } from "preact";
 import { shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
-import { Explanation, Meaning, Remedy } from "../shared/explanation.tsx";
+import { Explanation } from "../shared/explanation.tsx";
 import { RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
 import type { Failure, Options, VerifiedResult } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
@@ -168,14 +168,13 @@ function stepInProgress(verification: Verification): string {
 /** Explains a failure and its remedy. The failed step shows the values. */
 function failed(failure: Failure, options: Options, retry: (() => void) | undefined): VerdictContent {
   const { name, code = "", advice, evidence } = failure;
-  const isArgument = advice === "developer" && !(name === "VerificationError" && options.isAttack === true);
+  const isArgument = advice === "developer";
   if (name !== "VerificationError" || isArgument)
     return {
       ...{ tone: "open", title: isArgument ? "Nothing was checked" : "Not verified" },
       content: (
         <>
-          <Meaning code={code} />
-          <Remedy code={code} />
+          <Explanation failure={failure} />
           {!isArgument && retry && <RetryButton retry={retry} />}
         </>
       ),
@@ -187,12 +186,7 @@ function failed(failure: Failure, options: Options, retry: (() => void) | undefi
     };
   return {
     ...{ tone: "bad", title: "Do not use this key" },
-    content: (
-      <>
-        <Meaning code={code} />
-        <Remedy code={code} />
-      </>
-    ),
+    content: <Explanation failure={failure} />,
   };
 }
 
