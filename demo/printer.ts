@@ -46,8 +46,10 @@ export function printer(print: (text: string) => void): DemoListener {
 /** A mark, the attack's name, what the app or the service reported, and the description if the terminal has room for it. */
 function attackLine(name: string, outcome: string, description: string): string {
   const { isTTY, columns } = process.stdout;
-  const line = `     ${style("success", "✓")} ${name.padEnd(NAME)} ${style("success", outcome.padEnd(OUTCOME))}`;
-  return isTTY && columns < WIDE ? line : `${line} ${description}`;
+  const isNarrow = isTTY && columns < WIDE;
+  const reported = style("success", isNarrow ? outcome : outcome.padEnd(OUTCOME));
+  const line = `     ${style("success", "✓")} ${name.padEnd(NAME)} ${reported}`;
+  return isNarrow ? line : `${line} ${description}`;
 }
 
 /** The widths of two columns. */

@@ -210,7 +210,7 @@ describe("code blocks of the pages", () => {
   });
 
   it("estimate costs, as costs.md shows", async () => {
-    expect(await follow(await blocks("docs/costs.md"))).to.include("1000 users in 16 transactions");
+    expect(await follow(await blocks("docs/costs.md"))).to.include("1,000 users in 16 transactions");
   });
 
   it("print JSON, as commands.md shows", async () => {

@@ -286,6 +286,25 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     const chosen = (page: Page) =>
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
+    it("leads from the verdict to the choice, and keeps the chosen source in the link", async () => {
+      const url = await world.serve({ ...world.lightClientConfig(), rpc: [world.stack.rpcUrl] });
+      const { userID } = world.victim;
+      const { page } = await world.open(`${url}#/verify/${userID}`);
+      expect(await verdict(page)).to.contain("Evidence: proven (3 of 3) · Ethereum’s light client · change");
+      expect(await page.title()).to.match(new RegExp(`^${userID.slice(0, 8)}….* · Verify a key · `));
+      await click(page, "change the evidence");
+      const select = page.getByLabel("Source of the block");
+      expect(await select.evaluate((element) => element === document.activeElement)).to.be.true;
+      await select.selectOption("One endpoint");
+      await click(page, "Verify with this evidence");
+      await sees(page, "Published, according to one server");
+      expect(page.url()).to.equal(`${url}#/verify/${userID}/one-endpoint`);
+      const linked = await world.open(page.url());
+      expect(await verdict(linked.page)).to.contain("Evidence: one server (1 of 3) · One endpoint");
+      const unknown = await world.open(`${url}#/verify/${userID}/constructor`);
+      expect(await verdict(unknown.page)).to.contain("Ethereum’s light client");
+    });
+
     it("uses the configured light client by default", async () => {
       const { lightClient } = world.lightClientConfig();
       const url = await world.serve({ lightClient, visitorEndpoints: true });

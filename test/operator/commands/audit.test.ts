@@ -42,9 +42,10 @@ describeWithProgram("keyroot", (keyroot) => {
       const { code, stdout } = await keyroot.run(auditing("--trust", `pinned-block:${hash}`));
       expect(code).to.equal(0);
       expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
-      expect(stdout).to.include(`${hash}, 20`);
+      expect(stdout).to.match(/ {2}block {6}\d+, 20/);
+      expect(stdout).to.include(`  hash       ${hash}\n`);
       expect(stdout).to.include("the block hash that you gave, and a storage proof of the number of users under it\n");
-      expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
+      expect(stdout).to.match(/ {2}users {6}5 in 2 files\n/);
       expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
       expect(stdout).to.match(/^Audit passed: every event, every file and every user is correct\.\n/);
       const { json } = await keyroot.json(auditingFolder(world.fresh.filesDir));

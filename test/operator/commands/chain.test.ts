@@ -120,7 +120,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^[0-9a-f]{64} {2}1 user in block \d+, \d+ gas\nPublished 1 user, 1 already published\.\nVerified every key\. 1 transaction, \d+ gas, \d+ per user, \S+ ETH\.\n$/,
+        /^[0-9a-f]{64} {2}1 user in block \d+, [\d,]+ gas\nPublished 1 user, 1 already published\.\nVerified every key\. 1 transaction, [\d,]+ gas, [\d,]+ per user, \S+ ETH\.\n$/,
       );
       const { json, events } = await publish([one, two]);
       expect(json).to.include({ users: 0, alreadyPublished: 2 });

@@ -1,6 +1,6 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import { describeEther } from "./describeAmounts.ts";
-import { plural } from "../plural.ts";
+import { formatCount, plural } from "../plural.ts";
 import { style } from "./output.ts";
 import { dateOf } from "./unfinishedPlan.ts";
 
@@ -40,17 +40,17 @@ export function summaryOf({ published, alreadyPublished, superseded, differing }
 /** Describes the users of the records who were published before. @param differing how many of them have another key */
 export function describePublished(alreadyPublished: number, differing: number): string {
   const others = differing === 0 ? "" : `, ${differing} of them with another key than in the records`;
-  return `${alreadyPublished} already published${others}.`;
+  return `${formatCount(alreadyPublished)} already published${others}.`;
 }
 
 /** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded, differing } =
     summaryOf(result);
-  const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
+  const cost = `${formatCount(gasUsed)} gas, ${gasPerUser.toLocaleString("en")} per user, ${describeEther(BigInt(costWei))}`;
   return [
     ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
-      return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
+      return `${root}  ${plural(users, "user")} in block ${formatCount(blockNumber)}, ${formatCount(gasUsed)} gas`;
     }),
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
     `${style("success", "Published")} ${plural(users, "user")}, ${describePublished(alreadyPublished, differing.length)}`,
