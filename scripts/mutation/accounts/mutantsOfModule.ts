@@ -39,7 +39,9 @@ export function mutantsOfModule(source: string, except: readonly string[]): Modu
         const from = whole.getText(file).split("\n", 1)[0] ?? "";
         mutants.push({ inFunction: name, from, to, source: source.slice(0, start) + to + source.slice(end) });
       }
-    ts.forEachChild(node, (child) => visit(child, name));
+    ts.forEachChild(node, (child) => {
+      visit(child, name);
+    });
   };
   visit(file, "");
   return mutants;

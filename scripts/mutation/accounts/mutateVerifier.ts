@@ -2,7 +2,8 @@
  * Mutation testing of the verifier of accounts. Each mutant must fail a test vector or the reference model, or be listed in
  * `scripts/mutation/accounts/equivalentMutants.json` with the reason why it accepts no other key.
  *
- *     node scripts/mutation/accounts/mutateVerifier.ts
+ *     node scripts/mutation/accounts/mutateVerifier.ts             all modules
+ *     node scripts/mutation/accounts/mutateVerifier.ts MODULE …    some of them, such as account/account.ts
  *
  * The exit code is 1 if a mutant survives that is not listed, or if a listed one does not survive.
  */
@@ -64,7 +65,9 @@ async function findFailure(module: string, source: string): Promise<string | und
 const listed = JSON.parse(await readFile(EQUIVALENT, "utf8")) as Listed[];
 const findings: string[] = [];
 let [mutants, killed] = [0, 0];
+const chosen = process.argv.slice(2);
 for (const [module, except] of Object.entries(MODULES)) {
+  if (chosen.length > 0 && !chosen.includes(module)) continue;
   const source = await readFile(new URL(module, LIBRARY), "utf8");
   const failure = await findFailure(module, source);
   if (failure !== undefined) throw new Error(`The unchanged module ${module} fails: ${failure}`);

@@ -31,7 +31,7 @@ export interface Filling {
 type Slots = readonly (Filling | undefined)[];
 
 /** What a reader sees at one block. */
-export interface Block {
+interface Block {
   slots: Slots;
   /** The keys that the owner authorized before the block. Only these can be newer than the reader's key. */
   authorizedBefore: readonly (string | undefined)[];
