@@ -5,12 +5,15 @@
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
 //   … --key-type x25519                                             the type of the keys, if a question does not name it
+//   … --rpc URL --contract 0x… --merkle-url URL USER                verifies the published key of a user at the finalized block, or at
+//                                                                   --block, a tag or hash. It trusts the endpoint for this block only
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { AccountRejection, verifyAccountFile } from "./account.mjs";
 import { KEY_TYPES, lengthFaultOf } from "./keyTypes.mjs";
+import { readFile, readProofs, Unavailable } from "./live.mjs";
 
 class Rejection extends Error {
   constructor(step, code) {
@@ -393,13 +396,7 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ..
   if (Number(bundle.usersSlot) !== usersSlotOf(trusted)) reject("root", "CONTRACT_MISMATCH");
   if (codeHash !== (trusted.codeHash ?? codeHash)) reject("root", "CODE_HASH_MISMATCH");
 
-  const account = lookUp(stateRoot, contract, bundle.accountProof);
-  const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
-  if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
-  const rootOf = (id, nodes) => {
-    const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slotOf(id, bundle.usersSlot), nodes);
-    return stored === undefined ? undefined : readWord(stored);
-  };
+  const { code, rootOf } = readContract(stateRoot, bundle);
   const root = rootOf(slotID, bundle.storageProof);
   const nextRoot = accounts && rootOf(nextSlotID, bundle.account.storageProof);
   if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
@@ -410,6 +407,18 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ..
   if (record.pubKey !== publicKey) reject("record", "SUCCESSOR_UNPROVEN");
   if (expectedPublicKey !== undefined && expectedPublicKey !== publicKey) reject("key", "KEY_MISMATCH");
   return { record, root, block, account: { userID, number } };
+}
+
+/** Returns the hash of the contract's code, and a function that returns the root of an id, or undefined without one. */
+function readContract(stateRoot, { contract, accountProof, usersSlot }) {
+  const account = lookUp(stateRoot, contract, accountProof);
+  const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
+  if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
+  const rootOf = (id, nodes) => {
+    const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slotOf(id, usersSlot), nodes);
+    return stored === undefined ? undefined : readWord(stored);
+  };
+  return { code, rootOf };
 }
 
 function idOf(userID) {
@@ -493,6 +502,30 @@ function readWord(rlp) {
   return hex.slice(2).padStart(64, "0");
 }
 
+// ---- Live users ----
+
+const HEX = /^0x[0-9a-f]*$/;
+
+/** Verifies the published key of a user with the whole file. */
+async function verifyLive({ rpc, contract: address, merkleUrl, block: tag, userID, keyType }) {
+  if (!USER_ID.test(userID)) reject("file", "USER_ID_INVALID");
+  const contract = address.toLowerCase();
+  const slotOn = (chainId) => slotOf(userID, usersSlotOf({ chainId, contract }));
+  const live = await readProofs({ rpc, contract, slotOn, block: tag });
+  const names = HEADER.map(([name]) => name).filter((name) => live.header[name] !== undefined);
+  if (!names.every((name) => isText(live.header[name], HEX))) reject("anchor", "HEADER_INVALID");
+  const { hash, stateRoot, block } = hashHeader(new Map(names.map((name) => [name, live.header[name]])));
+  if (hash !== (tag.startsWith("0x") ? tag : live.header.hash)) reject("anchor", "HEADER_MISMATCH");
+  for (const nodes of [live.accountProof, live.storageProof])
+    if (!isList(nodes, 65) || !nodes.every((node) => isText(node, NODE))) invalidProof();
+  const usersSlot = usersSlotOf({ chainId: live.chainId, contract });
+  const { rootOf } = readContract(stateRoot, { contract, accountProof: live.accountProof, usersSlot });
+  const root = rootOf(userID, live.storageProof);
+  if (root === undefined) reject("root", "NOT_PUBLISHED");
+  const { record } = verifyFile({ userID, root, keyType }, await readFile(merkleUrl, root));
+  return { record, root, block: { ...block, hash } };
+}
+
 // ---- Safety codes ----
 
 function verifySafetyCode({ mine, contact }, bytes) {
@@ -547,13 +580,21 @@ function verdictOf(kind, vector) {
   try {
     return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input, vector.question)) };
   } catch (error) {
-    if (error instanceof Rejection) return error.verdict;
-    throw error;
+    return rejectionOf(error);
   }
 }
 
+function rejectionOf(error) {
+  if (error instanceof Rejection) return error.verdict;
+  throw error;
+}
+
 const ARGUMENTS = parseArgs({
-  options: { json: { type: "boolean" }, "key-type": { type: "string", default: "curve41417" } },
+  options: {
+    ...{ json: { type: "boolean" }, "key-type": { type: "string", default: "curve41417" } },
+    ...{ rpc: { type: "string" }, contract: { type: "string" }, "merkle-url": { type: "string" } },
+    block: { type: "string", default: "finalized" },
+  },
   allowPositionals: true,
 });
 const KEY_TYPE = ARGUMENTS.values["key-type"];
@@ -567,13 +608,14 @@ function readVectors(path) {
   return vectors.map((vector) => ({ ...vector, kind, question: { keyType: KEY_TYPE, ...vector.question } }));
 }
 
-const paths = ARGUMENTS.positionals;
-const vectors = paths.flatMap(readVectors);
-const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
-
-if (ARGUMENTS.values.json) {
-  process.stdout.write(JSON.stringify(verdicts));
-} else {
+/** Compares the verdicts with those of the vectors, or prints them. */
+function judgeVectors(paths) {
+  const vectors = paths.flatMap(readVectors);
+  const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
+  if (ARGUMENTS.values.json) {
+    process.stdout.write(JSON.stringify(verdicts));
+    return;
+  }
   const agreed = vectors.filter(({ verdict }, i) => isDeepStrictEqual(verdict, verdicts[i])).length;
   for (const [i, { name, verdict }] of vectors.entries()) {
     const words = `${JSON.stringify(verdict)}, found ${JSON.stringify(verdicts[i])}`;
@@ -583,3 +625,27 @@ if (ARGUMENTS.values.json) {
   // Fail for an empty set, because an empty set proves nothing.
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }
+
+/** Prints the verdict on a live user. Exits with 1 if the key is rejected, and with 3 if there was no answer. */
+async function judgeLiveUser({ rpc, contract, "merkle-url": merkleUrl, block }, [userID]) {
+  if (contract === undefined || merkleUrl === undefined || userID === undefined) {
+    process.stderr.write("--rpc needs --contract, --merkle-url and a user id.\n");
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    const verdict = await verifyLive({ rpc, contract, merkleUrl, block, userID, keyType: KEY_TYPE }).then(
+      (verified) => ({ verified }),
+      rejectionOf,
+    );
+    process.stdout.write(`${JSON.stringify(verdict)}\n`);
+    process.exitCode = "verified" in verdict ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 3;
+  }
+}
+
+if (ARGUMENTS.values.rpc === undefined) judgeVectors(ARGUMENTS.positionals);
+else await judgeLiveUser(ARGUMENTS.values, ARGUMENTS.positionals);

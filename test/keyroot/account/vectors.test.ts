@@ -31,7 +31,7 @@ describe("test vectors of account files and objections", () => {
   it("include valid and invalid files with unique names", () => {
     const { vectors } = set;
     expect(new Set(vectors.map(({ name }) => name)).size).to.equal(vectors.length);
-    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(10);
+    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(11);
     expect(vectors).to.have.lengthOf.above(90);
   });
 

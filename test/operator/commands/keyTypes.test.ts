@@ -1,12 +1,15 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import type { KeyRecord } from "keyroot";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { x25519 } from "keyroot/key-types";
 import { TYPES, type TypeName } from "../../support/data/keysOfTypes.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { never, temporaryFolder } from "../../support/support.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 
 const CHECKER = join(import.meta.dirname, "../../../examples/python/check_file.py");
@@ -151,11 +154,28 @@ describeWithProgram("keyroot with key types", (keyroot) => {
       expect(check(file, userID)).to.deep.equal({ status: 0, text: `${records[0]?.pubKey}\n` });
       expect(check(file, "y".repeat(32)).status).to.equal(1);
       const text = await readFile(file, "utf8");
+      await writeFile(file, text.replace(/"level":0/, '"level":-0'));
+      expect(check(file, userID).status, "the number -0").to.equal(1);
       for (const at of [10, 100, 400, text.length - 60, text.length - 3]) {
         const digit = text[at] === "1" ? "2" : "1";
         await writeFile(file, text.slice(0, at) + digit + text.slice(at + 1));
         expect(check(file, userID).status, `the character ${at}`).to.equal(1);
       }
+    });
+
+    it("rejects a file with an invalid key of another user", async () => {
+      const [, [one = never(), two = never()]] = await sampleUsers("x25519");
+      const zero = Buffer.alloc(32);
+      const keyID = createHash("sha256").update(zero).digest().subarray(0, 16).toString("base64");
+      const invalid = { ...two, pubKey: zero.toString("base64"), keyID };
+      const made = makeMerkleFile(
+        [one, invalid].toSorted((a, b) => (a.userID < b.userID ? -1 : 1)),
+        x25519,
+      );
+      const file = join(folder.path, `${made.tree.root}.json`);
+      await writeFile(file, [...serializeMerkleFile(made)].join(""));
+      expect(check(file, one.userID)).to.have.property("status", 1);
+      expect(check(file, one.userID).text).to.include("point of low order");
     });
   });
 });
