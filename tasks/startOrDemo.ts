@@ -43,7 +43,9 @@ export async function startOrDemo(
   const stack = await startStack(hre, {
     ports,
     announce: keepRunning,
-    onStep: (step) => say(style("dim", `     ${step}`)),
+    onStep: (step) => {
+      say(style("dim", `     ${step}`));
+    },
     ...(explorer !== undefined && { explorerUrl: explorer.url }),
   });
   try {

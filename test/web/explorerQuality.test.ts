@@ -84,6 +84,15 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
     }
   }
 
+  for (const width of [390, 768, 1280]) {
+    it(`keep their layout while they load the start page at ${width} pixels`, async () => {
+      const { page } = await world.open(explorer.url, { viewport: { width, height: 800 } });
+      await sees(page, "unproven answer");
+      await page.waitForTimeout(300);
+      await expectNothingMoved(page, "the start page");
+    });
+  }
+
   it("show a verification on one screen of 1280 x 800 pixels", async () => {
     const view = { viewport: { width: 1280, height: 800 } };
     const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);

@@ -55,6 +55,12 @@ describe("the local stack", () => {
       expect(await (await fetch(`${merkleUrl}/${ROOT}.json`)).text()).to.equal("{}");
     });
 
+    it("names each part before it starts", async () => {
+      const steps: string[] = [];
+      await start({ onStep: (step) => steps.push(step) });
+      expect(steps).to.deep.equal(["Starting the chain and the file host.", "Deploying the registry."]);
+    });
+
     it("prints nothing and writes no deployment record", async () => {
       const { stdout } = process;
       const write = stdout.write.bind(stdout);
