@@ -89,13 +89,11 @@ async function compare(): Promise<void> {
           {
             what: `${what} hashing and parsing them`,
             value: round(ours / (openssl + jsonParse)),
-            atMost: 1.5,
           },
-          { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
+          { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes) },
           {
             what: `${what} parsing them, hashing their trees and checking their keys`,
             value: round(ours / keyChecks),
-            atMost: 1.08,
           },
         ];
       }),

@@ -1,7 +1,7 @@
 /**
  * Counts the rounds of requests and the bytes of a verification with each choice of `trust`, and measures its time if
  * each request takes an additional 100 ms. For comparison, the same run measures viem's `readContract` and a download of
- * the file, without any check.
+ * the file, without any check. Also counts the bytes of a watch of 200 contacts per hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createVerifier, type KeyRecord, userIDToHex, type VerifierOptions } from "keyroot";
@@ -10,9 +10,12 @@ import { sampleRecords } from "../test/support/samples.ts";
 import { Rounds } from "../test/support/servers/rounds.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 import { startWorld, type World } from "./rounds/choices.ts";
+import { bytesPerHour } from "./rounds/watchHour.ts";
 
 const USERS_PER_FILE = SMALL ? 2 : 64;
 const CONTACTS = SMALL ? 3 : 50;
+/** The contacts of the watch, two in each file. */
+const WATCHED = SMALL ? 3 : 200;
 /** The number of further verifications of which the run takes the median. */
 const FURTHER = SMALL ? 1 : 7;
 const DELAY_MS = SMALL ? 1 : 100;
@@ -29,13 +32,14 @@ const delayed: Fetch = async (...request) => {
   return fetch(...request);
 };
 
-const records = sampleRecords(USERS_PER_FILE * CONTACTS);
+const records = sampleRecords((USERS_PER_FILE * (WATCHED + 2)) / 2);
 progress("publishing");
 await using world = await startWorld(records, USERS_PER_FILE);
 const { stack, choices } = world;
 /** One user of each file. */
 const users = records.toSorted((a, b) => (userIDToHex(a.userID) < userIDToHex(b.userID) ? -1 : 1));
-const contacts = users.filter((_, i) => i % USERS_PER_FILE === 0);
+const watched = users.filter((_, i) => i % (USERS_PER_FILE / 2) === 0).slice(0, WATCHED + 1);
+const contacts = users.filter((_, i) => i % USERS_PER_FILE === 0).slice(0, CONTACTS);
 
 function optionsOf(choice: World["choices"][string], fetch: Fetch): VerifierOptions {
   const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
@@ -104,17 +108,30 @@ for (const [by, choice] of Object.entries(choices)) {
   lists.push({ by, rounds: rounds.sent.length, ms: round(ms), kB: round(rounds.bytes / 1000) });
 }
 
+progress("watch");
+const hours: Row[] = [];
+for (const [by, choice] of Object.entries(choices)) {
+  // A watch cannot read a pinned block.
+  if (by === "pinnedBlock") continue;
+  const { first, following } = await bytesPerHour((fetch) => optionsOf(choice, fetch), watched);
+  hours.push({ by, firstKB: round(first / 1000), followingKB: round(following / 1000) });
+}
+
 const unchecked = rows.find(({ by }) => by === UNCHECKED)?.["furtherMs"];
 const slowest = Math.max(...rows.map(({ furtherMs }) => Number(furtherMs)));
 report({
   figures: {
     keys: {
-      what: `one key of ${USERS_PER_FILE} per file: rounds of requests; ms with ${DELAY_MS} ms per request, the first time and further times (median of ${FURTHER}); kB of all responses, without compression`,
+      what: `one key of ${USERS_PER_FILE} per file: rounds of requests; ms with ${DELAY_MS} ms per request, the first time and further times (median of ${FURTHER}); kB of all responses`,
       rows,
     },
     lists: {
       what: `${list.length} contacts in ${list.length} files, with a new verifier: rounds of requests, ms with ${DELAY_MS} ms per request, kB`,
       rows: lists,
+    },
+    watch: {
+      what: `a watch of ${WATCHED} contacts, two in each file: kB of all responses without headers in the first hour, and in each following hour`,
+      rows: hours,
     },
   },
   ratios: [
@@ -125,6 +142,10 @@ report({
     {
       what: "the slowest choice's ms for a further key, relative to an unchecked read",
       ...{ value: round(slowest / Number(unchecked)), atMost: 1.2 },
+    },
+    {
+      what: `kB per hour of a watch of ${WATCHED} contacts with the choice of trust that reads the most`,
+      ...{ value: Math.max(...hours.map(({ followingKB }) => Number(followingKB))), atMost: 1000 },
     },
   ],
 });

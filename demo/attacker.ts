@@ -1,8 +1,7 @@
 /**
- * An attacker between a client and the client's servers, in a separate process. The process reads the configuration
- * from standard input and prints the attacker's URL. The process forwards requests for `/<attack>/rpc`,
- * `/<attack>/files/…` and `/<attack>/beacon/…`, and makes the changes of this attack. The process ends when standard
- * input ends.
+ * An attacker between a client and the client's servers, in a separate process. It reads its configuration from
+ * standard input and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and
+ * `/<attack>/beacon/…`, makes the changes of this attack, and ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -11,17 +10,14 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { parseMerkleFile } from "keyroot/internal/merkle";
-import { BEACON_ATTACKS, forgeUpdate } from "./attacks/beaconAttacks.ts";
-import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks/keyAttacks.ts";
+import { parseMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import type { Attack, AttackContext, Call } from "./attacks/attack.ts";
+import { ATTACKS } from "./attacks/attacks.ts";
+import { forgeUpdate } from "./attacks/beaconAttacks.ts";
 
-/**
- * The attacker's configuration: the victim and the servers. The first line of standard input contains the configuration
- * as JSON.
- */
-export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
-  /** The attacker's public key, in base64. */
-  attackersKey: string;
+/** The victims and the honest servers. The first line of standard input contains this object as JSON. */
+export interface AttackerConfig {
+  context: AttackContext;
   rpcUrl: string;
   merkleUrl: string;
   beaconUrl: string;
@@ -29,8 +25,7 @@ export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
 
 const input = createInterface({ input: process.stdin });
 const [line] = (await once(input, "line")) as [string];
-const { rpcUrl, merkleUrl, beaconUrl, ...config } = JSON.parse(line) as AttackerConfig;
-const context: AttackContext = { ...config, attackersKey: Buffer.from(config.attackersKey, "base64") };
+const { rpcUrl, merkleUrl, beaconUrl, context } = JSON.parse(line) as AttackerConfig;
 
 const server = createServer((request, response) => {
   respond(request, response).catch((error: unknown) => {
@@ -53,33 +48,35 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     return;
   }
   const [, name, server, ...path] = (request.url ?? "").split("/");
-  if (server === "beacon") {
-    await forwardBeacon(name, path.join("/"), response);
-    return;
-  }
   const attack = ATTACKS.find((candidate) => candidate.name === name);
   if (attack === undefined) throw new Error(`There is no attack ${name}.`);
-  if (server === "rpc") await forwardCall(attack, request, response);
-  else await forwardFile(attack, path.join("/"), response);
+  const file = path.join("/");
+  if (server === "beacon") await forwardBeacon(attack, file, response);
+  else if (server === "rpc") await forwardCall(attack, request, response);
+  else if (file.startsWith("accounts/")) sendAccountFile(attack, response);
+  else await forwardFile(attack, file, response);
 }
 
 async function forwardCall(attack: Attack, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await text(request);
-  const forwarded = await fetch(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const asked = JSON.parse(await text(request)) as Call;
+  const call = { ...asked, ...attack.call?.(asked, context) };
+  const forwarded = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(call),
+  });
   const answer = (await forwarded.json()) as { result: unknown };
-  const call = JSON.parse(body) as Call;
   const result = attack.rpc ? attack.rpc(call, answer.result, context) : answer.result;
   response.end(JSON.stringify({ ...answer, result }));
 }
 
-async function forwardBeacon(name: string | undefined, path: string, response: ServerResponse): Promise<void> {
+async function forwardBeacon(attack: Attack, path: string, response: ServerResponse): Promise<void> {
   const forwarded = await fetch(`${beaconUrl}/${path}`);
   response.setHeader("Content-Type", "application/octet-stream");
   const bytes = new Uint8Array(await forwarded.arrayBuffer());
-  const attack = BEACON_ATTACKS.find((candidate) => candidate.name === name);
-  if (path.endsWith("/finality_update") && attack?.update !== undefined)
+  if (path.endsWith("/finality_update") && attack.update !== undefined)
     response.end(forgeUpdate(bytes, attack.update, context));
-  else if (path.includes("/updates") && attack?.endless === true) await sendEndlessly(bytes, response);
+  else if (path.includes("/updates") && attack.endless === true) await sendEndlessly(bytes, response);
   else response.writeHead(forwarded.status).end(bytes);
 }
 
@@ -91,7 +88,16 @@ async function sendEndlessly(bytes: Uint8Array, response: ServerResponse): Promi
   await pipeline(Readable.from(repeat()), response).catch(() => undefined);
 }
 
+function sendAccountFile({ accountFile }: Attack, response: ServerResponse): void {
+  const file = accountFile?.(context.accounts);
+  response.writeHead(file === undefined ? 404 : 200).end(file);
+}
+
 async function forwardFile(attack: Attack, file: string, response: ServerResponse): Promise<void> {
+  if (attack.inventedFile !== undefined) {
+    response.end([...serializeMerkleFile(attack.inventedFile(context))].join(""));
+    return;
+  }
   const forwarded = await fetch(`${merkleUrl}/${file}`);
   const bytes = new Uint8Array(await forwarded.arrayBuffer());
   response.statusCode = forwarded.status;

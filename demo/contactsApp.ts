@@ -5,6 +5,7 @@
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";
+import { accounts } from "keyroot/account";
 import { lightClient } from "keyroot/light-client";
 
 export interface VerifyRequest extends Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"> {
@@ -13,6 +14,8 @@ export interface VerifyRequest extends Pick<VerifierOptions, "chainId" | "contra
   userID: string;
   /** The key that the server sent to the app, in base64. */
   expectedPublicKey: string;
+  /** True if all user ids of the registry are accounts. */
+  accounts?: boolean;
 }
 
 /** The verifier's result: the root, or the error's code and message. */
@@ -27,12 +30,16 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(await verify(JSON.parse(line) as VerifyRequest))}\n`);
 }
 
-async function verify({ userID, expectedPublicKey, beaconUrl, ...options }: VerifyRequest): Promise<VerifyResponse> {
+async function verify(request: VerifyRequest): Promise<VerifyResponse> {
+  const { userID, expectedPublicKey, beaconUrl, accounts: hasAccounts = false, ...place } = request;
   try {
     const store = stores.get(beaconUrl) ?? new Map<string, string>();
     stores.set(beaconUrl, store);
     const trust = lightClient({ urls: [beaconUrl], checkpoint: CHECKPOINT, store });
-    const { root } = await createVerifier({ ...options, trust }).verify(userID, { expectedPublicKey });
+    const { root } = await createVerifier({ ...place, trust, ...(hasAccounts && { accounts: accounts() }) }).verify(
+      userID,
+      { expectedPublicKey },
+    );
     return { root };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

@@ -3,6 +3,7 @@ import type { OpenedExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { AdminClient } from "@keyroot/client/operator";
 import type { Stack } from "@keyroot/service/stack";
+import { style } from "@keyroot/operator/commands";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
@@ -40,9 +41,19 @@ export async function openLinks(
 
 /** Returns the text with the links. The program prints this text after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
-  const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
-  const pages = `Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;
-  return announced
-    ? `\n${pages}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
-    : `\n${pages}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
+  const link = (url: string) => `     ${style("link", url)}`;
+  return [
+    "",
+    "Verify a key in your browser, or run all attacks there:",
+    link(explorerUrl),
+    "Sign in to the partner's dashboard, once, within 15 minutes; then add a passkey:",
+    link(dashboardUrl),
+    ...(announced
+      ? [
+          "The stack stays up until Ctrl-C. In another terminal, try:",
+          `     npx hardhat keyroot verify ${records[0]?.userID}`,
+          "     npx hardhat keyroot status",
+        ]
+      : ["The stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project."]),
+  ].join("\n");
 }

@@ -2,7 +2,9 @@ import type { Stack } from "@keyroot/service/stack";
 import { AdminClient, type PublishedBatch } from "@keyroot/client/operator";
 import { fetchBlock } from "keyroot/internal/ethereum";
 import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
-import type { KeyRecord } from "keyroot/internal/identity";
+import { generateKeyPair, type KeyRecord } from "keyroot/internal/identity";
+import { bytesToBase64 } from "keyroot/internal/bytes";
+import { publishAccountVictims } from "./accountVictims.ts";
 import { attackContact, type OnRejected, type RejectedAttacks, startAttacker } from "./attackContact.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";
@@ -51,7 +53,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
 
   const records = await fetchKeys(provisioned, signal);
   for (const record of records) {
-    const response = await app.verify(record);
+    const response = await app.verify({ userID: record.userID, expectedPublicKey: record.pubKey });
     if ("code" in response)
       throw new DemoError(`The app rejected the key of ${record.userID}. ${response.code}: ${response.message}`);
   }
@@ -63,8 +65,10 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {
     throw new DemoError("The service must publish two batches.");
   }
-  const target = { record: victim, otherRoot: firstBatch.root, olderBlock };
-  const attacked = await attackContact(stack, { app, attacker }, target, listener.rejected);
+  const accounts = await publishAccountVictims(stack, stack.contract);
+  const attackersKey = bytesToBase64(generateKeyPair().publicKey);
+  const context = { victim, attackersKey, otherRoot: firstBatch.root, olderBlock, accounts };
+  const attacked = await attackContact(stack, { app, attacker }, context, listener.rejected);
   const { bizID, serverToken } = provisioned;
   const result = { bizID, serverToken, records, published, verified: records.length, registrations, ...attacked };
   const running = starting.move();

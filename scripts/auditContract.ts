@@ -27,7 +27,7 @@ const STAGES: readonly { name: string; words: readonly string[] }[] = [
     name: "mutants, coverage, package",
     words: tests("test/scripts/contract/*.test.ts", "test/consumers/contractsPackage.test.ts"),
   },
-  { name: "audit guide", words: tests("test/docs/auditGuide.test.ts") },
+  { name: "page of the rules", words: tests("test/docs/auditGuide.test.ts") },
 ];
 
 const start = performance.now();

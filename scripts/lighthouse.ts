@@ -38,7 +38,7 @@ try {
     "explorer verify": { address: `${url}#/verify/${world.victim.userID}` },
     "explorer batch": { address: `${url}#/batch/${world.root}` },
     "explorer bundle": { address: `${url}#/bundle` },
-    "explorer attack": { address: `${url}#/attack/swapped-record` },
+    "explorer attacks": { address: `${url}#/attacks` },
     "dashboard signing in": { address: dashboard.url },
   };
   for (const page of ["overview", "company", "servers", "users", "publishing", "webhooks", "audit"])

@@ -32,7 +32,8 @@ export async function startOrDemo(
     stopping.abort(signal);
   });
 
-  say("Keyroot: every user's key is published once, and every client verifies the keys that a server sends.");
+  say("Keyroot: every user's key is published once, and every client verifies the keys");
+  say("that a server sends.\n");
   // Runs in a separate process during the demo.
   const built = keepRunning ? buildSite() : undefined;
   built?.catch(() => undefined);
@@ -42,6 +43,7 @@ export async function startOrDemo(
   const stack = await startStack(hre, {
     ports,
     announce: keepRunning,
+    onStep: (step) => say(style("dim", `     ${step}`)),
     ...(explorer !== undefined && { explorerUrl: explorer.url }),
   });
   try {

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { format, resolveConfig } from "prettier";
 import { type Chart, drawChart, labelOf, seriesOf } from "./chart.ts";
-import { goalOf } from "./goal.ts";
+import { goalOf, isMet } from "./goal.ts";
 import { growthExponent, type Point } from "./growth.ts";
-import { BENCHMARKS } from "./registry.ts";
+import { type Benchmark, BENCHMARKS } from "./registry.ts";
 import type { Figures, Ratio, Row } from "./report.ts";
 import { newestResults, type Result } from "./results.ts";
 import { summaryRows } from "./summary.ts";
@@ -13,8 +13,18 @@ const ROOT = new URL("../../", import.meta.url);
 const PAGES = ["docs/benchmarks.md", "README.md"];
 /** Matches a generated part with the comments around this part, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
 const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
-/** The name of the generated part in README.md. */
-const SUMMARY = "summary";
+/** The generated parts that are not about one benchmark. */
+const TABLES: Readonly<Record<string, (results: readonly Result[]) => readonly Row[]>> = {
+  summary: summaryRows,
+  missed: (results) => {
+    const missed = results.flatMap(({ benchmark, ratios }) => ratios.map((ratio) => ({ benchmark, ratio })));
+    return missed
+      .filter(({ ratio }) => !isMet(ratio))
+      .map(({ benchmark, ratio }) => ({
+        ...{ Benchmark: `\`${benchmark}\``, Figure: ratio.what, Measured: ratio.value, Goal: goalOf(ratio) },
+      }));
+  },
+};
 
 /** Writes the generated parts of the pages, and the charts, from the newest results. */
 export async function writePages(): Promise<void> {
@@ -29,7 +39,8 @@ export async function renderPages(): Promise<Map<string, string>> {
   for (const path of PAGES) {
     const page = readFileSync(new URL(path, ROOT), "utf8");
     const filled = page.replaceAll(PART, (_, start: string, part: string, end: string) => {
-      const text = part === SUMMARY ? table(summaryRows(results)) : section(part, results, name);
+      const rows = TABLES[part]?.(results);
+      const text = rows === undefined ? section(part, results, name) : table(rows);
       return `${start}\n${text}\n\n${end}`;
     });
     const options = await resolveConfig(new URL(path, ROOT));
@@ -45,7 +56,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** Renders one benchmark's part of the page, with the machine, the ratios, the charts and the figures. */
+/** Renders one benchmark's part of the page, with the machine, the ratios that have a goal, the charts and the tables. */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);
@@ -57,9 +68,15 @@ function section(benchmark: string, results: readonly Result[], file: string): s
     const image = `![${chart.title}](${imageOf(chart).replace("docs/", "")})`;
     return [image, ...growthOf(chart, figures)];
   });
-  const details = Object.values(result.figures).map(
-    ({ what, rows }) => `<details><summary>${what}</summary>\n\n${table(rows)}\n\n</details>`,
-  );
+  const all: Benchmark["tables"] = Object.fromEntries(Object.keys(result.figures).map((name) => [name, {}]));
+  const details = Object.entries(known.tables ?? all).flatMap(([name, values]) => {
+    const figures = result.figures[name];
+    if (figures === undefined) return [];
+    const rows = figures.rows.filter((row) =>
+      Object.entries(values).every(([column, shown]) => shown.includes(row[column])),
+    );
+    return [`<details><summary>${figures.what}</summary>\n\n${table(rows)}\n\n</details>`];
+  });
   return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
 }
 
@@ -70,7 +87,8 @@ function whereOf({ command, date, machine, load, seconds }: Result, file: string
 }
 
 function ratioTable(ratios: readonly Ratio[]): string {
-  return table(ratios.map((ratio) => ({ "": ratio.what, Measured: ratio.value, Goal: goalOf(ratio) })));
+  const withGoal = ratios.map((ratio) => ({ "": ratio.what, Measured: ratio.value, Goal: goalOf(ratio) }));
+  return table(withGoal.filter(({ Goal }) => Goal !== ""));
 }
 
 /** Describes the growth of each line, such as "time grows as n^1.02". */

@@ -8,6 +8,11 @@ export interface Benchmark {
   /** A description of the benchmark in one line. */
   about: string;
   charts?: readonly Chart[];
+  /**
+   * The tables of figures that the page shows, and for each the values to which it limits a column. The results file
+   * has the other figures. Default: all
+   */
+  tables?: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
 }
 
 const USERS = { column: "users", title: "Users" };
@@ -17,6 +22,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "tree",
     about: "making the tree and the file, beside other Merkle-tree libraries and OpenSSL",
+    tables: { tree: { users: [700, 100_000] } },
     charts: [
       {
         ...{ file: "bench-tree", title: "Time to make the Merkle tree", figures: "tree", kind: "lines", x: USERS },
@@ -27,6 +33,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "verify",
     about: "verifying one user: whole file, proof and bundle, in Node and Chromium, beside the format's first clients",
+    tables: { cold: {}, node: { users: [700] }, chromium: { users: [700] }, bytes: { users: [700] } },
     charts: [
       {
         ...{
@@ -54,7 +61,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
     about:
       "rounds of requests, bytes and time to verify a key and a contact list, with each choice of trust, beside viem",
   },
-  { name: "anchors", about: "following mainnet's beacon chain as a light client, beside one BLS verification" },
+  {
+    name: "anchors",
+    about: "following mainnet's beacon chain as a light client, beside one BLS verification",
+    tables: { update: {}, firstKey: {}, lodestar: {}, sizes: {} },
+  },
   {
     name: "engines",
     about: "verifying one user of 700 in the engines of phones: whole file, option sha256",
@@ -62,6 +73,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "gas",
     about: "the registry's gas, beside the least of any contract and the predecessor",
+    tables: { deployment: {}, addMerkleTreeRoot: { users: [1, 25, 700], call: ["later", "later, access list"] } },
     charts: [
       {
         ...{
@@ -76,6 +88,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "publish",
     about: "publishing users on a local chain: processor time by stage, and memory",
+    tables: { runs: {} },
     charts: [
       {
         ...{ file: "bench-publish", title: "Processor time to publish", figures: "runs", kind: "lines", x: USERS },
@@ -86,6 +99,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "audit",
     about: "auditing files and chain, beside hashing and parsing the same bytes",
+    tables: { files: { users: [1_000_000] }, chain: {} },
     charts: [
       {
         ...{ file: "bench-audit", title: "Time to audit the files", figures: "files", kind: "lines", x: USERS },
@@ -96,6 +110,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     ...{ name: "scale", script: "auditScale" },
     about: "the command audit for 1, 5 and 20 million users: whole, incremental, and in parts",
+    tables: { runs: {}, sizes: {} },
     charts: [
       {
         ...{ file: "bench-scale-time", title: "Processor time to audit a registry", figures: "runs", kind: "lines" },
@@ -125,6 +140,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     ...{ name: "size", script: "serviceSize" },
     about: "the partner service with 1 and 10 million users, beside few",
+    tables: { speed: { users: [10_000_000] }, maintenance: { users: [10_000_000] } },
   },
   {
     ...{ name: "flood", script: "registrationFlood" },
@@ -141,5 +157,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
       },
     ],
   },
-  { name: "memory", about: "memory that hostile answers take, in multiples of the limit" },
+  { name: "memory", about: "memory that hostile answers take, in multiples of the limit", tables: {} },
 ];

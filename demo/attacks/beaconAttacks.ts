@@ -1,20 +1,6 @@
-import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/internal/lightClient";
+import { forkAt, TEST_NETWORK, toNumber } from "keyroot/internal/lightClient";
 import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operator/testing";
-import type { ErrorCode } from "keyroot/internal/errors";
-import type { AttackContext } from "./keyAttacks.ts";
-
-/** One attempt to make a light client accept a false block. */
-interface BeaconAttack {
-  name: string;
-  /** A one-line description of the attack. */
-  description: string;
-  /** The error code that the verifier reports. */
-  expectedCode: ErrorCode;
-  /** Returns a forged version of the newest finality update. @param parts the parts of the genuine update */
-  update?: (parts: UpdateParts, context: AttackContext) => Update;
-  /** True if the list of updates is endless. */
-  endless?: boolean;
-}
+import type { Attack, AttackContext } from "./attack.ts";
 
 /** The hash of an invented block, which is on no chain. */
 const INVENTED = `0x${"66".repeat(32)}`;
@@ -23,28 +9,31 @@ const INVENTED = `0x${"66".repeat(32)}`;
 const invent = (parts: UpdateParts, changes: Partial<UpdateParts>) =>
   simulateUpdate(TEST_NETWORK, { ...parts, blockHash: INVENTED, ...changes });
 
-export const BEACON_ATTACKS: readonly BeaconAttack[] = [
+export const BEACON_ATTACKS: readonly Attack[] = [
   {
     name: "own-committee",
+    attacker: "The beacon endpoint",
     description: "the attacker's own committee signs an invented block",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { signers: testCommittee(2n ** 100n) }),
   },
   {
     name: "minority",
-    description: "341 of 512 members sign an invented block, below two thirds",
+    attacker: "The beacon endpoint",
+    description: "341 of 512 members, too few, sign an invented block",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { participation: 341 }),
   },
   {
     name: "older-block",
+    attacker: "The beacon endpoint",
     description: "the finalized block is older than the key",
     expectedCode: "NOT_PUBLISHED",
-    update: (parts, { olderBlock: block }) =>
-      simulateUpdate(TEST_NETWORK, { ...parts, blockHash: block?.hash ?? INVENTED, block }),
+    update: (parts, { olderBlock: block }) => simulateUpdate(TEST_NETWORK, { ...parts, blockHash: block.hash, block }),
   },
   {
     name: "other-state",
+    attacker: "The beacon endpoint",
     description: "an invented block, with the branch of another state",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => {
@@ -54,18 +43,21 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
   },
   {
     name: "other-fork",
+    attacker: "The beacon endpoint",
     description: "the committee's signature is for another fork",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { signedFor: { ...TEST_NETWORK, forks: { fulu: ["0x07006b72", 0] } } }),
   },
   {
     name: "other-beacon-chain",
+    attacker: "The beacon endpoint",
     description: "the committee's signature is for another chain",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { signedFor: { ...TEST_NETWORK, genesisValidatorsRoot: INVENTED } }),
   },
   {
     name: "other-block-hash",
+    attacker: "The beacon endpoint",
     description: "the block hash in a signed header is replaced",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => {
@@ -76,6 +68,7 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
   },
   {
     name: "endless-updates",
+    attacker: "The beacon endpoint",
     description: "the list of updates has no end",
     expectedCode: "ANSWER_TOO_LARGE",
     endless: true,
@@ -85,7 +78,7 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
 /** Changes a finality update in SSZ encoding. */
 export function forgeUpdate(
   bytes: Uint8Array,
-  change: NonNullable<BeaconAttack["update"]>,
+  change: NonNullable<Attack["update"]>,
   context: AttackContext,
 ): Uint8Array {
   const { finality_update: layout } = forkAt(TEST_NETWORK, NEWEST).layouts;

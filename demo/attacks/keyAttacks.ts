@@ -1,84 +1,52 @@
-import type { BlockHeader } from "keyroot/internal/ethereum";
-import type { ErrorCode } from "keyroot/internal/errors";
-import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/internal/identity";
+import { base64ToBytes } from "keyroot/internal/bytes";
+import { type KeyRecord, makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/internal/identity";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
-import { encodeGetMerkleTreeRoot } from "keyroot/internal/registry";
+import { encodeGetMerkleTreeRoot, ZERO_ROOT } from "keyroot/internal/registry";
+import { type Attack, type AttackContext, type Call, replaceRoot } from "./attack.ts";
 
-/** The victim of an attack, and data that attacks use. */
-export interface AttackContext {
-  victim: UserID;
-  /** The attacker's own public key (105 bytes). */
-  attackersKey: Uint8Array;
-  /** The root of a batch that does not contain the victim. */
-  otherRoot: string;
-  /** A block from before the victim's key was published. Only an attack on the light client uses it. */
-  olderBlock?: BlockHeader | undefined;
-}
-
-/** One attempt to make a client accept a false key. */
-export interface Attack {
-  name: string;
-  /** A one-line description of the attack. */
-  description: string;
-  /** The error code from a verifier without a required storage proof. */
-  expectedCode: ErrorCode;
-  /** The error code from a verifier with a required storage proof. Default: `expectedCode`. */
-  codeWithProof?: ErrorCode;
-  /** The key that the server sends to the contact's app. */
-  serverKey?: (context: AttackContext) => Uint8Array;
-  /** Changes a Merkle-tree file in transit. Returns an object to send as JSON, a text, or a URL to redirect to. */
-  file?: (file: MerkleFile, context: AttackContext) => object | string | URL;
-  /** Changes the result of a JSON-RPC call in transit. */
-  rpc?: (call: Call, result: unknown, context: AttackContext) => unknown;
-}
-
-export interface Call {
-  method: string;
-  params: unknown[];
-}
-
-export const ATTACKS: readonly Attack[] = [
+export const KEY_ATTACKS: readonly Attack[] = [
   {
     name: "swapped-key",
+    attacker: "The server",
     description: "the server sends the attacker's key",
     expectedCode: "KEY_MISMATCH",
-    serverKey: ({ attackersKey }) => attackersKey,
+    target: sendAttackersKey,
   },
   {
     name: "swapped-record",
+    attacker: "The file host",
     description: "the record in the file has the attacker's key",
     expectedCode: "ROOT_MISMATCH",
     file: (file, context) => ({ ...toJson(file), values: valuesWith(file, context) }),
   },
   {
     name: "rebuilt-file",
+    attacker: "The file host",
     description: "the whole file is rebuilt around the attacker's key",
     expectedCode: "ROOT_MISMATCH",
-    file: ({ records }, { victim, attackersKey }) =>
-      toJson(
-        makeMerkleFile(
-          records.map((record) => (record.userID === victim ? makeKeyRecord(victim, attackersKey) : record)),
-        ),
-      ),
+    file: ({ records }, context) => toJson(makeMerkleFile(records.map((record) => forge(record, context)))),
   },
   {
     name: "redirected-lookup",
+    attacker: "The file host",
     description: "lookup points at another user's record",
     expectedCode: "LOOKUP_MISMATCH",
-    file: (file, { victim }) => {
+    file: (file, { victim: { userID } }) => {
       const json = toJson(file);
-      const { [victim]: own = 0 } = json.lookup;
-      return { ...json, lookup: { ...json.lookup, [victim]: (own + 1) % json.values.length } };
+      const { [userID]: own = 0 } = json.lookup;
+      return { ...json, lookup: { ...json.lookup, [userID]: (own + 1) % json.values.length } };
     },
   },
   {
     name: "duplicated-leaf",
-    description: "the last record is repeated, which does not change the root",
+    attacker: "The file host",
+    description: "the last record is repeated, which keeps the root",
     expectedCode: "DUPLICATE_VALUE",
     file: (file) => ({ ...toJson(file), values: [...file.values, ...file.values.slice(-1)] }),
   },
   {
     name: "cut-file",
+    attacker: "The file host",
     description: "the file ends half-way",
     expectedCode: "JSON_INVALID",
     file: (file) => {
@@ -88,42 +56,59 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "redirect",
+    attacker: "The file host",
     description: "the file host redirects to another host",
     expectedCode: "REDIRECT_REFUSED",
     file: () => new URL("http://127.0.0.1:9/"),
   },
   {
     name: "wrong-root",
+    attacker: "The endpoint",
     description: "the endpoint returns the root of another batch",
-    expectedCode: "USER_NOT_IN_FILE",
-    codeWithProof: "PROOF_INVALID",
-    rpc: (call, result, context) => replaceRoot(call, result, context, context.otherRoot),
+    expectedCode: "PROOF_INVALID",
+    rpc: (call, result, context) => replaceVictimsRoot(call, result, context, context.otherRoot),
   },
   {
     name: "hidden-root",
+    attacker: "The endpoint",
     description: "the endpoint denies that there is a root",
-    expectedCode: "NOT_PUBLISHED",
-    codeWithProof: "PROOF_INVALID",
-    rpc: (call, result, context) => replaceRoot(call, result, context, "00".repeat(32)),
+    expectedCode: "PROOF_INVALID",
+    rpc: (call, result, context) => replaceVictimsRoot(call, result, context, ZERO_ROOT),
   },
   {
     name: "other-chain",
+    attacker: "The endpoint",
     description: "the endpoint is on the attacker's own chain",
     expectedCode: "CHAIN_ID_MISMATCH",
     rpc: ({ method }, result) => (method === "eth_chainId" ? "0x539" : result),
   },
+  {
+    name: "invented-root",
+    attacker: "Several servers together",
+    description: "server, file host and endpoint invent a file and its root",
+    expectedCode: "PROOF_INVALID",
+    foolsOneEndpoint: true,
+    target: sendAttackersKey,
+    inventedFile,
+    rpc: (call, result, context) => replaceVictimsRoot(call, result, context, inventedFile(context).tree.root),
+  },
 ];
 
-/** Replaces the victim's root in the result of a call, and the value in every storage proof. */
-function replaceRoot({ method, params }: Call, result: unknown, { victim }: AttackContext, root: string): unknown {
-  if (method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim))) return `0x${root}`;
-  if (method !== "eth_getProof") return result;
-  const { storageProof, ...account } = result as { storageProof: { proof: string[] }[] };
-  const forged = storageProof.map(({ proof, ...slot }) => ({
-    ...{ ...slot, value: `0x${root}` },
-    proof: [...proof.slice(0, -1), (proof.at(-1) ?? "").slice(0, -64) + root],
-  }));
-  return { ...account, storageProof: forged };
+function sendAttackersKey({ victim: { userID }, attackersKey }: AttackContext) {
+  return { userID, sentKey: attackersKey };
+}
+
+/** A file with the victim's id and the attacker's key. */
+function inventedFile(context: AttackContext): MerkleFile {
+  return makeMerkleFile([forge(context.victim, context)]);
+}
+
+function forge(record: KeyRecord, { victim: { userID }, attackersKey }: AttackContext): KeyRecord {
+  return record.userID === userID ? makeKeyRecord(userID, base64ToBytes(attackersKey)) : record;
+}
+
+function replaceVictimsRoot(call: Call, result: unknown, { victim }: AttackContext, root: string): unknown {
+  return replaceRoot(call, result, root, encodeGetMerkleTreeRoot(victim.userID));
 }
 
 interface FileJson {
@@ -136,7 +121,9 @@ function toJson(file: MerkleFile): FileJson {
   return JSON.parse([...serializeMerkleFile(file)].join("")) as FileJson;
 }
 
-function valuesWith({ records, values }: MerkleFile, { victim, attackersKey }: AttackContext): string[] {
-  const forged = serializeKeyRecord(makeKeyRecord(victim, attackersKey));
-  return values.map((value, i) => (records[i]?.userID === victim ? forged : value));
+function valuesWith({ records, values }: MerkleFile, context: AttackContext): string[] {
+  const { victim } = context;
+  return values.map((value, i) =>
+    records[i]?.userID === victim.userID ? serializeKeyRecord(forge(victim, context)) : value,
+  );
 }

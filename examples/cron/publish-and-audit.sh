@@ -12,14 +12,15 @@ if [ -e keyroot.env ]; then . ./keyroot.env; fi
 exec 9> .lock
 flock --nonblock 9 || exit 0
 
-# Shows the output of a command only if it fails.
+# Shows the output of a command only if it fails. Of the failed commands' codes, the script ends with the smallest.
+failed=0
 quietly() {
   local output code=0
   output=$("$@" 2>&1) || code=$?
   if [ "$code" -ne 0 ]; then
     echo "'$*' ended with $code:"
     echo "$output"
-    exit "$code"
+    if [ "$failed" -eq 0 ] || [ "$code" -lt "$failed" ]; then failed=$code; fi
   fi
 }
 
@@ -28,3 +29,4 @@ quietly() {
 quietly npx --no-install keyroot publish --records "$records" $chain $store
 # shellcheck disable=SC2086
 quietly npx --no-install keyroot audit $chain --state audit.sqlite
+exit "$failed"

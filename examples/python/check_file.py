@@ -49,8 +49,15 @@ def forbidden(token):
     raise Invalid(f"the token {token} is not allowed")
 
 
+def read_integer(token):
+    """Reads a number of the format, which has no negative numbers. Python would read -0 as 0."""
+    return forbidden(token) if token.startswith("-") else int(token)
+
+
 def read_json(text):
-    return json.loads(text, object_pairs_hook=unique, parse_float=forbidden, parse_constant=forbidden)
+    return json.loads(
+        text, object_pairs_hook=unique, parse_float=forbidden, parse_constant=forbidden, parse_int=read_integer
+    )
 
 
 def read_base64(text, length):
@@ -110,7 +117,8 @@ def same(actual, expected):
     return type(actual) is type(expected) and actual == expected
 
 
-def check_file(data, root, user_id):
+def check_file(data, root, user_id, every_key=False):
+    """Returns the user's key. A contact's app needs only this key; publishers and auditors check every key."""
     file = read_json(data.decode("utf-8"))
     require(isinstance(file, dict) and set(file) == {"merkle", "values", "lookup"}, "the file has other keys")
     values = file["values"]
@@ -125,16 +133,18 @@ def check_file(data, root, user_id):
     missing = {key: merkle[key] for key in HEADER - set(file["merkle"])}
     require(same({**file["merkle"], **missing}, merkle), "merkle is wrong")
     require(user_id in users, "the file has no record of this user")
-    _, public_key, key_id = records[users.index(user_id)]
-    check_key(public_key, key_id)
-    return public_key
+    own = records[users.index(user_id)]
+    for _, public_key, key_id in records if every_key else [own]:
+        check_key(public_key, key_id)
+    return own[1]
 
 
 def main(path, user_id):
     try:
         root = Path(path).stem
         require(re.fullmatch(r"[0-9a-f]{64}", root), "the file's name must be its root")
-        print(base64.b64encode(check_file(Path(path).read_bytes(), root, user_id)).decode())
+        public_key = check_file(Path(path).read_bytes(), root, user_id, every_key=True)
+        print(base64.b64encode(public_key).decode())
     except (Invalid, ValueError, RecursionError) as error:
         sys.exit(f"{path} is invalid: {error}")
 

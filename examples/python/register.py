@@ -1,8 +1,10 @@
-"""A user's app: registers a new X25519 key with proof of possession (docs/proof-formats.md).
+"""A user's app: registers a new X25519 key with proof of possession (docs/formats.md).
 
-    SERVICE_URL=… BIZ_ID=… REFRESH_TOKEN=… USER_ID=… CHAIN_ID=… CONTRACT=… python3 register.py
+    SERVICE_URL=… BIZ_ID=… REFRESH_TOKEN=… USER_ID=… CHAIN_ID=… CONTRACT=… python3 register.py KEY_FILE
 
-Prints the private and the public key in base64, as JSON. The app stores the private key. The service never receives it.
+Stores the private key in the file before it registers the public key, because a registered key cannot be replaced. A file
+that exists is used again, so that you can repeat the command. The service never receives the private key. Prints the state
+and the public key in base64, as JSON.
 """
 
 import base64
@@ -10,10 +12,11 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 
 from check_file import check_key
 from service import Service
-from x25519 import generate, x25519
+from x25519 import generate, public_key_of, x25519
 
 LABEL = b"keyroot-possession-x25519-v1"
 DIGITS = "ybndrfg8ejkmcpqxot1uwisza345h769"
@@ -94,6 +97,21 @@ def register(service, config, private_key, public_key):
     return service.call("authdUser/publicKey/register", {**key, **proof})
 
 
+def load_or_store_key(path):
+    """Returns a key pair. Stores a new private key in a file that only the file's owner may read."""
+    private_key, public_key = generate()
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(to_base64(private_key))
+            file.flush()
+            os.fsync(file.fileno())
+        return private_key, public_key
+    except FileExistsError:
+        with open(path) as file:
+            private_key = from_base64(file.read().strip())
+        return private_key, public_key_of(private_key)
+
+
 if __name__ == "__main__":
     env = os.environ
     user = Service(env["SERVICE_URL"], env["BIZ_ID"], env["REFRESH_TOKEN"])
@@ -103,6 +121,6 @@ if __name__ == "__main__":
         "contract": env["CONTRACT"],
         "user_id": env["USER_ID"],
     }
-    private, public = generate()
+    private, public = load_or_store_key(sys.argv[1])
     record = register(user, own, private, public)
-    print(json.dumps({"state": record["state"], "publicKey": to_base64(public), "privateKey": to_base64(private)}))
+    print(json.dumps({"state": record["state"], "publicKey": to_base64(public)}))

@@ -4,7 +4,7 @@
  *
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, account,
- *                                           account-file, light-client
+ *                                           account-file, objection, light-client
  *     npm run fuzz -- TARGET --seed N       repeats a run
  *     npm run fuzz -- --documents N         all targets, this many documents each
  *     npm run fuzz -- --record              adds documents with new outcomes or new code to test/vectors/fuzz

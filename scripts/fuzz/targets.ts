@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { makeAccount, parseAccount } from "../../packages/keyroot/src/account/account.ts";
 import { parseAccountFile } from "../../packages/keyroot/src/account/accountFile.ts";
+import { verifyObjection } from "../../packages/keyroot/src/account/objection.ts";
 import { serializeKeyStatement } from "../../packages/keyroot/src/account/keyStatement.ts";
 import { serializeSignedNote } from "../../packages/keyroot/src/trust/auditors/signedNote.ts";
 import { parseSignedStatement } from "../../packages/keyroot/src/trust/auditors/statement.ts";
@@ -67,7 +68,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     };
   },
   bundle: () => ({
-    seeds: goodVectors("bundle-good.json").map(({ bytes }) => bytes),
+    seeds: ["bundle-good.json", "bundle-accounts.json"].flatMap(goodVectors).map(({ bytes }) => bytes),
     parse: (bytes) => {
       const { bundle, record } = parseBundle(bytes);
       requireEqual("a bundle, written and parsed", parseBundle(Buffer.from(JSON.stringify(bundle))), {
@@ -139,6 +140,22 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
       requireEqual("an account file, parsed and written", again, Buffer.from(bytes).toString());
     },
   }),
+  objection: () => {
+    const good = goodVectors("accounts/objections.json").map(({ question, bytes }) => ({
+      text: Buffer.from(bytes).toString(),
+      account: { text: (question as unknown as { account: string }).account },
+    }));
+    return {
+      seeds: good.map(({ text }) => Buffer.from(text)),
+      parse: (bytes) => {
+        const text = Buffer.from(bytes).toString();
+        verifyObjection(good[0]?.account ?? { text: "" }, text);
+        // Nobody can change a signed text or its signature, so only the seeds are valid.
+        const isSeed = good.some((seed) => seed.text === text);
+        requireEqual("whether an accepted objection is one of the seeds", isSeed, true);
+      },
+    };
+  },
   "light-client": () => ({
     seeds: MAINNET_SAMPLES.flatMap(({ fork, updates }) =>
       updates.slice(0, 2).map((update) => forkOf(fork).layouts.finality_update.encode(update as never)),

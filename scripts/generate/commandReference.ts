@@ -8,6 +8,7 @@ import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
 import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
+import { PUBLISH_OUTPUT } from "./publishOutput.ts";
 import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
 const PAGE = "docs/commands.md";
@@ -82,6 +83,7 @@ function section(name: string, { summary, argument, options }: Definition, progr
 
 const page = [
   INTRODUCTION,
+  PUBLISH_OUTPUT,
   "## Commands of both hosts\n",
   ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
   "## Commands that need Hardhat\n",

@@ -2,6 +2,8 @@
  * Writes test/vectors/possession/key-types.json: proofs of possession of X25519, Ed25519 and P-256 keys. With --check, the
  * script only compares the file.
  */
+import { createHash } from "node:crypto";
+import { ed25519 as curve, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js";
 import { privateKeyOf, publicKeyOf } from "../../test/support/data/keysOfTypes.ts";
 import {
   type Proving,
@@ -124,6 +126,18 @@ function x25519() {
   }));
 }
 
+/** A signature that only the owner of the key can make. Its R is the sum of an honest R and a point of order 8. */
+function withTorsion(statement: StatementJson, number: number): Buffer {
+  const { Point, utils } = curve;
+  const { scalar, pointBytes } = utils.getExtendedPublicKey(secretOf(privateKeyOf("ed25519", number)));
+  const r = 12_345_678_901n;
+  const torsion = Point.fromHex(ED25519_TORSION_SUBGROUP[1] ?? "");
+  const R = Point.BASE.multiply(r).add(torsion).toBytes();
+  const hashed = createHash("sha512").update(R).update(pointBytes).update(transcriptOf(statement)).digest();
+  const k = big(reversed(hashed));
+  return Buffer.concat([R, reversed(unsigned((r + k * scalar) % ORDERS.ed25519))]);
+}
+
 function ed25519() {
   const statement = statementJson("ed25519", 1);
   const signature = responseOf(statement, 1);
@@ -133,6 +147,7 @@ function ed25519() {
     ["S plus the order, which is not canonical (RFC 8032, section 5.1.7)", withS(S + ORDERS.ed25519)],
     ["the negative S", withS(ORDERS.ed25519 - S)],
     ["R as the neutral point and S as zero", Buffer.concat([reversed(unsigned(1n)), Buffer.alloc(32)])],
+    ["a part of order 8 in R, which the equation with the cofactor accepts (ZIP-215)", withTorsion(statement, 1)],
     ["R and S in the other order", Buffer.concat([signature.subarray(32), R])],
   ];
   return cases.map(([about, bytes], i) =>

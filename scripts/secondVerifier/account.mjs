@@ -2,13 +2,14 @@
 /**
  * A second implementation of account files (docs/formats.md, "Account"), to check the test vectors:
  *
- *     node scripts/secondVerifier/account.mjs test/vectors/accounts/accounts.json
+ *     node scripts/secondVerifier/account.mjs test/vectors/accounts/*.json
  *
  * The script prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code
  * with the library. Signatures are verified by OpenSSL, and points are checked with plain numbers.
  */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 const DIGITS = "ybndrfg8ejkmcpqxot1uwisza345h769";
@@ -21,7 +22,7 @@ const SPKI = {
   p256: "3039301306072a8648ce3d020106082a8648ce3d030107032200",
 };
 
-class Rejection extends Error {
+export class AccountRejection extends Error {
   constructor(code) {
     super(code);
     this.verdict = { step: "file", code };
@@ -29,7 +30,7 @@ class Rejection extends Error {
 }
 
 function check(condition, code) {
-  if (!condition) throw new Rejection(code);
+  if (!condition) throw new AccountRejection(code);
 }
 
 /** Computes base ** exponent modulo m. */
@@ -171,7 +172,8 @@ function readStatement(text, signatureLines) {
   return { text, userID, number: Number(digits), key, signatures };
 }
 
-function verifyFile(bytes, question) {
+/** Verifies an account file. @throws AccountRejection */
+export function verifyAccountFile(bytes, question) {
   check(bytes.length <= MAX_BYTES, "FILE_TOO_LARGE");
   const text = bytes.toString();
   check(Buffer.from(text).equals(bytes), "FILE_NOT_UTF8");
@@ -206,26 +208,50 @@ function verifyFile(bytes, question) {
   };
 }
 
-function verdictOf({ question, input }) {
+/** Verifies an objection of one recovery key of the account with this text. */
+function verifyObjection(bytes, { account: accountText }) {
+  const invalid = "KEY_STATEMENT_INVALID";
+  const text = bytes.toString();
+  const account = readAccount(accountText);
+  const end = text.indexOf("\n\n");
+  const signed = text.slice(0, end + 1);
+  check(end !== -1 && text.endsWith("\n") && signed.startsWith("keyroot/objection-v1\n"), invalid);
+  const statement = signed.replace("keyroot/objection-v1", "keyroot/key-v1");
+  const { userID, number, key: publicKey, signatures } = readStatement(statement, text.slice(end + 2, -1));
+  const [{ keyNumber, signature }] = signatures;
+  const key = account.keys[keyNumber - 1];
+  check(userID === account.userID && signatures.length === 1 && key !== undefined, invalid);
+  check(isSignature(key, signed, signature), invalid);
+  return publicKey === undefined ? { account: userID, number } : { account: userID, number, publicKey };
+}
+
+const VERIFIERS = { "account-file": verifyAccountFile, objection: verifyObjection };
+
+function verdictOf(kind, { question, input }) {
   try {
     const bytes = "text" in input ? Buffer.from(input.text) : Buffer.from(input.base64, "base64");
-    return { verified: verifyFile(bytes, question) };
+    return { verified: VERIFIERS[kind](bytes, question) };
   } catch (error) {
-    if (error instanceof Rejection) return error.verdict;
+    if (error instanceof AccountRejection) return error.verdict;
     throw error;
   }
 }
 
-let agree = process.argv.length > 2;
-for (const path of process.argv.slice(2)) {
-  const { format, kind, vectors } = JSON.parse(readFileSync(path, "utf8"));
-  if (format !== "keyroot-vectors-v1" || kind !== "account-file") throw new Error(`${path} has another format.`);
-  for (const vector of vectors) {
-    const actual = verdictOf(vector);
-    const isEqual = isDeepStrictEqual(actual, vector.verdict);
-    agree &&= isEqual;
-    const line = isEqual ? `agree     ${vector.name}` : `DISAGREE  ${vector.name}: ${JSON.stringify(actual)}`;
-    process.stdout.write(`${line}\n`);
+function run(paths) {
+  let agree = paths.length > 0;
+  for (const path of paths) {
+    const { format, kind, vectors } = JSON.parse(readFileSync(path, "utf8"));
+    if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind))
+      throw new Error(`${path} has another format.`);
+    for (const vector of vectors) {
+      const actual = verdictOf(kind, vector);
+      const isEqual = isDeepStrictEqual(actual, vector.verdict);
+      agree &&= isEqual;
+      const line = isEqual ? `agree     ${vector.name}` : `DISAGREE  ${vector.name}: ${JSON.stringify(actual)}`;
+      process.stdout.write(`${line}\n`);
+    }
   }
+  process.exitCode = agree ? 0 : 1;
 }
-process.exitCode = agree ? 0 : 1;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) run(process.argv.slice(2));

@@ -1,5 +1,5 @@
 /**
- * Verifies block proofs of Ethereum's mainnet by docs/statement-formats.md. This verifier shares no code with the
+ * Verifies block proofs of Ethereum's mainnet by docs/formats.md. This verifier shares no code with the
  * library. Only the curve BLS12-381 comes from a package. This verifier adds up the keys that signed, while the library
  * subtracts the keys that did not sign.
  *

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * A second implementation of proof of possession (docs/proof-formats.md), to check the test vectors:
+ * A second implementation of proof of possession (docs/formats.md), to check the test vectors:
  *
  *     node scripts/secondVerifier/possession.mjs test/vectors/possession/*.json
  *

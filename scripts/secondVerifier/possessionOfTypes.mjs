@@ -1,4 +1,4 @@
-// Proofs of possession of X25519, Ed25519 and P-256 keys in the second verifier (docs/proof-formats.md), with node:crypto.
+// Proofs of possession of X25519, Ed25519 and P-256 keys in the second verifier (docs/formats.md), with node:crypto.
 import {
   createHmac,
   createPrivateKey,

@@ -5,11 +5,15 @@
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
 //   … --key-type x25519                                             the type of the keys, if a question does not name it
+//   … --rpc URL --contract 0x… --merkle-url URL USER                verifies the published key of a user at the finalized block, or at
+//                                                                   --block, a tag or hash. It trusts the endpoint for this block only
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+import { AccountRejection, verifyAccountFile } from "./account.mjs";
 import { KEY_TYPES, lengthFaultOf } from "./keyTypes.mjs";
+import { readFile, readProofs, Unavailable } from "./live.mjs";
 
 class Rejection extends Error {
   constructor(step, code) {
@@ -324,18 +328,22 @@ const EMPTY_CODE = keccak256("0x");
 
 function readBundle(bundle, keyType) {
   const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
-  const hasStatement = bundle instanceof Map && bundle.has("statement");
-  shape(bundle instanceof Map && hasExactly(bundle, hasStatement ? [...BUNDLE, "statement"] : BUNDLE));
-  shape(!hasStatement || typeof bundle.get("statement") === "string");
+  const present = ["statement", "account"].filter((name) => bundle instanceof Map && bundle.has(name));
+  shape(bundle instanceof Map && hasExactly(bundle, [...BUNDLE, ...present]));
+  shape(!present.includes("statement") || typeof bundle.get("statement") === "string");
   shape(bundle.get("format") === "keyroot-bundle-v1");
   const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof"), keyType) };
   for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);
   shape(isText(parts.contract, /^0x[0-9a-f]{40}$/) && isText(parts.codeHash, /^0x[0-9a-f]{64}$/));
   shape(parts.header instanceof Map && [...parts.header.values()].every((hex) => isText(hex, /^0x[0-9a-f]*$/)));
-  for (const nodes of [parts.accountProof, parts.storageProof]) {
-    shape(isList(nodes, 65) && nodes.every((node) => isText(node, NODE)));
-  }
-  return parts;
+  const isNodes = (nodes) => isList(nodes, 65) && nodes.every((node) => isText(node, NODE));
+  shape([parts.accountProof, parts.storageProof].every(isNodes));
+  if (!present.includes("account")) return parts;
+  const { account } = parts;
+  shape(account instanceof Map && hasExactly(account, ["file", "storageProof"]));
+  const [file, storageProof] = [account.get("file"), account.get("storageProof")];
+  shape(typeof file === "string" && isNodes(storageProof));
+  return { ...parts, account: { file, storageProof } };
 }
 
 function hashHeader(header) {
@@ -360,10 +368,26 @@ function encodeField(hex, size) {
   return hex;
 }
 
-function verifyBundle({ userID, pinned, expectedPublicKey, keyType, ...trusted }, bytes) {
+/** Returns the ids of the slots that the bundle must show: the user, or the slots of the account's newest key. */
+function readSlots(bundle, { userID, accounts, chainId, contract }) {
+  if (!accounts) {
+    if (bundle.account !== undefined) reject("file", "BUNDLE_SHAPE");
+    return { slotID: userID };
+  }
+  if (bundle.account === undefined) reject("file", "ACCOUNT_MISSING");
+  try {
+    return verifyAccountFile(Buffer.from(bundle.account.file), { userID, chainId, contract });
+  } catch (error) {
+    if (error instanceof AccountRejection) reject("file", error.verdict.code);
+    throw error;
+  }
+}
+
+function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ...trusted }, bytes) {
   const bundle = readBundle(readDocument(bytes, 4, 2 ** 16), keyType);
   const { contract, codeHash, proof } = bundle;
-  checkUser(proof, userID);
+  const { slotID, nextSlotID, number, publicKey } = readSlots(bundle, { userID, accounts, ...trusted });
+  checkUser(proof, slotID);
   const { hash, stateRoot, block } = hashHeader(bundle.header);
   if (pinned === undefined) reject("anchor", "UNANCHORED");
   if (hash !== pinned) reject("anchor", "HEADER_MISMATCH");
@@ -372,15 +396,29 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, ...trusted }
   if (Number(bundle.usersSlot) !== usersSlotOf(trusted)) reject("root", "CONTRACT_MISMATCH");
   if (codeHash !== (trusted.codeHash ?? codeHash)) reject("root", "CODE_HASH_MISMATCH");
 
-  const account = lookUp(stateRoot, contract, bundle.accountProof);
+  const { code, rootOf } = readContract(stateRoot, bundle);
+  const root = rootOf(slotID, bundle.storageProof);
+  const nextRoot = accounts && rootOf(nextSlotID, bundle.account.storageProof);
+  if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
+  if (nextRoot !== undefined) reject("root", "SUCCESSOR_UNPROVEN");
+  if (root === undefined) reject("root", "NOT_PUBLISHED");
+  if (!accounts) return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }), root, block };
+  const { record } = verifyMerkleProof(proof, { userID: slotID, root, keyType });
+  if (record.pubKey !== publicKey) reject("record", "SUCCESSOR_UNPROVEN");
+  if (expectedPublicKey !== undefined && expectedPublicKey !== publicKey) reject("key", "KEY_MISMATCH");
+  return { record, root, block, account: { userID, number } };
+}
+
+/** Returns the hash of the contract's code, and a function that returns the root of an id, or undefined without one. */
+function readContract(stateRoot, { contract, accountProof, usersSlot }) {
+  const account = lookUp(stateRoot, contract, accountProof);
   const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
   if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
-  const slot = slotOf(userID, bundle.usersSlot);
-  const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slot, bundle.storageProof);
-  const root = stored === undefined ? undefined : readWord(stored);
-  if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
-  if (root === undefined) reject("root", "NOT_PUBLISHED");
-  return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey, keyType }), root, block };
+  const rootOf = (id, nodes) => {
+    const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slotOf(id, usersSlot), nodes);
+    return stored === undefined ? undefined : readWord(stored);
+  };
+  return { code, rootOf };
 }
 
 function idOf(userID) {
@@ -464,13 +502,38 @@ function readWord(rlp) {
   return hex.slice(2).padStart(64, "0");
 }
 
+// ---- Live users ----
+
+const HEX = /^0x[0-9a-f]*$/;
+
+/** Verifies the published key of a user with the whole file. */
+async function verifyLive({ rpc, contract: address, merkleUrl, block: tag, userID, keyType }) {
+  if (!USER_ID.test(userID)) reject("file", "USER_ID_INVALID");
+  const contract = address.toLowerCase();
+  const slotOn = (chainId) => slotOf(userID, usersSlotOf({ chainId, contract }));
+  const live = await readProofs({ rpc, contract, slotOn, block: tag });
+  const names = HEADER.map(([name]) => name).filter((name) => live.header[name] !== undefined);
+  if (!names.every((name) => isText(live.header[name], HEX))) reject("anchor", "HEADER_INVALID");
+  const { hash, stateRoot, block } = hashHeader(new Map(names.map((name) => [name, live.header[name]])));
+  if (hash !== (tag.startsWith("0x") ? tag : live.header.hash)) reject("anchor", "HEADER_MISMATCH");
+  for (const nodes of [live.accountProof, live.storageProof])
+    if (!isList(nodes, 65) || !nodes.every((node) => isText(node, NODE))) invalidProof();
+  const usersSlot = usersSlotOf({ chainId: live.chainId, contract });
+  const { rootOf } = readContract(stateRoot, { contract, accountProof: live.accountProof, usersSlot });
+  const root = rootOf(userID, live.storageProof);
+  if (root === undefined) reject("root", "NOT_PUBLISHED");
+  const { record } = verifyFile({ userID, root, keyType }, await readFile(merkleUrl, root));
+  return { record, root, block: { ...block, hash } };
+}
+
 // ---- Safety codes ----
 
 function verifySafetyCode({ mine, contact }, bytes) {
-  const text = bytes.toString("utf8");
-  if (!/^KEYROOT-SAFETY-1(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$/.test(text)) reject("file", "SAFETY_CODE_INVALID");
-  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
   const [my, their] = [mine, contact].map(readHolder);
+  const text = bytes.toString("utf8");
+  const format = `KEYROOT-SAFETY-${mine.account === undefined ? 1 : 2}`;
+  if (!new RegExp(`^${format}(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$`).test(text)) reject("file", "SAFETY_CODE_INVALID");
+  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
   if (shower !== their.id || other !== my.id) reject("record", "USER_MISMATCH");
   if (fingerprints.join() !== [their, my].map(({ hash }) => hash.toString("hex").slice(0, 64)).join())
     reject("key", "SAFETY_CODE_MISMATCH");
@@ -478,11 +541,14 @@ function verifySafetyCode({ mine, contact }, bytes) {
   return { digits: first < second ? first + second : second + first };
 }
 
-function readHolder({ userID, publicKey }) {
+function readHolder({ userID, publicKey, account }) {
   const id = idOf(userID);
-  const key = Buffer.from(publicKey, "base64");
+  const [text] = account?.split("\n\n") ?? [];
+  const key = text === undefined ? Buffer.from(publicKey, "base64") : sha256(text.endsWith("\n") ? text : `${text}\n`);
+  if (account !== undefined && key.toString("hex", 0, 20) !== id) reject("file", "ACCOUNT_MISMATCH");
+  const domain = account === undefined ? "keyroot-safety-code-v1" : "keyroot-safety-code-v2";
   const hashOf = (...parts) => createHash("sha512").update(Buffer.concat(parts)).digest();
-  let hash = hashOf(Buffer.from("keyroot-safety-code-v1"), Buffer.from(id, "hex"), key);
+  let hash = hashOf(Buffer.from(domain), Buffer.from(id, "hex"), key);
   for (let count = 1; count < 5200; count++) hash = hashOf(hash, key);
   return { id, hash };
 }
@@ -514,13 +580,21 @@ function verdictOf(kind, vector) {
   try {
     return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input, vector.question)) };
   } catch (error) {
-    if (error instanceof Rejection) return error.verdict;
-    throw error;
+    return rejectionOf(error);
   }
 }
 
+function rejectionOf(error) {
+  if (error instanceof Rejection) return error.verdict;
+  throw error;
+}
+
 const ARGUMENTS = parseArgs({
-  options: { json: { type: "boolean" }, "key-type": { type: "string", default: "curve41417" } },
+  options: {
+    ...{ json: { type: "boolean" }, "key-type": { type: "string", default: "curve41417" } },
+    ...{ rpc: { type: "string" }, contract: { type: "string" }, "merkle-url": { type: "string" } },
+    block: { type: "string", default: "finalized" },
+  },
   allowPositionals: true,
 });
 const KEY_TYPE = ARGUMENTS.values["key-type"];
@@ -534,13 +608,14 @@ function readVectors(path) {
   return vectors.map((vector) => ({ ...vector, kind, question: { keyType: KEY_TYPE, ...vector.question } }));
 }
 
-const paths = ARGUMENTS.positionals;
-const vectors = paths.flatMap(readVectors);
-const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
-
-if (ARGUMENTS.values.json) {
-  process.stdout.write(JSON.stringify(verdicts));
-} else {
+/** Compares the verdicts with those of the vectors, or prints them. */
+function judgeVectors(paths) {
+  const vectors = paths.flatMap(readVectors);
+  const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
+  if (ARGUMENTS.values.json) {
+    process.stdout.write(JSON.stringify(verdicts));
+    return;
+  }
   const agreed = vectors.filter(({ verdict }, i) => isDeepStrictEqual(verdict, verdicts[i])).length;
   for (const [i, { name, verdict }] of vectors.entries()) {
     const words = `${JSON.stringify(verdict)}, found ${JSON.stringify(verdicts[i])}`;
@@ -550,3 +625,27 @@ if (ARGUMENTS.values.json) {
   // Fail for an empty set, because an empty set proves nothing.
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }
+
+/** Prints the verdict on a live user. Exits with 1 if the key is rejected, and with 3 if there was no answer. */
+async function judgeLiveUser({ rpc, contract, "merkle-url": merkleUrl, block }, [userID]) {
+  if (contract === undefined || merkleUrl === undefined || userID === undefined) {
+    process.stderr.write("--rpc needs --contract, --merkle-url and a user id.\n");
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    const verdict = await verifyLive({ rpc, contract, merkleUrl, block, userID, keyType: KEY_TYPE }).then(
+      (verified) => ({ verified }),
+      rejectionOf,
+    );
+    process.stdout.write(`${JSON.stringify(verdict)}\n`);
+    process.exitCode = "verified" in verdict ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 3;
+  }
+}
+
+if (ARGUMENTS.values.rpc === undefined) judgeVectors(ARGUMENTS.positionals);
+else await judgeLiveUser(ARGUMENTS.values, ARGUMENTS.positionals);

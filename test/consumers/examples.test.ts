@@ -2,7 +2,8 @@ import { oneEndpoint } from "keyroot";
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { randomBytes } from "node:crypto";
@@ -159,5 +160,15 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     const { code, stdout } = await newcomer.run("./publish-and-audit.sh bad.jsonl", { cwd });
     expect(code).to.equal(1);
     expect(stdout).to.contain("publish").and.to.contain("RECORDS_INVALID");
+
+    // A key that differs from the published one must not stop the audits.
+    const lines = (await readFile(join(cwd, "users.jsonl"), "utf8")).trimEnd().split("\n");
+    const [one, two] = lines.map((line) => JSON.parse(line) as { userID: string });
+    await writeFile(join(cwd, "swapped.jsonl"), JSON.stringify({ ...two, userID: one?.userID }));
+    await rm(join(cwd, "audit.sqlite"));
+    const differing = await newcomer.run("./publish-and-audit.sh swapped.jsonl", { cwd });
+    expect(differing.code).to.equal(1);
+    expect(differing.stdout).to.contain("KEY_DIFFERS");
+    expect(existsSync(join(cwd, "audit.sqlite"))).to.equal(true);
   });
 });

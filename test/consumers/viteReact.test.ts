@@ -1,45 +1,58 @@
 import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
+import hre from "hardhat";
+import { AdminClient } from "@keyroot/client/operator";
+import { PartnerClient } from "@keyroot/client/partner";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+import { accounts, parseAccount } from "keyroot/account";
 import { launchChromium } from "../support/browser/chromium.ts";
 import { installLocked } from "../support/packages/installLocked.ts";
 import { packPackage, ROOT, run, unpackPackage } from "../support/packages/installPackages.ts";
 import { publishedKey } from "../support/packages/publishedKey.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { serve } from "../support/servers/servers.ts";
-import { closedAfterEach } from "../support/support.ts";
+import { closedAfterEach, never } from "../support/support.ts";
 
 const EXAMPLE = join(ROOT, "examples/vite-react");
+/** The address of the app's server in the built page. The test forwards its requests to the real server. */
+const SESSIONS = "http://127.0.0.1:8551";
+const CORS = { "Access-Control-Allow-Origin": "*" };
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
 describe("examples/vite-react, built with the packed library", () => {
   const closing = closedAfterEach();
 
-  it("shows badges, an alarm for a swapped key, and the same badges offline with their time", async () => {
-    const { stack, record, swapped } = await publishedKey();
-    const installed = await installLocked(EXAMPLE, "vite-react-example", "install", [await packPackage("keyroot")]);
-    await unpackPackage("keyroot", installed);
+  /** Builds the example for a stack. @returns the folder of the example */
+  const build = async (stack: Stack, addresses: Record<string, string> = {}) => {
+    const packages = ["keyroot", "client"];
+    const tarballs = await Promise.all(packages.map(packPackage));
+    const installed = await installLocked(EXAMPLE, "vite-react-example", "install", tarballs);
+    for (const name of packages) await unpackPackage(name, installed);
     const folder = await mkdtemp(join(tmpdir(), "keyroot-vite-react-"));
     closing({ close: () => rm(folder, { recursive: true }) });
     await cp(EXAMPLE, folder, { recursive: true, filter: (path) => path !== join(EXAMPLE, "node_modules") });
     await run("cp", ["-RP", join(installed, "node_modules"), join(folder, "node_modules")]);
     const config = join(folder, "src/config.ts");
     let text = await readFile(config, "utf8");
-    const addresses = {
+    const all = {
       ...{ "http://127.0.0.1:8545": stack.rpcUrl, "http://127.0.0.1:8546": stack.merkleUrl },
-      "0x5FbDB2315678afecb367f032d93F642f64180aa3": stack.contract,
+      ...{ "0x5FbDB2315678afecb367f032d93F642f64180aa3": stack.contract, ...addresses },
     };
-    for (const [example, address] of Object.entries(addresses)) text = text.replace(example, address);
+    for (const [example, address] of Object.entries(all)) text = text.replace(example, address);
     await writeFile(config, text);
     await run("npm", ["run", "build"], { cwd: folder });
-
-    const published = { name: "Ada", userID: record.userID, publicKey: record.pubKey };
-    const isNew = { name: "Bob", userID: sampleUserID(9), publicKey: swapped };
-    let contacts = [published, isNew];
-    const server = closing(
+    return folder;
+  };
+  /** Serves the built page. */
+  const serveApp = async (folder: string, contacts: () => object[] = () => []) =>
+    closing(
       await serve(({ url = "" }, response) => {
-        if (url === "/contacts.json") response.end(JSON.stringify(contacts));
+        if (url === "/contacts.json") response.end(JSON.stringify(contacts()));
         else
           readFile(join(folder, "dist", url === "/" ? "index.html" : url)).then(
             (bytes) => response.setHeader("Content-Type", TYPES[extname(url)] ?? "text/html").end(bytes),
@@ -47,6 +60,70 @@ describe("examples/vite-react, built with the packed library", () => {
           );
       }),
     );
+
+  it("makes a recovery sheet, registers the first key, and replaces it on a new phone", async () => {
+    const ports = { chain: 0, files: 0, service: 0 };
+    const stack = closing(await startStack(hre, { ports, accounts: "required" }));
+    const { serviceUrl, adminToken } = stack.service ?? never();
+    const admin = new AdminClient({ serviceUrl, adminToken });
+    const bizID = (await admin.createPartner("A company")).biz_id;
+    const { token } = await admin.createServerToken(bizID);
+    const partner = new PartnerClient({ serviceUrl, bizID, serverToken: token });
+    const folder = await build(stack, { "http://127.0.0.1:8551": SESSIONS });
+    const env = { ...process.env, SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: token, PORT: "0" };
+    const sessions = spawn(process.execPath, ["server.mjs"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    closing({ close: () => Promise.resolve(void sessions.kill()) });
+    const [line] = (await once(sessions.stdout, "data")) as [Buffer];
+    const sessionsUrl = `http://127.0.0.1:${/port (\d+)/.exec(line.toString())?.[1] ?? never()}`;
+
+    const app = await serveApp(folder);
+    const browser = closing(await launchChromium());
+    const open = async (screen: string) => {
+      const page = await (await browser.newContext()).newPage();
+      await page.route(`${SESSIONS}/**`, async (route) => {
+        const response = await fetch(route.request().url().replace(SESSIONS, sessionsUrl), { method: "POST" });
+        await route.fulfill({ status: response.status, body: await response.text(), headers: CORS });
+      });
+      await page.goto(`${app.url}/#${screen}`);
+      return page;
+    };
+    const phone = await open("sheet");
+    await phone.getByRole("button", { name: "Make my recovery sheet" }).click();
+    const sheet = await phone.getByLabel("Recovery sheet").inputValue();
+    await phone.getByRole("button", { name: "I have printed it" }).click();
+    await phone.getByText("Key 0 is pending.").waitFor();
+    expect(await admin.publishRegistered()).to.have.lengthOf(1);
+
+    const newPhone = await open("phone");
+    await newPhone.getByLabel("Recovery sheet").fill(sheet);
+    await newPhone.getByRole("button", { name: "Use this phone" }).click();
+    await newPhone.getByText("Key 1 is pending.").waitFor();
+    expect(await admin.publishRegistered()).to.have.lengthOf(1);
+    const [text = ""] = sheet.split("\n\n");
+    const { userID } = parseAccount(`${text}\n`);
+    const { next_account_file: next } = await partner.accounts.get(userID);
+    const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
+    const verifier = createVerifier({ rpc, chainId, contract, merkleUrl, trust: oneEndpoint(), accounts: accounts() });
+    const verified = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
+    expect(verified.account).to.deep.equal({ userID, number: 1 });
+    expect(next).to.include(verified.record.pubKey);
+
+    await newPhone.getByLabel("Recovery sheet").fill("no sheet");
+    await newPhone.getByRole("button", { name: "Use this phone" }).click();
+    await newPhone.getByText(/Error/).waitFor();
+  });
+
+  it("shows badges, an alarm for a swapped key, and the same badges offline with their time", async () => {
+    const { stack, record, swapped } = await publishedKey();
+    const folder = await build(stack);
+    const published = { name: "Ada", userID: record.userID, publicKey: record.pubKey };
+    const isNew = { name: "Bob", userID: sampleUserID(9), publicKey: swapped };
+    let contacts = [published, isNew];
+    const server = await serveApp(folder, () => contacts);
     const browser = closing(await launchChromium());
     const page = await browser.newPage();
     await page.goto(server.url);

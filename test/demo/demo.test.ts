@@ -17,9 +17,10 @@ import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/cal
 import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
-import { attackContact, startAttacker, type Victim } from "../../demo/attackContact.ts";
-import { type Attack, ATTACKS } from "../../demo/attacks/keyAttacks.ts";
-import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
+import { publishAccountVictims } from "../../demo/accountVictims.ts";
+import { attackContact, startAttacker } from "../../demo/attackContact.ts";
+import type { Attack, AttackContext } from "../../demo/attacks/attack.ts";
+import { ATTACKS } from "../../demo/attacks/attacks.ts";
 import type { LineProcess } from "../../demo/startProcess.ts";
 import { startContactsApp } from "../../demo/startContactsApp.ts";
 import { type DemoListener, runDemo } from "../../demo/runDemo.ts";
@@ -44,10 +45,8 @@ import { LOCAL } from "../support/chain/local.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 import { verifyOnce } from "../support/verifier/verifyOnce.ts";
 
-const REJECTIONS = [
-  ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => ({ attack: name, code: codeWithProof })),
-  ...BEACON_ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode })),
-];
+const REJECTIONS = ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode }));
+const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
 const forever = new AbortController().signal;
 
 describe("the demo", () => {
@@ -64,7 +63,7 @@ describe("the demo", () => {
         registrations: (attacks) => seen.push(...attacks.map(({ attack, outcome }) => `${attack}: ${outcome}`)),
         published: (batches) => seen.push(`published ${batches.map(({ users }) => users).join(" and ")}`),
         verified: (count) => seen.push(`verified ${count}`),
-        rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
+        rejected: ({ name }, code) => seen.push(`${name}: ${code}`),
       };
       await using result = await runDemo(stack, listener, forever);
       expect(result.records).to.have.lengthOf(25);
@@ -110,13 +109,14 @@ describe("the demo", () => {
   };
 
   describe("attackContact", () => {
-    let victim: Victim;
+    let context: AttackContext;
     before(async () => {
-      const block = await fetchBlock(rpcCaller(stack.rpcUrl, RPC_LIMITS), "latest");
+      const olderBlock = await fetchBlock(rpcCaller(stack.rpcUrl, RPC_LIMITS), "latest");
       const otherRoot = await publishBatch(sampleRecords(2, 3));
-      const records = sampleRecords(2, 4);
-      await publishBatch(records);
-      victim = { record: records[0] ?? never(), otherRoot, olderBlock: block };
+      const [victim = never(), ...others] = sampleRecords(2, 4);
+      await publishBatch([victim, ...others]);
+      const accounts = await publishAccountVictims(stack, stack.contract);
+      context = { victim, otherRoot, olderBlock, attackersKey, accounts };
     });
 
     /** Runs the attacks with changes to one of them. */
@@ -127,7 +127,7 @@ describe("the demo", () => {
       await using app = startContactsApp(stack, forever);
       await using attacker = startAttacker(forever);
       try {
-        return await failure(attackContact(stack, { app, attacker }, victim));
+        return await failure(attackContact(stack, { app, attacker }, context));
       } finally {
         Object.assign(attack, before);
       }
@@ -141,7 +141,7 @@ describe("the demo", () => {
     });
 
     it("fails if an attack is not rejected", async () => {
-      const error = await attackWith("swapped-key", { serverKey: undefined as never });
+      const error = await attackWith("swapped-key", { target: undefined as never });
       expect(error).to.have.property("code", "DEMO_FAILED");
       expect(error).to.have.property("message", "The app did not reject the attack swapped-key.");
     });
@@ -156,33 +156,32 @@ describe("the demo", () => {
 
     before(async () => {
       const { rpcUrl, merkleUrl } = stack;
+      const olderBlock = await fetchBlock(rpcCaller(rpcUrl, RPC_LIMITS), "latest");
       root = await publishBatch([user, ...others]);
       attacker = startAttacker(forever);
-      const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
-      const config: AttackerConfig = {
-        victim: user.userID,
-        attackersKey,
-        otherRoot: other.tree.root,
-        ...{ rpcUrl, merkleUrl, beaconUrl: "" },
-      };
+      const accounts = await publishAccountVictims(stack, stack.contract);
+      const context = { victim: user, attackersKey, otherRoot: other.tree.root, olderBlock, accounts };
+      const config: AttackerConfig = { context, rpcUrl, merkleUrl, beaconUrl: "" };
       url = await attacker.request(JSON.stringify(config));
     });
     after(() => attacker[Symbol.asyncDispose]());
 
     it("forwards the responses that an attack does not change", async () => {
       const { contract, chainId } = stack;
-      for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
-        for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
-          const place = { rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${fileName}/files`, contract, chainId };
-          const verified = await verifyOnce(user.userID, { ...place, expectedPublicKey: user.pubKey });
-          expect(verified.record).to.deep.equal(user);
-        }
+      const honest = { rpc: stack.rpcUrl, merkleUrl: stack.merkleUrl, contract, chainId };
+      const places = ATTACKS.flatMap(({ name, rpc, file, inventedFile }) => [
+        ...(rpc ? [] : [{ ...honest, rpc: `${url}/${name}/rpc` }]),
+        ...(file || inventedFile ? [] : [{ ...honest, merkleUrl: `${url}/${name}/files` }]),
+      ]);
+      for (const place of places) {
+        const verified = await verifyOnce(user.userID, { ...place, expectedPublicKey: user.pubKey });
+        expect(verified.record).to.deep.equal(user);
       }
     });
 
     it("changes the Merkle-tree file for each attack on files", async () => {
       const honest = await readFile(join(stack.filesDir, `${root}.json`), "utf8");
-      for (const { name } of ATTACKS.filter((attack) => attack.file)) {
+      for (const { name } of ATTACKS.filter(({ file, inventedFile }) => file ?? inventedFile)) {
         const response = await fetch(`${url}/${name}/files/${root}.json`, { redirect: "manual" });
         if (name === "redirect") expect(response.status).to.equal(302);
         else expect((await response.text()) === honest, name).to.be.false;
@@ -197,7 +196,8 @@ describe("the demo", () => {
       ];
       const honest = await ask(stack.rpcUrl);
       expect(honest[1]).to.equal(`0x${root}`);
-      for (const { name, rpc: attacked } of ATTACKS) {
+      // The other attacks change the answers about users with accounts.
+      for (const { name, rpc: attacked } of ATTACKS.filter(({ call }) => !call)) {
         const seen = await ask(`${url}/${name}/rpc`);
         if (attacked) expect(seen, name).to.not.deep.equal(honest);
         else expect(seen, name).to.deep.equal(honest);

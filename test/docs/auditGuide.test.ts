@@ -7,14 +7,14 @@ import { claimNames } from "../formal/prove.ts";
 import { readPage } from "../support/pages.ts";
 
 const require = createRequire(import.meta.url);
-const guide = await readPage("docs/audit-guide.md");
+const guide = await readPage("docs/auditing.md");
 const rules = guide.split(/^\*\*(?=\d+\. )/m).slice(1);
 
 /** Quotes from the list items of one kind: line, test or claim. */
 const quotes = (kind: string) =>
   [...guide.matchAll(new RegExp(`^- ${kind}: ["\`](.*)["\`]$`, "gm"))].map(([, quote]) => quote);
 
-describe("docs/audit-guide.md", () => {
+describe("docs/auditing.md", () => {
   it("quotes only existing lines of the contract and its base contracts", async () => {
     const libraries = ["Ownable2Step.sol", "Ownable.sol"].map((name) =>
       require.resolve(`@openzeppelin/contracts/access/${name}`),

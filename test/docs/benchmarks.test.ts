@@ -17,7 +17,12 @@ describe("docs/benchmarks.md", () => {
 
   it("has a section for each benchmark", () => {
     const parts = [...page.matchAll(/^<!-- bench: (\S+) -->$/gm)].map(([, name]) => name);
-    expect(parts.toSorted()).to.deep.equal(BENCHMARKS.map(({ name }) => name).toSorted());
+    expect(parts.toSorted()).to.deep.equal([...BENCHMARKS.map(({ name }) => name), "missed", "summary"].toSorted());
+  });
+
+  it("has at most 1,500 words beside the generated tables", () => {
+    const written = page.replaceAll(/^<!-- bench: [^]*?^<!-- end of bench -->$/gm, "");
+    expect(written.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))).to.have.lengthOf.at.most(1_500);
   });
 
   it("shows only up-to-date charts", async () => {

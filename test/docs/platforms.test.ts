@@ -36,7 +36,7 @@ describe("docs/platforms.md", () => {
   });
 
   it("shows Jest's environment and patterns as tested", () => {
-    const [, block = ""] = /```js\n([^]*?)```/.exec(page) ?? [];
+    const [, block = ""] = /```js\n(\/\/ environment[^]*?)```/.exec(page) ?? [];
     const files = Object.values(JEST).join("\n");
     const lines = block.split("\n").filter((line) => /Object\.assign|transformIgnorePatterns/.test(line));
     expect(lines).to.have.lengthOf(2);

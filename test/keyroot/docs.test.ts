@@ -22,7 +22,7 @@ const read = (path: string) => readFile(join(root, path), "utf8");
 const pages = {
   "threat-model.md": await read("docs/threat-model.md"),
   "verifying.md": await read("docs/verifying.md"),
-  "light-client.md": await read("docs/light-client.md"),
+  "trust.md": await read("docs/trust.md"),
 };
 const programsOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines);
 const programOf = (page: string) => programsOf(page).join("\n");
@@ -89,8 +89,7 @@ describe("pages about verifying", () => {
 
   it("contain working examples for a key, a list and a bundle", async () => {
     const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.source, verified.uniqueness);`;
-    const program = programsOf(pages["verifying.md"]).filter((one) => !forPublicChains.includes(one));
-    const output = await runProgram(program.join("\n"), report);
+    const output = await runProgram(programOf(pages["verifying.md"]), report);
     const userIDs = [mine.userID, "y".repeat(32)];
     const contacts = [`${mine.userID} verified`, `${"y".repeat(32)} NOT_PUBLISHED`];
     const last = `${mine.pubKey} one-endpoint unchecked`;
@@ -98,12 +97,12 @@ describe("pages about verifying", () => {
     // The outcomes become known in any order.
     const progress = lines.splice(0, userIDs.length).toSorted();
     expect(progress).to.deep.equal(userIDs.map((userID, i) => `${i + 1}: ${userID}`));
-    expect(lines).to.deep.equal([...contacts, "auditors 2", last]);
+    expect(lines).to.deep.equal([...contacts, last]);
   });
 
-  const forPublicChains = programsOf(pages["verifying.md"]).filter((one) => /^\/\/ \w+\.mjs\n/.test(one));
+  const forPublicChains = programsOf(pages["trust.md"]).filter((one) => /^\/\/ \w+\.mjs\n/.test(one));
   for (const [file, output] of Object.entries({
-    "mainnet.mjs": /^light-client \d+\n$/,
+    "mainnet.mjs": /^light-client \d+ 512\n$/,
     "rollup.mjs": /^endpoints [23]\n$/,
   }))
     it(`contain the working example ${file}`, async () => {
@@ -115,10 +114,10 @@ describe("pages about verifying", () => {
     expect(forPublicChains).to.have.lengthOf(2);
   });
 
-  it("contain working examples of the light client", async () => {
-    const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
-    expect(others).to.deep.equal([]);
-    expect(await runProgram(browser, callVerifiedKey)).to.match(/^light-client \d+ 512\n$/);
+  it("contain working examples of block proofs, a simulated beacon and auditors", async () => {
+    const others = programsOf(pages["trust.md"]).filter((one) => !forPublicChains.includes(one));
+    const [offline = "", simulated = "", audited = "", ...rest] = others;
+    expect(rest).to.deep.equal([]);
     const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
       console.log(evidence.source);`;
     expect(await runProgram(offline, verify)).to.equal("pinned-block\n");
@@ -127,6 +126,12 @@ describe("pages about verifying", () => {
       console.log(details.participation);
       process.exit();`;
     expect(await runProgram(simulated, report)).to.equal("512\n");
+    const verifyAudited = `const { createVerifier } = await import("keyroot");
+      const place = { chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
+      const hosts = { rpc: "http://127.0.0.1:8545", merkleUrl: "http://127.0.0.1:8546" };
+      const { evidence } = await createVerifier({ ...place, ...hosts, trust }).verify("${mine.userID}", { expectedPublicKey: "${mine.pubKey}" });
+      console.log(evidence.source, evidence.details.auditors.length);`;
+    expect(await runProgram(`${audited}\n${verifyAudited}`)).to.equal("auditors 2\n");
   });
 
   it("contain a working example of a cache", async () => {
@@ -135,7 +140,7 @@ describe("pages about verifying", () => {
   });
 
   it("contain a working example of an app for phones", async () => {
-    const [phone = ""] = programsOf(await read("docs/react-native.md"));
+    const [phone = ""] = programsOf(await read("docs/platforms.md"));
     expect(await runProgram(phone, callVerifiedKey)).to.equal("");
   });
 
@@ -169,7 +174,7 @@ describe("pages about verifying", () => {
       [...page.matchAll(/`((?:test|packages)\/[^` ]+\.ts)`/g)].map(([, path = ""]) => path),
     );
     expect(paths).to.include("test/keyroot/verifier/lies.test.ts");
-    const guide = (await read("docs/audit-guide.md")).split("\n## How a verification runs\n")[1] ?? "";
+    const guide = pages["verifying.md"].split("\n## How a verification runs\n")[1] ?? "";
     const sources = [...guide.matchAll(/`(\w+\.ts)`/g)].map(([, name]) => `packages/keyroot/src/verifier/${name}`);
     expect(sources).not.to.be.empty;
     for (const path of [...paths, ...sources]) await access(join(root, path));

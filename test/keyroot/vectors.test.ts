@@ -5,10 +5,9 @@ import { fileURLToPath } from "node:url";
 import { compareOnMutants } from "../support/data/fileMutants.ts";
 import { reported, SEED } from "../support/faults.ts";
 import { isLarge } from "../support/testSize.ts";
-import type { PlainHolder } from "../support/data/plainSafetyCode.ts";
 import { readVectors, type Verdict, verdictOf, VECTORS, type VectorSet } from "../support/data/vectors.ts";
 import { VerificationError } from "keyroot";
-import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
+import { type AccountHolder, type KeyHolder, makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier/verifier.mjs", import.meta.url));
 
@@ -16,7 +15,7 @@ interface SafetyCodeSet {
   kind: "safety-code";
   vectors: {
     name: string;
-    question: { mine: PlainHolder; contact: PlainHolder };
+    question: { mine: KeyHolder; contact: KeyHolder } | { mine: AccountHolder; contact: AccountHolder };
     input: { text: string };
     verdict: { verified: { digits: string } } | Verdict;
   }[];
@@ -76,7 +75,8 @@ describe("test vectors", () => {
 
     it("need only Node's modules and ethers", () => {
       const imports = readFileSync(SECOND_VERIFIER, "utf8").matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
-      for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers|\.\/keyTypes\.mjs)$/);
+      for (const [, specifier] of imports)
+        expect(specifier).to.match(/^(?:node:.*|ethers|\.\/(?:keyTypes|account)\.mjs)$/);
     });
 
     // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000 changes. `FAULTS_SEED=2` selects

@@ -8,6 +8,7 @@ import { verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import type { KeyHolder } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
+import { ATTACKS } from "../../demo/attacks/attacks.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { faultyProxy } from "../support/servers/faultyProxy.ts";
 import { eventually } from "../support/browser/eventually.ts";
@@ -16,9 +17,8 @@ import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
 
-/** The nodes that each attack of the demo makes red. */
+/** The nodes that attacks of the demo make red. */
 const FAILING: Readonly<Record<string, string[]>> = {
-  "swapped-key": ["given"],
   "swapped-record": ["level-0", "level-4"],
   "rebuilt-file": ["level-4"],
   "redirected-lookup": ["record"],
@@ -26,9 +26,11 @@ const FAILING: Readonly<Record<string, string[]>> = {
   "cut-file": ["file"],
   redirect: ["file"],
   "wrong-root": ["record"],
-  "hidden-root": ["contract"],
   "other-chain": ["endpoint"],
 };
+
+/** The codes with which one endpoint is enough for a rejection, where they differ from those of the light client. */
+const CODES_OF_ONE_ENDPOINT: Readonly<Record<string, string>> = { "wrong-root": "USER_NOT_IN_FILE" };
 
 describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
   const explorer = sharedExplorer();
@@ -148,19 +150,50 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
   });
 
   describe("on the page of attacks", () => {
-    it("lists every attack of the demo", async () => {
-      const { page } = await world.open(`${explorer.url}#/attacks`);
-      await page.locator(".cards code").first().waitFor();
-      const codes = await page.$$eval(".cards code", (codes) => codes.map((code) => code.textContent));
-      expect(codes).to.deep.equal(world.attacks.map(({ expectedCode }) => expectedCode));
+    const rows = (page: Page) =>
+      page.$$eval("[data-attack]", (rows) =>
+        rows.map((row) => [row.getAttribute("data-attack"), row.querySelector(".attack-result")?.textContent]),
+      );
+    const statesOf = async (page: Page, state: string) =>
+      page.$$eval(`[data-attack][data-state=${state}]`, (rows) => rows.map((row) => row.getAttribute("data-attack")));
+
+    it("rejects every attack of the terminal with the same code, with the light client", async () => {
+      const url = await world.serve({ ...world.lightClientConfig(), visitorEndpoints: true });
+      const { page, complaints } = await world.open(`${url}#/attacks`);
+
+      expect(await verdict(page)).to.contain(`${ATTACKS.length} attacks, no false key accepted`);
+      expect(await rows(page)).to.deep.equal(ATTACKS.map(({ name, expectedCode }) => [name, expectedCode]));
+      expect(await statesOf(page, "rejected")).to.have.lengthOf(ATTACKS.length);
+      const groups = await page.locator("[scope=rowgroup]").allInnerTexts();
+      expect(groups).to.deep.equal([...new Set(ATTACKS.map(({ attacker }) => attacker))]);
+      for (const time of await page.locator(".attack-time").allInnerTexts()) expect(time).to.match(/^\d+ ms$/);
+      expect(complaints).to.deep.equal([]);
+
+      await page.getByLabel("One endpoint").check();
+      expect(await verdict(page)).to.contain("2 attacks fooled your browser");
+      const fooling = ATTACKS.filter(({ foolsOneEndpoint }) => foolsOneEndpoint);
+      expect(await statesOf(page, "fooled")).to.deep.equal(fooling.map(({ name }) => name));
+      const onBeacon = ATTACKS.filter(({ attacker }) => attacker === "The beacon endpoint");
+      expect(await statesOf(page, "unaffected")).to.deep.equal(onBeacon.map(({ name }) => name));
+      expect(await statesOf(page, "failed")).to.be.empty;
+      await page.getByLabel("Ethereum’s light client").check();
+      expect(await verdict(page)).to.contain("no false key accepted");
     });
 
+    it("does not exist without attacks", async () => {
+      const { page } = await world.open(`${await world.serve({ attacks: undefined })}#/attacks`);
+      await sees(page, "There is no such page");
+    });
+  });
+
+  describe("with an attacker's servers", () => {
     for (const [name, nodes] of Object.entries(FAILING)) {
       it(`rejects ${name} and marks ${nodes.join(" and ")} red`, async () => {
-        const { page, complaints } = await world.open(`${explorer.url}#/attack/${name}`);
-        const { expectedCode = "" } = world.attacks.find((attack) => attack.name === name) ?? {};
+        const { page, complaints } = await world.open(
+          `${await world.serve(world.attackedBy(name))}#/verify/${world.victim.userID}`,
+        );
         expect(await verdict(page))
-          .to.contain(expectedCode)
+          .to.contain(CODES_OF_ONE_ENDPOINT[name] ?? ATTACKS.find((attack) => attack.name === name)?.expectedCode)
           .and.not.contain("published key\n");
         expect((await redNodes(page)).sort()).to.deep.equal(nodes);
         expect(await steps(page)).to.include("failed");
@@ -253,8 +286,27 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     const chosen = (page: Page) =>
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
+    it("leads from the verdict to the choice, and keeps the chosen source in the link", async () => {
+      const url = await world.serve({ ...world.lightClientConfig(), rpc: [world.stack.rpcUrl] });
+      const { userID } = world.victim;
+      const { page } = await world.open(`${url}#/verify/${userID}`);
+      expect(await verdict(page)).to.contain("Evidence: proven (3 of 3) · Ethereum’s light client · change");
+      expect(await page.title()).to.match(new RegExp(`^${userID.slice(0, 8)}….* · Verify a key · `));
+      await click(page, "change the evidence");
+      const select = page.getByLabel("Source of the block");
+      expect(await select.evaluate((element) => element === document.activeElement)).to.be.true;
+      await select.selectOption("One endpoint");
+      await click(page, "Verify with this evidence");
+      await sees(page, "Published, according to one server");
+      expect(page.url()).to.equal(`${url}#/verify/${userID}/one-endpoint`);
+      const linked = await world.open(page.url());
+      expect(await verdict(linked.page)).to.contain("Evidence: one server (1 of 3) · One endpoint");
+      const unknown = await world.open(`${url}#/verify/${userID}/constructor`);
+      expect(await verdict(unknown.page)).to.contain("Ethereum’s light client");
+    });
+
     it("uses the configured light client by default", async () => {
-      const { lightClient } = await world.lightClientConfig();
+      const { lightClient } = world.lightClientConfig();
       const url = await world.serve({ lightClient, visitorEndpoints: true });
       const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
       expect(await verdict(page))
@@ -270,7 +322,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       );
       expect(complaints).to.deep.equal([]);
 
-      const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
+      const [falseEndpoint = ""] = world.attackedBy("hidden-root").rpc;
       const explorer = await world.serve({ rpc: [falseEndpoint], lightClient });
       const attacked = await world.open(`${explorer}#/verify/${world.victim.userID}`);
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
@@ -305,7 +357,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
     it("rejects one endpoint's false answer with a quorum", async () => {
       const { rpcUrl } = world.stack;
-      const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
+      const [falseEndpoint = ""] = world.attackedBy("hidden-root").rpc;
       await using opening = new AsyncDisposableStack();
       const second = opening.adopt(await faultyProxy(rpcUrl), (proxy) => proxy.close());
       const endpoints = [falseEndpoint, rpcUrl, second.url];
@@ -320,7 +372,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     it("connects only to configured and added endpoints", async () => {
       const { rpcUrl } = world.stack;
       const visitors = rpcUrl.replace("127.0.0.1", "localhost");
-      const explorer = await world.serve({ visitorEndpoints: true, rpc: [world.attacks.at(-1)?.rpc ?? ""] });
+      const explorer = await world.serve({ visitorEndpoints: true, rpc: world.attackedBy("other-chain").rpc });
       const { page, complaints } = await world.open(`${explorer}#/verify/${world.victim.userID}`);
       expect(await verdict(page)).to.contain("CHAIN_ID_MISMATCH");
       const blocked = await page.evaluate((url) => fetch(url).then(String, String), visitors);

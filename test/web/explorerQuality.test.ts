@@ -71,8 +71,7 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
   for (const [name, path] of [
     ["a verified key", ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`],
     ["a user without a key", () => `#/verify/${"y".repeat(32)}`],
-    ["a forged file", () => "#/attack/swapped-record"],
-    ["a false endpoint", () => "#/attack/other-chain"],
+    ["the attacks", () => "#/attacks"],
     ["a batch", ({ root }: ExplorerWorld) => `#/batch/${root}`],
   ] as const) {
     for (const width of [390, 768, 1280]) {
@@ -113,8 +112,8 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
     const { page, requests } = await world.open(`${url}#/verify/${world.victim.userID}`);
     await done(page);
     expect(await page.innerText("[data-verdict]")).to.contain("KEY_TYPE_MISMATCH");
-    const workers = requests.filter((address) => /assets\/(?:keyTypes|basic|evidence|signedBlock)-/.test(address));
-    expect(workers.map((address) => /assets\/(\w+)-/.exec(address)?.[1])).to.deep.equal(["keyTypes"]);
+    const workers = requests.filter((address) => /assets\/(?:complete|basic|evidence|signedBlock)-/.test(address));
+    expect(workers.map((address) => /assets\/(\w+)-/.exec(address)?.[1])).to.deep.equal(["complete"]);
   });
 
   it("load the code for storage proofs only when it is needed", async () => {

@@ -12,3 +12,6 @@ export const config = {
 
 /** The URL from which the app gets its contacts. Replace it with the URL of your server. */
 export const contactsUrl = "/contacts.json";
+
+/** The URL at which your server creates the user and returns a refresh token. `server.mjs` shows how. */
+export const sessionUrl = "http://127.0.0.1:8551/session";

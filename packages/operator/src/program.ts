@@ -6,7 +6,7 @@ import { type Command as KeyrootCommand, describeOption, optionName } from "./co
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
 import { shellCommand } from "./commands/output.ts";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandTable.ts";
+import { groupsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandTable.ts";
 
 const words = () => process.argv.slice(2);
 
@@ -24,11 +24,13 @@ export async function runProgram(): Promise<void> {
     .option("--show-stack-traces", "Print the stack traces of unexpected errors")
     .version(version(), "--version", "Print the version of @keyroot/operator")
     .helpOption("-h, --help", "Print the help of a command")
-    .helpCommand("help [command]", "Print the help of a command")
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({ writeErr: () => undefined })
     .exitOverride();
-  for (const [name, command] of Object.entries(commandsWith(service)))
-    program.addCommand(toCommand(program, name, command));
+  for (const [heading, commands] of Object.entries(groupsWith(service)))
+    for (const [name, command] of Object.entries(commands))
+      program.addCommand(toCommand(program, name, command).helpGroup(`${heading}:`));
   try {
     if (words().length === 0) program.outputHelp();
     else await program.parseAsync();

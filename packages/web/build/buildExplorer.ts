@@ -1,12 +1,14 @@
+import { globSync } from "node:fs";
 import { buildPage } from "./buildPage.ts";
 import { buildScript, type PinnedScript } from "./buildScript.ts";
-import { readErrorTable } from "./errorTable.ts";
+import { PROJECT } from "./sources.ts";
 
 /**
  * Builds the explorer. Returns its files by their paths relative to the page. The page contains the hash of each
  * script, stylesheet and worker. The page therefore determines all code, and its policy allows no other code.
  */
 export async function buildExplorer(): Promise<Map<string, string | Uint8Array>> {
+  checkPaths(Object.values(WORKERS).flat());
   const workers: Record<string, PinnedScript> = {};
   const licenses = new Set<string>();
   const files = new Map<string, string | Uint8Array>();
@@ -16,26 +18,30 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
     workers[name] = script;
   }
 
-  const page = await buildPage(
-    "explorer",
-    { WORKERS: JSON.stringify(workers), ERROR_TABLE: JSON.stringify(readErrorTable()) },
-    licenses,
-  );
+  const page = await buildPage("explorer", { WORKERS: JSON.stringify(workers) }, licenses);
   // The page comes last, so that all files that it loads are written first.
   return new Map([...files, ...page]);
 }
 
+/** Checks that the omitted modules exist. Otherwise, a renamed module would silently become part of the workers. */
+function checkPaths(omitted: readonly string[]): void {
+  for (const path of omitted.map((one) => one.replace(/\.ts → .*/, "")))
+    if (globSync(`packages/keyroot/src/**/${path}.ts`, { cwd: PROJECT }).length === 0)
+      throw new Error(`The build of the explorer omits the module ${path}, which does not exist.`);
+}
+
 /**
- * The modules that an explorer does not need although the library loads them on demand: watches, contact lists, accounts, block
- * proofs and new keys. A worker is one file, so it would contain them.
+ * The modules that an explorer does not need although the library loads them on demand: watches, block proofs and new keys. A worker is one file, so it would contain them.
  */
 const UNUSED = [
-  ...["watch/watch", "verifier/verifyContacts", "verifier/verifyAccountKey", "verifier/twoRootsByCall"],
+  "watch/watch",
   ...["lightClient/blockProof", "keyTypes/curve41417Group", "keyTypes/x25519.ts → @noble/curves/ed25519.js"],
 ];
-/** The key types of explorers that are configured with one of them. They need the worker `keyTypes`. */
+/** The key types of explorers that are configured with one of them. They need the worker `complete`. */
 const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);
-const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES];
+/** The modules for accounts. Only the attacks have users with accounts. */
+const ACCOUNTS = ["verifyContacts", "accountSlot", "twoRootsByCall"].map((name) => `verifier/${name}`);
+const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES, ...ACCOUNTS];
 
 /**
  * The workers, each with the modules that it omits. A verification with one endpoint needs only the first worker. Stronger
@@ -49,5 +55,5 @@ const WORKERS: Readonly<Record<string, readonly string[]>> = {
   signedBlock: ONE_KEY_TYPE.filter((path) => path !== "keyTypes/ed25519"),
   safetyCode: ONE_KEY_TYPE,
   registry: [],
-  keyTypes: UNUSED,
+  complete: UNUSED,
 };

@@ -6,14 +6,12 @@
  */
 declare const WORKERS: Readonly<
   Record<
-    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry" | "keyTypes",
+    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry" | "complete",
     { readonly url: string; readonly integrity: string }
   >
 >;
 /** The URL and hash of the dashboard chart's script. */
 declare const CHART: { readonly url: string; readonly integrity: string };
-/** The rows of docs/errors.md, by error code. */
-declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 
 interface WindowEventMap {
   /** The service requires a new session. */

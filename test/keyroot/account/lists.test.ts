@@ -146,6 +146,54 @@ describe("verifyMany with accounts", () => {
       expect(results(await caching(cache, old).verifyMany(contacts))).to.deep.equal(["NOT_PUBLISHED"]);
     });
 
+    it("accepts no older key that stolen recovery keys make valid again without a new slot", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      await registry.change(account, 1);
+      const cache = new Map<string, string>();
+      const contact = { userID: account.userID, expectedPublicKey: keyAt(1) };
+      expect(results(await caching(cache).verifyMany([contact]))).to.deep.equal([[1, textAt(1)]]);
+      const forked = plainAccountFile(account, [
+        plainStatement(account, 0, textAt(0)),
+        plainStatement(account, 1, undefined),
+      ]);
+      registry.store(account, forked);
+      const deceived = { ...contact, expectedPublicKey: keyAt(0), account: forked };
+      expect(results(await caching(cache).verifyMany([deceived, contact]))).to.deep.equal([
+        "KEY_MISMATCH",
+        [1, textAt(1)],
+      ]);
+      // The operator helps the thief, and fills the next slot.
+      await registry.publish(plainSlot(account, 2), keyAt(3));
+      const longer = plainAccountFile(account, [
+        plainStatement(account, 0, textAt(0)),
+        plainStatement(account, 1, undefined),
+        plainStatement(account, 2, undefined),
+      ]);
+      registry.store(account, longer);
+      const more = [contact, { ...deceived, account: longer }];
+      expect(results(await caching(cache).verifyMany(more))).to.deep.equal([
+        "SUCCESSOR_UNPROVEN",
+        "SUCCESSOR_UNPROVEN",
+      ]);
+    });
+
+    it("forgets a key that the chain no longer has, so that a void slot's older key is valid", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const snapshot = (await registry.chain.connection.provider.request({ method: "evm_snapshot" })) as string;
+      await registry.change(account, 1);
+      const changed = { userID: account.userID, expectedPublicKey: keyAt(1) };
+      expect(results(await caching(cache, oneEndpoint()).verifyMany([changed]))).to.deep.equal([[1, textAt(1)]]);
+      await registry.chain.connection.provider.request({ method: "evm_revert", params: [snapshot] });
+      await registry.publish(plainSlot(account, 1), keyAt(3));
+      const voided = [plainStatement(account, 0, textAt(0)), plainStatement(account, 1, undefined)];
+      registry.store(account, plainAccountFile(account, voided));
+      const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+      expect(results(await caching(cache, oneEndpoint()).verifyMany([contact]))).to.deep.equal([[0, textAt(0)]]);
+    });
+
     it("forgets a false answer of an endpoint about an unpublished change", async () => {
       const account = registry.newAccount();
       const before = await registry.change(account, 0);

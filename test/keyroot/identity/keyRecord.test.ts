@@ -54,7 +54,7 @@ describe("key records", () => {
           "BASE64_INVALID",
         ]);
         expect(refusalOf(makeKeyRecord, value as string, publicKey)).to.equal("USER_ID_INVALID");
-        expect(refusalOf(makeKeyRecord, userID, value as unknown as Uint8Array)).to.equal("PUBLIC_KEY_LENGTH");
+        expect(refusalOf(makeKeyRecord, userID, value as unknown as Uint8Array)).to.equal("ARGUMENT_INVALID");
       }
       for (const value of [undefined, null, 7, [], {}]) {
         expect(refusalOf(parseKeyRecord, value as string)).to.equal("JSON_INVALID");

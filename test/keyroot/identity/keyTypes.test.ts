@@ -83,14 +83,10 @@ describe("key types", () => {
           for (const word of [type.title, other.title, String(type.length), String(other.length)])
             expect(message).to.include(word);
         }
-        for (const key of [
-          new Uint8Array(),
-          new Uint8Array(type.length - 1),
-          new Uint8Array(type.length + 1),
-          "",
-          null,
-        ])
-          expect(refusalOf(checkPublicKey, key as Uint8Array, type)).to.equal("PUBLIC_KEY_LENGTH");
+        for (const length of [0, type.length - 1, type.length + 1])
+          expect(refusalOf(checkPublicKey, new Uint8Array(length), type)).to.equal("PUBLIC_KEY_LENGTH");
+        for (const key of ["", null])
+          expect(refusalOf(checkPublicKey, key as never, type)).to.equal("ARGUMENT_INVALID");
       });
 
       it("reads and proves files, by the fast and by the thorough way", () => {
@@ -215,7 +211,7 @@ describe("key types", () => {
       const { code, advice, message } = await refusal(undefined, publicKeyOf("x25519", 0));
       expect({ code, advice }).to.deep.equal({ code: "KEY_TYPE_MISMATCH", advice: "developer" });
       expect(message).to.match(
-        /expectedPublicKey option must be 105 bytes \(Curve41417\), but is 32 bytes \(X25519, .*\)\. Set keyType/,
+        /expectedPublicKey option must be 105 bytes \(Curve41417\), but is 32 bytes \(X25519, .*\)\. Configure the registry's key type/,
       );
     });
 

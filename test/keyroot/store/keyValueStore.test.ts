@@ -24,7 +24,7 @@ function mmkv(): KeyValueStorage {
   return { getItem: (name) => storage.get(name), setItem: (name, text) => storage.set(name, text) };
 }
 
-/** A storage in SQLite with the SQL statements from docs/react-native.md. */
+/** A storage in SQLite with the SQL statements from docs/platforms.md. */
 function sqlite(): KeyValueStorage {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE texts (name TEXT PRIMARY KEY, text TEXT NOT NULL)");

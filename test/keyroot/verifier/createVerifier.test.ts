@@ -69,6 +69,8 @@ describe("createVerifier", () => {
         [{ expectedPublicKey: Symbol("ANY_KEY") }],
       ])
         expect(await keyrootErrorOf(() => verify(userID, ...args))).to.include({ name: "ArgumentError" });
+      const missing = await keyrootErrorOf(() => verify(userID, { expectedPublicKey: undefined }));
+      expect(missing).to.include({ code: "ARGUMENT_INVALID", advice: "developer" });
       expect(fetch.mock.callCount()).to.equal(0);
       expect(await verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.include({ record: mine });
     });
@@ -119,7 +121,8 @@ describe("createVerifier", () => {
         { userID, expectedPublicKey: ANY_KEY },
       ];
       const [first, second] = (await many(contacts)) as Awaited<ReturnType<typeof verifyListOnce>>;
-      expect(first).to.have.nested.property("error.code", "PUBLIC_KEY_LENGTH");
+      expect(first).to.have.nested.property("error.code", "ARGUMENT_INVALID");
+      expect(first).to.have.nested.property("error.advice", "developer");
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });
 

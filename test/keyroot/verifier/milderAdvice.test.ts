@@ -64,6 +64,22 @@ describeOnChains("the advice property of a verification's error", (chain) => {
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });
 
+  it("is `warn` after the publication period with a cache, which knows since when the chain has no key", async () => {
+    let time = Date.now();
+    const options = { cache: new Map(), now: () => time };
+    const verifier = verifierOf(chain.optionsFor("one-endpoint"), options);
+    const start = time;
+    expect(await adviceFor(verifier)).to.equal("wait");
+    time = start + 2 * DAY_MS;
+    expect(await adviceFor(verifier)).to.equal("wait");
+    time++;
+    expect(await adviceFor(verifier)).to.equal("warn");
+    expect(await adviceFor(verifier, time)).to.equal("wait");
+    // A clock that was set back starts the period again.
+    time = start - DAY_MS;
+    expect(await adviceFor(verifier)).to.equal("wait");
+  });
+
   it("is `warn` if the block is more than three hours old", async () => {
     const at = (ageMs: number) => verifierOf(chain.optionsFor("own-node"), { now: () => blockTime() + ageMs });
     expect(await adviceFor(at(3 * HOUR_MS), blockTime())).to.equal("wait");

@@ -100,7 +100,7 @@ describe("options of a verification", () => {
       ["ARGUMENT_INVALID", [{ limits: { timeoutMs: 2 ** 31 } }]],
       ["BASE64_INVALID", [{ expectedPublicKey: "BA=" }]],
       ["PUBLIC_KEY_LENGTH", [{ expectedPublicKey: "" }, { expectedPublicKey: new Uint8Array(104) }]],
-      ["PUBLIC_KEY_LENGTH", [{ expectedPublicKey: null }, { expectedPublicKey: new Array(105).fill(4) }]],
+      ["ARGUMENT_INVALID", [{ expectedPublicKey: null }, { expectedPublicKey: new Array(105).fill(4) }]],
     ];
     for (const [code, values] of malformed)
       for (const options of values)

@@ -105,6 +105,32 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
     });
 
+    it("reads a contact's file once, and then asks hourly whether the host serves it", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
+      const requests: (string | undefined)[] = [];
+      const fetch: typeof globalThis.fetch = (url, init) => {
+        if (String(url).endsWith(".json")) requests.push(init?.method);
+        return network.fetch(url, init);
+      };
+      const [alone] = sampleRecords(8).slice(7) as [KeyRecord];
+      await chain.publish([alone]);
+      const watch = await start({ userID: alone.userID, publicKey: alone.pubKey }, { fetch });
+      await watch.check();
+      expect(requests.splice(0)).to.deep.equal(["GET", "GET"]);
+      for (let hour = 0; hour < 3; hour++) {
+        time += HOUR;
+        await watch.check();
+        expect(requests.splice(0), "the own file and the contact's").to.have.members(["GET", "HEAD"]);
+      }
+      network.isHostDown = true;
+      time += HOUR;
+      const { errors } = await watch.check();
+      expect(requests.splice(0)).to.have.members(["GET", "HEAD", "GET"]);
+      expect(errors.map((error) => (error as Error & { code: string }).code)).to.deep.equal(
+        Array(2).fill("FILE_HOST_ERROR"),
+      );
+    });
+
     it("checks a key in the first round after its publication", async () => {
       const [fresh] = sampleRecords(6).slice(5) as [KeyRecord];
       const watch = await start({ userID: fresh.userID, publicKey: contact.pubKey });

@@ -42,9 +42,10 @@ describeWithProgram("keyroot", (keyroot) => {
       const { code, stdout } = await keyroot.run(auditing("--trust", `pinned-block:${hash}`));
       expect(code).to.equal(0);
       expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
-      expect(stdout).to.include(`${hash}, 20`);
+      expect(stdout).to.match(/ {2}block {6}\d+, 20/);
+      expect(stdout).to.include(`  hash       ${hash}\n`);
       expect(stdout).to.include("the block hash that you gave, and a storage proof of the number of users under it\n");
-      expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
+      expect(stdout).to.match(/ {2}users {6}5 in 2 files\n/);
       expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
       expect(stdout).to.match(/^Audit passed: every event, every file and every user is correct\.\n/);
       const { json } = await keyroot.json(auditingFolder(world.fresh.filesDir));
@@ -200,6 +201,33 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(published).to.include({ event: "published", root, userID: mine.userID });
       expect(polled).to.include({ event: "polled", rootsAdded: 1, usersAdded: 1, publishedUsers: 1, alarms: 0 });
       expect(polled["time"]).to.match(/^\d{4}-.*Z$/);
+    });
+
+    it("sends an alarm once with --once and --state, and later exits with code 1 because it is still open", async () => {
+      const { messages, hooked } = await startWebhook();
+      const failing = closing(await serve((_, response) => response.writeHead(500).end()));
+      const { host } = new URL(failing.url);
+      const once = watching("--once", "--state", statePath());
+      expect((await keyroot.run(once)).code).to.equal(0);
+      await world.publish([{ ...other, userID: mine.userID }]);
+      // A webhook that fails gets the alarm again in the next run.
+      const unsent = await keyroot.run([...once, "--alarm-url", failing.url, "--alarm-host", host]);
+      expect([unsent.code, unsent.stderr.includes("The alarm was not sent")]).to.deep.equal([1, true]);
+      const first = await keyroot.run([...once, ...hooked]);
+      expect(first.code).to.equal(1);
+      expect(first.stdout).to.match(/^ALARM {2}WATCHED_KEY_MISMATCH: /m);
+      const second = await keyroot.run([...once, ...hooked]);
+      expect(second.code).to.equal(1);
+      expect(second.stdout)
+        .to.match(/^still open {2}WATCHED_KEY_MISMATCH: /m)
+        .and.not.include("ALARM");
+      const third = await keyroot.jsonLines([...once, ...hooked]);
+      expect(third.code).to.equal(1);
+      expect(third.events.map(({ event }) => event))
+        .to.include("stillOpen")
+        .and.not.include("alarm");
+      expect(third.json).to.include({ event: "polled", alarms: 1 });
+      expect(messages).to.have.lengthOf(1);
     });
 
     it("prints a line for each root and user only with --verbose", async () => {

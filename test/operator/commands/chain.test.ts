@@ -66,9 +66,30 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(code).to.equal(1);
       expect(json).to.include({ users: 1, alreadyPublished: 1 });
       expect(json).to.have.property("error").that.includes({ code: "KEY_DIFFERS", actual: one.keyID });
-      const differing = { userID: one.userID, publishedKeyID: one.keyID, keyID: three.keyID };
+      const differing = { userID: one.userID, publishedKeyID: one.keyID, keyID: three.keyID, line: 1 };
       expect(json["differing"]).to.containSubset([differing]);
       expect(await verify(two.userID)).to.deep.equal([0, true]);
+    });
+
+    it("says before publishing, with --plan-only and in estimate, which users have another published key", async () => {
+      await publishQuickly(one);
+      const records = await write([{ ...three, userID: one.userID }, two]);
+      for (const command of [["publish", "--plan-only"], ["estimate"]]) {
+        const { code, stdout, stderr } = await keyroot.run([...command, ...place({ records })]);
+        expect(code).to.equal(1);
+        expect(stderr).to.match(
+          new RegExp(`^KEY_DIFFERS: Another key is published for ${one.userID} \\(line 1: key id `),
+        );
+        expect(stdout).to.include("1 already published, 1 of them with another key than in the records.");
+        const withJson = await keyroot.jsonLines([...command, ...place({ records })]);
+        expect(withJson.code).to.equal(1);
+        expect(withJson.json.error).to.include({ code: "KEY_DIFFERS" });
+        expect(withJson.json["differing"]).to.containSubset([{ userID: one.userID, line: 1 }]);
+      }
+      const unknown = await keyroot.run(["estimate", ...chain({ records })]);
+      expect(unknown.code).to.equal(0);
+      expect(unknown.stderr).to.include("were not compared").and.to.include("--merkle-url is missing");
+      expect(await readUserCount()).to.equal(1);
     });
 
     it("publishes keys, so that verify accepts them", async () => {
@@ -99,7 +120,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^[0-9a-f]{64} {2}1 user in block \d+, \d+ gas\nPublished 1 user, 1 already published\.\nVerified every key\. 1 transaction, \d+ gas, \d+ per user, \S+ ETH\.\n$/,
+        /^[0-9a-f]{64} {2}1 user in block \d+, [\d,]+ gas\nPublished 1 user, 1 already published\.\nVerified every key\. 1 transaction, [\d,]+ gas, [\d,]+ per user, \S+ ETH\.\n$/,
       );
       const { json, events } = await publish([one, two]);
       expect(json).to.include({ users: 0, alreadyPublished: 2 });

@@ -3,14 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { COMMANDS } from "../../../packages/operator/src/commands/commandTable.ts";
-import { COMMANDS as SERVICE_COMMANDS } from "../../../packages/service/src/commands/index.ts";
+import { COMMANDS, groupsWith } from "../../../packages/operator/src/commands/commandTable.ts";
+import * as service from "../../../packages/service/src/commands/index.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
 import { environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 /** The commands of both packages that do not need Hardhat. */
-const NAMES = Object.keys({ ...COMMANDS, ...SERVICE_COMMANDS });
+const NAMES = Object.keys({ ...COMMANDS, ...service.COMMANDS });
 
 for (const keyroot of [program, hardhat]) {
   describe(`the program ${keyroot.program}`, () => {
@@ -24,6 +24,9 @@ for (const keyroot of [program, hardhat]) {
       const more = keyroot === hardhat ? ["stack", "demo"] : [];
       expect(listed).to.include.members([...NAMES, ...more]);
       expect(listed.filter((name) => name !== "help")).to.have.lengthOf(NAMES.length + more.length);
+      if (keyroot === hardhat) return;
+      const headings = Array.from(stdout.matchAll(/^(.+):$/gm), ([, heading]) => heading);
+      expect(headings.slice(1)).to.deep.equal(Object.keys(groupsWith(service)));
     });
 
     describe("with invalid arguments", () => {

@@ -86,6 +86,41 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect((await deploy()).json).to.deep.equal(first.json);
   });
 
+  it("records the key type, which publish, estimate, audit, watch and verify then require", async () => {
+    const { json } = await deploy({ "key-type": "p256" });
+    expect(json).to.include({ keyType: "p256", existed: false });
+    const contract = String(json["contract"]);
+    const chain = { rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), contract, "merkle-url": fresh.merkleUrl };
+    const place = optionsOf({ ...chain, "key-type": "x25519" });
+    const users = await keyroot.run(["sample-users", "--count", "2", "--key-type", "x25519"]);
+    const path = join(folder.path, "users.jsonl");
+    await writeFile(path, users.stdout);
+    const records = ["--records", path];
+    for (const command of [
+      ["publish", ...records, "--files", folder.path, "--max-fee", "100"],
+      ["publish", "--plan-only", ...records],
+      ["estimate", ...records],
+      ["audit"],
+      ["watch", "--once", ...records],
+      ["verify", "y".repeat(32)],
+    ]) {
+      const { code, stderr } = await keyroot.run([...command, ...place]);
+      expect(code, stderr).to.equal(2);
+      expect(stderr)
+        .to.match(/KEY_TYPE_MISMATCH: .* has P-256 keys .* is for X25519 keys\. Set --key-type p256/)
+        .and.include(join(".keyroot", "deployments"));
+    }
+    // No user has a key of the recorded type yet.
+    const changed = await deploy({ "key-type": "x25519" });
+    expect(changed.json).to.deep.equal({ ...json, keyType: "x25519", existed: true });
+    const estimated = await keyroot.json(["estimate", ...records, ...place]);
+    expect([estimated.code, estimated.json["users"]]).to.deep.equal([0, 2]);
+    const publishing = ["--files", fresh.filesDir, "--plan", join(folder.path, "plan")];
+    const published = await keyroot.run(["publish", ...records, ...place, ...publishing, "--max-fee", "100"]);
+    expect(published.code, published.stderr).to.equal(0);
+    expect(await deploy({ "key-type": "p256" })).to.include({ code: 2, error: "KEY_TYPE_MISMATCH" });
+  });
+
   it("exits with an error for an invalid owner or a different chain", async () => {
     for (const owner of ["0x123", `0X${"12".repeat(20)}`, "0x00000000000000000000000000000000DEADbeeF"]) {
       expect(await deploy({ owner }), owner).to.include({ code: 2, error: "ARGUMENT_INVALID" });

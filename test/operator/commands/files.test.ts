@@ -6,7 +6,13 @@ import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { cutIntoFiles, RecordTable } from "@keyroot/operator/publisher";
-import { type KeyRecord, parseKeyRecord, serializeKeyRecord, userIDToHex } from "keyroot/internal/identity";
+import {
+  type KeyRecord,
+  parseKeyRecord,
+  serializeKeyRecord,
+  userIDFromHex,
+  userIDToHex,
+} from "keyroot/internal/identity";
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
@@ -18,7 +24,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
   const folder = temporaryFolder();
   const inFolder = (name: string) => join(folder.path, name);
   const out = () => inFolder("files");
-  const write = async (name: string, content: string) => {
+  const write = async (name: string, content: string | Buffer) => {
     await writeFile(inFolder(name), content);
     return inFolder(name);
   };
@@ -49,14 +55,17 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
 
   describe("make-records", () => {
     const [one = never(), two = never()] = sampleRecords(2);
-    const make = async (csv: string, secret = "ab".repeat(32)) => {
+    const make = async (csv: string | Buffer, secret = "ab".repeat(32), ...more: string[]) => {
       const path = inFolder("ids.secret");
       await writeFile(path, `${secret}\n`, { mode: 0o600 });
       const customers = await write("customers.csv", csv);
-      return keyroot.run(["make-records", "--csv", customers, "--id-column", "email", "--secret-file", path]);
+      return keyroot.run(["make-records", "--csv", customers, "--id-column", "email", "--secret-file", path, ...more]);
     };
 
-    it("prints records with ids that are derived from a column and the secret", async () => {
+    // RFC 2104, with Node's implementation.
+    const idOf = (email: string) => createHmac("sha256", "ab".repeat(32)).update(email).digest("hex").slice(0, 40);
+
+    it("prints records with ids that are derived from a column and the secret, and the rows' line numbers", async () => {
       const csv = `email;name;pubKey\nann@example.com;Ann;${one.pubKey}\nbob@example.com;Bob;${two.pubKey}`;
       const { code, stdout, stderr } = await make(csv);
       expect([code, stderr]).to.deep.equal([
@@ -66,15 +75,57 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       const records = stdout
         .trimEnd()
         .split("\n")
-        .map((line) => parseKeyRecord(line));
-      // RFC 2104, with Node's implementation.
-      const idOf = (email: string) => createHmac("sha256", "ab".repeat(32)).update(email).digest("hex").slice(0, 40);
+        .map((line) => JSON.parse(line) as KeyRecord & { line: number });
       const expected = [
-        ["ann@example.com", one],
-        ["bob@example.com", two],
+        ["ann@example.com", one, 2],
+        ["bob@example.com", two, 3],
       ] as const;
-      const ids = expected.map(([email, { pubKey }]) => [idOf(email), pubKey]);
-      expect(records.map(({ userID, pubKey }) => [userIDToHex(userID), pubKey])).to.have.deep.members(ids);
+      const ids = expected.map(([email, { pubKey }, line]) => [idOf(email), pubKey, line]);
+      expect(records.map(({ userID, pubKey, line }) => [userIDToHex(userID), pubKey, line])).to.have.deep.members(ids);
+      const built = await keyroot.json([
+        "build-file",
+        "--records",
+        await write("made.jsonl", stdout),
+        "--files",
+        out(),
+      ]);
+      expect(built.json).to.include({ users: 2 });
+    });
+
+    it("prints one JSON object with --json", async () => {
+      const { code, stdout } = await make(`email,pubKey\nann@example.com,${one.pubKey}`, undefined, "--json");
+      const { records } = JSON.parse(stdout) as { records: (KeyRecord & { line: number })[] };
+      const { pubKey, keyID } = one;
+      const userID = userIDFromHex(idOf("ann@example.com"));
+      expect([code, records]).to.deep.equal([0, [{ userID, pubKey, keyID, line: 2 }]]);
+    });
+
+    it("ignores spaces around an identifier and its Unicode form, and warns of uppercase letters", async () => {
+      const spelled = [" jos\u00e9@example.com", "\u00a0jose\u0301@example.com\u00a0"];
+      for (const email of spelled) {
+        const { stdout, stderr } = await make(`email,pubKey\n${email},${one.pubKey}`);
+        expect([stderr, (JSON.parse(stdout) as KeyRecord).userID]).to.deep.equal([
+          "",
+          userIDFromHex(idOf("jos\u00e9@example.com")),
+        ]);
+      }
+      const { code, stdout, stderr } = await make(`email,pubKey\nAnn@example.com,${one.pubKey}`);
+      expect([code, (JSON.parse(stdout) as KeyRecord).userID]).to.deep.equal([
+        0,
+        userIDFromHex(idOf("Ann@example.com")),
+      ]);
+      expect(stderr).to.match(/^Warning: 1 cell of the column email .*uppercase.*lowercase/);
+    });
+
+    it("ends with the exit code of malformed data for a bad row and for UTF-16, and of arguments for a missing file", async () => {
+      expect((await make("email,pubKey\nann@example.com,x")).code).to.equal(1);
+      const utf16 = await make(Buffer.from(`email,pubKey\nann@example.com,${one.pubKey}`, "utf16le"));
+      expect(utf16.code).to.equal(1);
+      expect(utf16.stderr).to.include("RECORDS_INVALID").and.to.include("UTF-16");
+      const files = ["--csv", inFolder("missing.csv"), "--id-column", "email", "--secret-file", inFolder("ids.secret")];
+      const missing = await keyroot.run(["make-records", ...files]);
+      expect(missing.code).to.equal(2);
+      expect(missing.stderr).to.include("FILE_UNREADABLE");
     });
 
     it("prints nothing if a row is invalid", async () => {
@@ -85,7 +136,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
 
     it("rejects a short secret without showing it", async () => {
       const { code, stdout, stderr } = await make(`email,pubKey\nann@example.com,${one.pubKey}`, "hunter2");
-      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect([code, stdout]).to.deep.equal([2, ""]);
       expect(stderr).to.include("SECRET_TOO_SHORT").and.not.include("hunter2");
     });
   });

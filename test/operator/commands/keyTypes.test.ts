@@ -1,12 +1,15 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import type { KeyRecord } from "keyroot";
+import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { x25519 } from "keyroot/key-types";
 import { TYPES, type TypeName } from "../../support/data/keysOfTypes.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { never, temporaryFolder } from "../../support/support.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 
 const CHECKER = join(import.meta.dirname, "../../../examples/python/check_file.py");
@@ -16,16 +19,17 @@ describeWithProgram("keyroot with key types", (keyroot) => {
   let stack: Stack;
   let target: string[];
 
-  before(async () => {
+  // A registry has one key type.
+  beforeEach(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     const { contract, rpcUrl, merkleUrl } = stack;
     target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
   });
 
-  after(() => stack.close());
+  afterEach(() => stack.close());
 
   /** Writes the records of sample users. @returns the path of the file, and the records */
-  const sampleUsers = async (type: TypeName): Promise<[string, KeyRecord[]]> => {
+  const sampleUsers = async (type: TypeName | "curve41417"): Promise<[string, KeyRecord[]]> => {
     const { code, stdout } = await keyroot.run(["sample-users", "--count", "6", "--key-type", type]);
     expect(code).to.equal(0);
     const path = join(folder.path, `${type}.jsonl`);
@@ -73,42 +77,56 @@ describeWithProgram("keyroot with key types", (keyroot) => {
       const file = join(stack.filesDir, `${root}.json`);
       expect((await keyroot.run(["check-file", file, ...typed])).code).to.equal(0);
       expect((await keyroot.run(["check-file", file])).stderr).to.include("KEY_TYPE_MISMATCH");
-      const watched = await keyroot.run([
-        "watch",
-        "--once",
-        "--records",
-        path,
-        "--from-block",
-        "0",
-        ...typed,
-        ...target,
-      ]);
-      // Earlier tests have published files of other types in this registry.
-      if (type === TYPES[0]) expect([watched.code, watched.stderr]).to.deep.equal([0, ""]);
+      const watching = ["watch", "--once", "--records", path, "--from-block", "0", ...typed, ...target];
+      const watched = await keyroot.run(watching);
+      expect([watched.code, watched.stderr]).to.deep.equal([0, ""]);
     });
   }
 
   it("audits a registry with its key type, and finds every file invalid with another type", async () => {
-    const other = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    try {
-      const { contract, rpcUrl, merkleUrl, filesDir, chainId } = other;
-      const place = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(chainId)];
-      const [path] = await sampleUsers("p256");
-      const typed = ["--key-type", "p256"];
-      await keyroot.run(["publish", "--records", path, "--files", filesDir, ...typed, ...place]);
-      const state = ["--state", join(folder.path, "audit.sqlite"), "--skip-known-files"];
-      expect(await keyroot.json(["audit", ...place, ...state, ...typed])).to.include({ code: 0 });
-      const refused = await keyroot.run(["audit", ...place, ...state, "--key-type", "x25519"]);
-      expect(refused.code).to.equal(2);
-      expect(refused.stderr).to.match(/STATE_INVALID.* key type p256, but this audit has the key type x25519/s);
-      const wrong = await keyroot.json(["audit", ...place, "--key-type", "x25519"]);
-      expect(wrong.code).to.equal(1);
-      expect(JSON.stringify(wrong.json)).to.include("KEY_TYPE_MISMATCH");
-      // The audit with the wrong type left no state that would stop this one.
-      expect(await keyroot.json(["audit", ...place, ...typed])).to.include({ code: 0 });
-    } finally {
-      await other.close();
-    }
+    const [path] = await sampleUsers("p256");
+    const typed = ["--key-type", "p256"];
+    await keyroot.run(["publish", "--records", path, "--files", stack.filesDir, ...typed, ...target]);
+    const state = ["--state", join(folder.path, "audit.sqlite"), "--skip-known-files"];
+    expect(await keyroot.json(["audit", ...target, ...state, ...typed])).to.include({ code: 0 });
+    const refused = await keyroot.run(["audit", ...target, ...state, "--key-type", "x25519"]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.match(/STATE_INVALID.* key type p256, but this audit has the key type x25519/s);
+    const wrong = await keyroot.json(["audit", ...target, "--key-type", "x25519"]);
+    expect(wrong.code).to.equal(1);
+    expect(JSON.stringify(wrong.json)).to.include("KEY_TYPE_MISMATCH");
+    // The audit with the wrong type left no state that would stop this one.
+    expect(await keyroot.json(["audit", ...target, ...typed])).to.include({ code: 0 });
+  });
+
+  describe("a registry of another key type", () => {
+    const publishing = async (type: TypeName | "curve41417", ...more: string[]) => {
+      const [path] = await sampleUsers(type);
+      return ["--records", path, "--key-type", type, ...target, ...more];
+    };
+    it("is named by publish, which compares with the published keys, even if all records are of new users", async () => {
+      const more = ["--files", stack.filesDir, "--plan", join(folder.path, "plan")];
+      expect((await keyroot.run(["publish", ...(await publishing("curve41417", ...more))])).code).to.equal(0);
+      const newUsers = await keyroot.run(["publish", ...(await publishing("p256", ...more))]);
+      expect(newUsers.code).to.equal(2);
+      expect(newUsers.stderr).to.match(/KEY_TYPE_MISMATCH: .*P-256.*Curve41417/);
+
+      // The same users with keys of another type, and a publisher that has no journal of the first publication.
+      const curve = await readFile(join(folder.path, "curve41417.jsonl"), "utf8");
+      const [, records] = await sampleUsers("p256");
+      const swapped = curve
+        .trimEnd()
+        .split("\n")
+        .map((line, i) => JSON.stringify({ ...records[i], userID: (JSON.parse(line) as KeyRecord).userID }));
+      const path = join(folder.path, "swapped.jsonl");
+      await writeFile(path, swapped.join("\n"));
+      for (const mode of [["--files", stack.filesDir, "--plan", join(folder.path, "other")], ["--plan-only"]]) {
+        const args = ["publish", "--records", path, "--key-type", "p256", ...target, ...mode];
+        const { code, stderr } = await keyroot.run(args);
+        expect(code).to.equal(2);
+        expect(stderr).to.match(/KEY_TYPE_MISMATCH: .*P-256.*Curve41417/);
+      }
+    });
   });
 
   it("takes the key type from KEYROOT_KEY_TYPE, and refuses unknown types", async () => {
@@ -136,11 +154,28 @@ describeWithProgram("keyroot with key types", (keyroot) => {
       expect(check(file, userID)).to.deep.equal({ status: 0, text: `${records[0]?.pubKey}\n` });
       expect(check(file, "y".repeat(32)).status).to.equal(1);
       const text = await readFile(file, "utf8");
+      await writeFile(file, text.replace(/"level":0/, '"level":-0'));
+      expect(check(file, userID).status, "the number -0").to.equal(1);
       for (const at of [10, 100, 400, text.length - 60, text.length - 3]) {
         const digit = text[at] === "1" ? "2" : "1";
         await writeFile(file, text.slice(0, at) + digit + text.slice(at + 1));
         expect(check(file, userID).status, `the character ${at}`).to.equal(1);
       }
+    });
+
+    it("rejects a file with an invalid key of another user", async () => {
+      const [, [one = never(), two = never()]] = await sampleUsers("x25519");
+      const zero = Buffer.alloc(32);
+      const keyID = createHash("sha256").update(zero).digest().subarray(0, 16).toString("base64");
+      const invalid = { ...two, pubKey: zero.toString("base64"), keyID };
+      const made = makeMerkleFile(
+        [one, invalid].toSorted((a, b) => (a.userID < b.userID ? -1 : 1)),
+        x25519,
+      );
+      const file = join(folder.path, `${made.tree.root}.json`);
+      await writeFile(file, [...serializeMerkleFile(made)].join(""));
+      expect(check(file, one.userID)).to.have.property("status", 1);
+      expect(check(file, one.userID).text).to.include("point of low order");
     });
   });
 });

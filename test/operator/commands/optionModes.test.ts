@@ -46,23 +46,23 @@ const AUDIT_TRUST = Object.fromEntries(Object.entries(TRUST).filter(([name]) => 
 /** Every option of every command. A new option needs a row here, which says when it has an effect. */
 const TABLE: Readonly<Record<string, Row>> = {
   "sample-users": { always: "count keyType" },
-  "make-records": { always: "csv idColumn secretFile keyType" },
+  "make-records": { always: "csv idColumn secretFile keyType json" },
   "build-file": { always: `${RECORDS} files brotli json` },
   "check-file": { always: "keyType json" },
   publish: {
     modes: { send: {}, safe: { safeTransactions: "dir" }, plan: { planOnly: true } },
     // With --plan-only, --safe-transactions decides how many users a file may have.
-    always: `${RECORDS} accountFiles ${REGISTRY} json`,
+    always: `${RECORDS} accountFiles ${REGISTRY} merkleUrl json`,
     only: {
       safeTransactions: "safe plan send",
       planOnly: "plan send safe",
-      ...{ files: "send safe", merkleUrl: "send safe", brotli: "send safe", plan: "send safe" },
+      ...{ files: "send safe", brotli: "send safe", plan: "send safe" },
       ...{ confirmations: "send safe", timeout: "send safe" },
       ...{ maxFee: "send", maxPriorityFee: "send", maxCost: "send", maxCostPerDay: "send" },
     },
   },
-  estimate: { always: `${RECORDS} ethPrice ${REGISTRY} json` },
-  deploy: { always: "owner deterministic maxFee maxPriorityFee maxCost timeout rpc chainId allowHttp json" },
+  estimate: { always: `${RECORDS} ethPrice ${REGISTRY} merkleUrl json` },
+  deploy: { always: "owner deterministic keyType maxFee maxPriorityFee maxCost timeout rpc chainId allowHttp json" },
   "make-owner-key": { always: "out json" },
   status: {
     modes: { ...TRUST, tagged: { block: "safe" } },

@@ -34,6 +34,14 @@ describe("colors", () => {
       expect((await onTerminal({})).startsWith(RED)).to.be.true;
     });
 
+    it("are followed by the link to the error's documentation", async () => {
+      const lines = stripVTControlCharacters(await onTerminal({}))
+        .trim()
+        .split(/\r?\n/);
+      expect(lines.at(-1)).to.match(/\/docs\/errors\.md#ARGUMENT_INVALID$/);
+      expect(await onPipe({})).to.not.contain("errors.md");
+    });
+
     it("are absent with NO_COLOR", async () => {
       const output = await onTerminal({ NO_COLOR: "1" });
       expect(output).to.match(/^ARGUMENT_INVALID: /);

@@ -3,12 +3,13 @@ import { EVENT_SCHEMAS } from "../../../packages/service/src/webhooks/eventSchem
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { PartnerClient } from "@keyroot/client/partner";
-import { slotIDOf } from "keyroot/account";
+import { serializeAccountFile, slotIDOf } from "keyroot/account";
 import { generateKeyPair } from "keyroot/records";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { AccountPublisher, SETTLE_MS } from "../../../packages/service/src/publisher/accountPublisher.ts";
+import { rebuildAccountFiles } from "../../../packages/service/src/publisher/rebuildAccountFiles.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { AccountUser, type Key } from "../../support/service/accountUser.ts";
 import { markPublished } from "../../support/service/markPublished.ts";
@@ -377,6 +378,40 @@ describe("a service with accounts", () => {
         const { outcomes } = { outcomes: await partner.createUsers([{ userID: hex, region: REGION }]) };
         expect(JSON.stringify(outcomes)).to.include("USER_ID_TAKEN");
       }
+    });
+
+    it("has files that are rebuilt from the database, except for a newer file after a restore", async () => {
+      const story = await start();
+      const { user, keys } = story;
+      const { userID } = user.account;
+      const [name, nextName] = [`accounts/${userIDToHex(userID)}.txt`, `accounts/${userIDToHex(userID)}.next.txt`];
+      const first = files.get(name) ?? never();
+      await user.change(1, keys[1]);
+      await afterHold();
+      const next = files.get(nextName) ?? never();
+      const store = {
+        putAccountFile: (name: string, text: string) => Promise.resolve(void files.set(name, text)),
+        readAccountFile: (name: string) =>
+          Promise.resolve(files.has(name) ? Buffer.from(files.get(name) ?? "") : undefined),
+      };
+      const rebuild = async () => {
+        const { rebuilt, newer } = await rebuildAccountFiles(service.databases, {
+          "us-west-2": store,
+          "eu-west-1": store,
+        });
+        const own = (names: string[]) => names.filter((one) => one === name || one === nextName);
+        return [own(rebuilt), own(newer)];
+      };
+      expect(await rebuild()).to.deep.equal([[], []]);
+      files.delete(nextName);
+      files.set(name, `${first}x`);
+      expect(await rebuild()).to.deep.equal([[nextName, name], []]);
+      expect([files.get(nextName), files.get(name)]).to.deep.equal([next, first]);
+      const newer = serializeAccountFile(user.account, [user.sign(2, keys[2].publicKey)]);
+      files.set(nextName, newer);
+      files.set(name, newer.replace("number 2", "number 3"));
+      expect(await rebuild()).to.deep.equal([[name], [nextName]]);
+      expect([files.get(nextName), files.get(name)]).to.deep.equal([newer, first]);
     });
 
     it("gets another first key after a withdrawal, with another statement 0", async () => {

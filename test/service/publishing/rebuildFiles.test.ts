@@ -128,7 +128,8 @@ for (const [name, findUrl] of [
       const [one, two] = [await publish(sampleRecords(3)), await publish(sampleRecords(5).slice(3))];
       await rm(pathOf(one.root));
       await truncate(pathOf(two.root), 10);
-      const rebuilt = { ...NONE, files: 2, missing: [one.root], damaged: [two.root] };
+      const ofAccounts = { accountFiles: 0, rebuilt: [], newer: [] };
+      const rebuilt = { ...NONE, files: 2, missing: [one.root], damaged: [two.root], ...ofAccounts };
       expect(await program.json(["rebuild-files"], { env })).to.deep.include({ code: 0, json: rebuilt });
 
       await rm(pathOf(one.root));

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { spawn, spawnSync } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import hre from "hardhat";
@@ -23,6 +24,7 @@ describe("examples/python", () => {
   let partner: PartnerClient;
   let env: Record<string, string>;
   let admin: AdminClient;
+  let folder: string;
   let registered: { userID: string; publicKey: string };
 
   /** Runs a program of the example. */
@@ -47,19 +49,29 @@ describe("examples/python", () => {
         MERKLE_URL: stack.merkleUrl,
       },
     };
+    folder = await mkdtemp(join(tmpdir(), "keyroot-python-"));
     const users = [await register(), await register(), await register()];
     registered = users[0] ?? never();
     await admin.publishRegistered();
   });
 
-  after(() => stack.close());
+  after(async () => {
+    await stack.close();
+    await rm(folder, { recursive: true });
+  });
 
   async function register() {
     const created = await run("provision.py");
     expect(created.code, created.stderr).to.equal(0);
     const { userID, refreshToken } = JSON.parse(created.stdout) as { userID: string; refreshToken: string };
-    const outcome = await run("register.py", [], { USER_ID: userID, REFRESH_TOKEN: refreshToken });
+    const keyFile = join(folder, userID);
+    const outcome = await run("register.py", [keyFile], { USER_ID: userID, REFRESH_TOKEN: refreshToken });
     expect(outcome.code, outcome.stderr).to.equal(0);
+    // Only the file has the private key, with which the command can be repeated.
+    expect((await stat(keyFile)).mode & 0o777).to.equal(0o600);
+    expect(outcome.stdout).not.to.include(await readFile(keyFile, "utf8"));
+    const repeated = await run("register.py", [keyFile], { USER_ID: userID, REFRESH_TOKEN: refreshToken });
+    expect([repeated.code, repeated.stdout]).to.deep.equal([0, outcome.stdout]);
     const { state, publicKey } = JSON.parse(outcome.stdout) as { state: string; publicKey: string };
     expect(state).to.equal("pending");
     return { userID, publicKey };
@@ -124,7 +136,8 @@ describe("examples/python", () => {
     await partner.createUser(hex, "us-west-2");
     const REFRESH_TOKEN = await partner.createUserRefreshToken(hex, "phone");
     for (const change of [{ CHAIN_ID: "5" }, { CONTRACT: `0x${"12".repeat(20)}` }, { USER_ID: "y".repeat(32) }]) {
-      const outcome = await run("register.py", [], { USER_ID: "b".repeat(32), REFRESH_TOKEN, ...change });
+      const keyFile = join(folder, "unused");
+      const outcome = await run("register.py", [keyFile], { USER_ID: "b".repeat(32), REFRESH_TOKEN, ...change });
       expect([outcome.code, outcome.stdout]).to.deep.equal([1, ""]);
       expect(outcome.stderr).to.include("this app is configured for");
     }

@@ -1,9 +1,3 @@
-import { ANY_KEY, KeyrootError, oneEndpoint } from "keyroot";
-import { accounts } from "keyroot/account";
-import type { AuthorizedKey, VerifyAccountFile } from "../../../packages/keyroot/src/account/choice.ts";
-import { makeVerifier } from "../../../packages/keyroot/src/createVerifier.ts";
-import { ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { parseVerifierOptions } from "../../../packages/keyroot/src/verifier/verifierConfig.ts";
 import { samplePublicKeys, sha256 } from "../samples.ts";
 import { fileText } from "../data/vectors.ts";
 import { plainFile } from "../data/plainFile.ts";
@@ -14,7 +8,6 @@ import {
   plainKey,
   plainSlot,
   plainStatement,
-  zBase32,
 } from "./plainAccount.ts";
 
 /**
@@ -25,43 +18,47 @@ import {
 
 /** The number of slots in a history. Slots above the highest one stay empty. */
 const SLOTS = 6;
-const CHAIN_ID = 31337;
-const CONTRACT = `0x${"12".repeat(20)}`;
-const WORD = 64;
+export const CHAIN_ID = 31337;
+export const CONTRACT = `0x${"12".repeat(20)}`;
 
 /** What a slot holds: a key in base64, and the user id of the record. */
-interface Filling {
+export interface Filling {
   key: string;
   userID: string;
   root: string;
 }
 
-/** One history up to the moment of the verification, and what the host shows. */
-interface History {
-  account: PlainAccount;
-  /** The slots' contents at the block that the reader sees. */
-  slots: readonly (Filling | undefined)[];
-  /** The keys that the owner authorized, by slot, including those after the block. */
-  authorized: readonly (string | undefined)[];
-  /** The keys among them that the owner authorized before the block. Only these can be newer than the reader's key. */
+type Slots = readonly (Filling | undefined)[];
+
+/** What a reader sees at one block. */
+export interface Block {
+  slots: Slots;
+  /** The keys that the owner authorized before the block. Only these can be newer than the reader's key. */
   authorizedBefore: readonly (string | undefined)[];
-  /** The file that the app passes, and the file of the host. */
-  given: string | undefined;
-  hosted: string | undefined;
-  /** The key that a correct verifier returns, or undefined if it accepts none. */
-  expected: { number: number; key: string } | undefined;
 }
 
-/** What happened in a run of histories. */
-export interface Outcome {
-  accepted: number;
-  refused: Record<string, number>;
-  /** Keys that the owner did not authorize, older keys, and any other difference from the model. */
-  unauthorized: number;
-  outdated: number;
-  different: number;
-  /** The first difference, with its number, to repeat it. */
-  first: string | undefined;
+/** One verification, and what the hosts show. */
+export interface Reading {
+  /** The blocks that the endpoint shows one after another. A balanced endpoint can go back to an older one. */
+  blocks: readonly [Block, ...Block[]];
+  /** The file that the app passes, the file of the host, and its file of the newest change. */
+  given: string | undefined;
+  hosted: string | undefined;
+  next: string | undefined;
+}
+
+/** A history of an account. */
+export interface History {
+  account: PlainAccount;
+  /** The keys that the owner authorized, by slot, including those after the block. */
+  authorized: readonly (string | undefined)[];
+  /** The contents of all slots in the end. */
+  slots: Slots;
+  reading: Reading;
+  /** The key that a correct verifier returns, or undefined if it accepts none. */
+  expected: { number: number; key: string } | undefined;
+  /** Readings at later and later blocks, in which also a thief of the recovery keys signs. The thief cannot publish. */
+  later: readonly Reading[];
 }
 
 const PUBLIC_KEYS = samplePublicKeys.map((key) => Buffer.from(key).toString("base64"));
@@ -134,7 +131,7 @@ function generator(seed: number): (below: number) => number {
 }
 
 /** Makes a history. The operator fills slots in any order, and the host shows any of the statements. */
-function makeHistory(seed: number): History {
+export function makeHistory(seed: number): History {
   const random = generator(Math.imul(seed + 1, 0x9e3779b1));
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
   const index = random(ACCOUNTS.length);
@@ -142,9 +139,8 @@ function makeHistory(seed: number): History {
   const slots: (Filling | undefined)[] = new Array<undefined>(SLOTS).fill(undefined);
   const authorized: (string | undefined)[] = [];
   const voided: boolean[] = [];
-  const takeBlock = () => ({ slots: [...slots], authorizedBefore: [...authorized] });
-  const genesis = takeBlock();
-  const blocks = [genesis];
+  const takeBlock = (): Block => ({ slots: [...slots], authorizedBefore: [...authorized] });
+  const blocks: [Block, ...Block[]] = [takeBlock()];
   let next = 0;
   const steps = 2 + random(14);
   for (let step = 0; step < steps; step++) {
@@ -162,14 +158,16 @@ function makeHistory(seed: number): History {
       blocks.push(takeBlock());
     }
   }
-  const { slots: seen, authorizedBefore } = random(3) > 0 ? (blocks.at(-1) ?? genesis) : pick(blocks);
+  const newest = blocks.at(-1) ?? blocks[0];
+  const pickBlock = () => (random(3) > 0 ? newest : pick(blocks));
+  const seen = pickBlock();
 
   const keyNumbers = authorized.flatMap((key, number) => (key === undefined ? [] : number));
-  const makeFile = (): { text: string; valid: Candidate | undefined } => {
+  const makeFile = (): ShownFile => {
     const number = random(3) > 0 ? (keyNumbers.at(-1) ?? 0) : random(SLOTS);
     const key = authorized[number];
     // A hostile host also shows false statements for the key that the operator published.
-    const publishedOr = (other: string) => seen[number]?.key ?? other;
+    const publishedOr = (other: string) => seen.slots[number]?.key ?? other;
     const shownKey = key === undefined || random(12) === 0 ? publishedOr(pick(PUBLIC_KEYS)) : key;
     const isSigned = key === shownKey && random(10) > 0;
     let count = 0;
@@ -195,17 +193,61 @@ function makeHistory(seed: number): History {
       };
     return { text, valid };
   };
-  const given = random(3) > 0 ? makeFile() : undefined;
-  const hosted = random(5) > 0 ? makeFile() : undefined;
-  const verdict = (file: typeof given) => (file?.valid ? judge(file.valid, seen, index) : undefined);
-  // The verifier asks the host only if the app has no file, or if it cannot show that its key is the newest.
-  const first = given ?? hosted;
-  const asksHost = given?.valid !== undefined && isUnproven(given.valid, seen, index);
-  const expected = verdict(first) ?? (asksHost ? verdict(hosted) : undefined);
-  return {
-    ...{ account, slots: seen, authorized, authorizedBefore },
-    ...{ given: given?.text, hosted: hosted?.text, expected },
+  const maybe = (chance: number) => (random(chance) > 0 ? makeFile() : undefined);
+  const files = { given: maybe(3), next: random(3) === 0 ? makeFile() : undefined, hosted: maybe(5) };
+  const seenBlocks = [seen, pickBlock(), pickBlock()] as const;
+
+  /** A file of a thief with all recovery keys, who makes an older key valid again. */
+  const makeFork = (): string => {
+    const number = keyNumbers[random(Math.max(keyNumbers.length, 1))];
+    const key = number === undefined ? undefined : authorized[number];
+    if (number === undefined || key === undefined) return "";
+    const voids = Array.from({ length: 1 + random(3) }, (_, i) => statementOf(index, number + 1 + i, "void"));
+    return plainAccountFile(account, [statementOf(index, number, key), ...voids]);
   };
+  const anyFile = () => (random(4) === 0 ? undefined : random(3) === 0 ? makeFork() : makeFile().text);
+  const later = blocks.slice(-4).map((block) => ({
+    ...{ blocks: [block] as const, given: anyFile(), hosted: anyFile(), next: anyFile() },
+  }));
+  return {
+    ...{ account, authorized, slots, later, expected: expect(files, seenBlocks, index) },
+    reading: {
+      ...{ blocks: seenBlocks, given: files.given?.text, hosted: files.hosted?.text, next: files.next?.text },
+    },
+  };
+}
+
+/** A file, and what it authorizes if its signatures are valid. */
+interface ShownFile {
+  text: string;
+  valid: Candidate | undefined;
+}
+
+/**
+ * Decides which key a verifier returns. It reads newer files only while the chain shows that its key may not be the newest:
+ * the app's file, then the host's file of the newest change, and then the file that everyone reads.
+ */
+function expect(
+  { given, next, hosted }: Record<"given" | "next" | "hosted", ShownFile | undefined>,
+  blocks: Reading["blocks"],
+  index: number,
+): History["expected"] {
+  /** A verification reads two slots only once, so it sees the same block if another file has the same slots. */
+  const seen = new Map<string, Block>();
+  for (const file of [given ?? hosted, next, hosted]) {
+    if (file === undefined) {
+      if (seen.size === 0) return undefined;
+      continue;
+    }
+    const { valid } = file;
+    if (valid === undefined) return undefined;
+    const slots = `${valid.number} ${valid.next}`;
+    const block = seen.get(slots) ?? blocks[seen.size] ?? blocks[0];
+    seen.set(slots, block);
+    const verdict = judge(valid, block.slots, index);
+    if (verdict !== undefined || !isUnproven(valid, block.slots, index)) return verdict;
+  }
+  return undefined;
 }
 
 /** A file whose signatures are valid: the key, and the first slot after its statements. */
@@ -216,14 +258,14 @@ interface Candidate {
 }
 
 /** Decides by the rules whether a key is the newest one. */
-function judge({ number, key, next }: Candidate, slots: History["slots"], index: number): History["expected"] {
+function judge({ number, key, next }: Candidate, slots: Slots, index: number): History["expected"] {
   const slot = slots[number];
   return slot?.key === key && slot.userID === slotOf(index, number) && slots[next] === undefined
     ? { number, key }
     : undefined;
 }
 
-function isUnproven({ number, key, next }: Candidate, slots: History["slots"], index: number): boolean {
+function isUnproven({ number, key, next }: Candidate, slots: Slots, index: number): boolean {
   const slot = slots[number];
   const isOther = slot !== undefined && slot.userID === slotOf(index, number) && slot.key !== key;
   return slots[next] !== undefined || isOther;
@@ -236,92 +278,8 @@ function mutate(text: string, random: (below: number) => number): string {
   return changed === text ? `${text}\n` : changed;
 }
 
-/** The library's results by user and file. Signatures take milliseconds, and many histories show the same file. */
-const known = new Map<string, () => AuthorizedKey>();
-
-/** Changes the function that verifies account files, for deliberately wrong verifiers. */
-export type Mutant = (verify: VerifyAccountFile, current: () => History) => VerifyAccountFile;
-
-/** Runs histories through the library's verifier, and compares each verdict with the model's. */
-export async function runHistories(count: number, seed: number, mutant: Mutant = (verify) => verify): Promise<Outcome> {
-  let history = makeHistory(seed);
-  const request = ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
-    Promise.resolve(method === "eth_chainId" ? "0x7a69" : answerCall(params[0] as EthCall, history));
-  const fetchFile: typeof fetch = (input) => Promise.resolve(answerFile(input as string, history));
-  const options = { chainId: CHAIN_ID, contract: CONTRACT, merkleUrl: "https://files.example", fetch: fetchFile };
-  const config = parseVerifierOptions({ ...options, rpc: { request }, trust: oneEndpoint(), accounts: accounts() });
-  const { verifyAccountFile } = config;
-  if (verifyAccountFile === undefined) throw new Error("The accounts option has no effect.");
-  const remembered: VerifyAccountFile = (source, userID, place) => {
-    const name = `${userID} ${Buffer.from(source).toString("latin1")}`;
-    const result = known.get(name) ?? remember(() => verifyAccountFile(source, userID, place));
-    known.set(name, result);
-    return result();
-  };
-  const verifier = makeVerifier({ ...config, verifyAccountFile: mutant(remembered, () => history) });
-  const outcome: Outcome = { accepted: 0, refused: {}, unauthorized: 0, outdated: 0, different: 0, first: undefined };
-  for (let i = 0; i < count; i++) {
-    history = makeHistory(seed + i);
-    const { account, slots, authorized, authorizedBefore, given, expected } = history;
-    let actual: History["expected"];
-    let code = "";
-    try {
-      const result = await verifier.verify(account.userID, { account: given, expectedPublicKey: ANY_KEY });
-      actual = { number: result.account?.number ?? NaN, key: result.record.pubKey };
-      outcome.accepted++;
-    } catch (error) {
-      if (!(error instanceof KeyrootError)) throw error;
-      ({ code } = error);
-      outcome.refused[code] = (outcome.refused[code] ?? 0) + 1;
-    }
-    if (actual !== undefined) {
-      const { number, key } = actual;
-      if (authorized[number] !== key) outcome.unauthorized++;
-      const isNewer = (later: Filling | undefined, n: number) =>
-        n > number &&
-        later !== undefined &&
-        later.key === authorizedBefore[n] &&
-        later.userID === plainSlot(account, n);
-      if (slots.some(isNewer)) outcome.outdated++;
-    }
-    if (actual?.number === expected?.number && actual?.key === expected?.key) continue;
-    outcome.different++;
-    outcome.first ??= `history ${seed + i}: ${code || JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
-  }
-  return outcome;
-}
-
-function remember<T>(make: () => T): () => T {
-  try {
-    const value = make();
-    return () => value;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
-
-interface EthCall {
-  to?: string;
-  data: string;
-}
-
-/** Answers the call of the reader contract for several ids, or `getBlockNumber`. */
-function answerCall({ to, data }: EthCall, { account, slots }: History): string {
-  if (to !== undefined) return `0x${"1".padStart(WORD, "0")}`;
-  const words = data.slice(ROOTS_READER_CODE.length);
-  const length = parseInt(words.slice(2 * WORD, 3 * WORD), 16);
-  const ids = words.slice(3 * WORD, 3 * WORD + 2 * length).match(/.{40}/g) ?? [];
-  const rootOf = (id: string) => slots.find((_, n) => plainSlot(account, n) === zBase32(id))?.root;
-  return `0x${ids.map((id) => `0001${rootOf(id) ?? "0".repeat(WORD)}`).join("")}`;
-}
-
-function answerFile(url: string, { account, slots, hosted }: History): Response {
-  if (url.endsWith(`/accounts/${account.hex}.txt`))
-    return new Response(hosted, { status: hosted === undefined ? 404 : 200 });
-  const slot = slots.find((one) => one !== undefined && url.endsWith(`/${one.root}.json`));
-  return slot === undefined
-    ? new Response(undefined, { status: 404 })
-    : new Response(fileOf(slot.userID, slot.key).text);
+/** The text of the Merkle-tree file with this root. */
+export function fileWithRoot({ slots }: History, root: string): string | undefined {
+  const slot = slots.find((one) => one?.root === root);
+  return slot && fileOf(slot.userID, slot.key).text;
 }

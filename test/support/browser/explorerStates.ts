@@ -8,7 +8,7 @@ import type { ObservedPage } from "./observedPage.ts";
 interface State {
   path: (world: ExplorerWorld) => string;
   /** Settings that differ from the shared explorer's settings. */
-  config?: (world: ExplorerWorld) => Promise<Partial<ExplorerConfig>>;
+  config?: (world: ExplorerWorld) => Partial<ExplorerConfig> | Promise<Partial<ExplorerConfig>>;
   act?: (page: Page, world: ExplorerWorld) => Promise<unknown>;
 }
 
@@ -107,11 +107,11 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
     act: done,
   },
   "no published key": { path: () => `#/verify/${"y".repeat(32)}`, act: done },
-  "a swapped key": { path: () => "#/attack/swapped-key", act: done },
-  "a false endpoint": { path: () => "#/attack/other-chain", act: done },
-  "a forged file": { path: () => "#/attack/swapped-record", act: done },
-  "an unusable server": { path: () => "#/attack/redirect", act: done },
-  "the attacks": { path: () => "#/attacks", act: (page) => page.locator(".cards code").first().waitFor() },
+  "a false endpoint": { config: (world) => world.attackedBy("other-chain"), path: verified, act: done },
+  "a forged file": { config: (world) => world.attackedBy("swapped-record"), path: verified, act: done },
+  "an unusable server": { config: (world) => world.attackedBy("redirect"), path: verified, act: done },
+  "attacks with the light client": { config: (world) => world.lightClientConfig(), path: () => "#/attacks", act: done },
+  "attacks with one endpoint": { path: () => "#/attacks", act: done },
   "a bundle": {
     path: () => "#/bundle",
     act: (page) => page.getByRole("heading", { name: "Verify a bundle" }).waitFor(),

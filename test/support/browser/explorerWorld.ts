@@ -1,18 +1,18 @@
 import { oneEndpoint } from "keyroot";
 import hre from "hardhat";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { serveExplorer, type ExplorerAttack, type ExplorerConfig } from "@keyroot/operator/explorer";
-import { SimulatedBeacon } from "@keyroot/operator/testing";
+import { serveExplorer, type ExplorerAttacks, type ExplorerConfig } from "@keyroot/operator/explorer";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
 import "keyroot/auditors";
 import { bytesToBase64 } from "keyroot/internal/bytes";
+import { fetchBlock } from "keyroot/internal/ethereum";
 import type { KeyRecord } from "keyroot/internal/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/internal/merkle";
-import type { AttackerConfig } from "../../../demo/attacker.ts";
-import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
-import { startAttacker } from "../../../demo/attackContact.ts";
+import { publishAccountVictims } from "../../../demo/accountVictims.ts";
+import { startAttacker, startAttacks } from "../../../demo/attackContact.ts";
 import { StatementHost, statementText } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";
 import { callerOf, publishLocally } from "../chain/local.ts";
@@ -27,7 +27,7 @@ export class ExplorerWorld {
   readonly records: readonly KeyRecord[];
   stack!: Stack;
   browser!: Browser;
-  attacks!: ExplorerAttack[];
+  attacks!: ExplorerAttacks;
   root!: string;
 
   constructor(records: readonly KeyRecord[] = sampleRecords(13)) {
@@ -43,8 +43,8 @@ export class ExplorerWorld {
   async start(): Promise<void> {
     await buildSite();
     const open = <T extends { close(): Promise<void> }>(it: T): T => this.#opened.adopt(it, () => it.close());
-    this.stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    const { rpcUrl, merkleUrl } = this.stack;
+    this.stack = open(await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } }));
+    const olderBlock = await fetchBlock(callerOf(this.stack.rpcUrl), "latest");
     const others = sampleRecords(4, 2);
     for (const records of [this.records, others]) await publishLocally(this.stack, records);
     this.root = makeMerkleFile(this.records).tree.root;
@@ -52,17 +52,10 @@ export class ExplorerWorld {
 
     const attacker = startAttacker(new AbortController().signal);
     this.#opened.use(attacker);
-    const attackersKey = samplePublicKeys[3] ?? new Uint8Array();
-    const victim = this.victim.userID;
-    const context = { victim, otherRoot };
-    const servers = { rpcUrl, merkleUrl, beaconUrl: "" };
-    const line: AttackerConfig = { ...context, ...servers, attackersKey: bytesToBase64(attackersKey) };
-    const url = await attacker.request(JSON.stringify(line));
-    this.attacks = ATTACKS.map(({ name, description, expectedCode, serverKey }) => ({
-      ...{ name, description, expectedCode, userID: victim },
-      ...{ rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${name}/files` },
-      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey({ ...context, attackersKey })) }),
-    }));
+    const attackersKey = bytesToBase64(samplePublicKeys[3] ?? new Uint8Array());
+    const accounts = await publishAccountVictims(this.stack, this.stack.contract);
+    const context = { victim: this.victim, attackersKey, otherRoot, olderBlock, accounts };
+    this.attacks = await startAttacks(attacker, this.stack, context);
     this.browser = open(await launchChromium());
   }
 
@@ -77,10 +70,14 @@ export class ExplorerWorld {
   }
 
   /** Settings of an explorer that uses Ethereum's light client. */
-  async lightClientConfig(): Promise<{ lightClient: NonNullable<ExplorerConfig["lightClient"]> }> {
-    const simulated = new SimulatedBeacon({ call: callerOf(this.stack.rpcUrl) });
-    const { url } = this.#opened.adopt(await simulated.listen(), (server) => server.close());
-    return { lightClient: { urls: [url], checkpoint: simulated.checkpoint } };
+  lightClientConfig(): { lightClient: NonNullable<ExplorerConfig["lightClient"]> } {
+    return { lightClient: { urls: [this.stack.beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT } };
+  }
+
+  /** Settings of an explorer of which all servers are an attacker's. */
+  attackedBy(name: string): Pick<ExplorerConfig, "rpc" | "merkleUrl"> {
+    const server = `${this.attacks.url}/${name}`;
+    return { rpc: [`${server}/rpc`], merkleUrl: `${server}/files` };
   }
 
   /** Settings of an explorer that accepts blocks which two of three auditors signed. Alice and Bob have signed one. */

@@ -40,9 +40,9 @@ const TERMS: Readonly<Record<string, string>> = {
   "audit log": "audit log",
 };
 
-/** Selectors of texts that need no explanation: values, commands, audit log entries, and texts from docs/errors.md. */
+/** Selectors of texts that need no explanation: values, commands, audit log entries, and errors' messages. */
 const QUOTES =
-  ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail, .verdict .detail";
+  ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .step-result > .detail, .verdict .detail";
 
 /**
  * Returns the terms that the page uses without an explanation, with the text of their first appearance. Also returns the terms

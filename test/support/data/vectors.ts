@@ -1,4 +1,5 @@
 import { oneEndpoint, pinnedBlock } from "keyroot";
+import { accounts } from "keyroot/account";
 import { readFileSync } from "node:fs";
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { verifyBundle } from "keyroot/bundle";
@@ -40,6 +41,8 @@ interface Query {
   expectedPublicKey?: string;
   /** The type of the keys that the reader is configured for. Default: `curve41417`. */
   keyType?: KeyTypeName;
+  /** Whether the registry's user ids are account ids. Default: false. */
+  accounts?: true;
 }
 
 /** Document bytes: as text, in base64 if they are not UTF-8, or as the values of a file. */
@@ -47,12 +50,13 @@ export type Input = { text: string } | { base64: string } | { values: string[]; 
 
 export type Verdict = { verified: Verified } | { step: VerificationStep; code: string };
 
-/** A verified record. A file adds the index in `values`, and a bundle adds the root and the block. */
+/** A verified record. A file adds the index in `values`, and a bundle adds the root, the block and the account. */
 export interface Verified {
   index?: number;
   record: KeyRecord;
   root?: string;
   block?: { number: number; timestamp: number };
+  account?: { userID: string; number: number };
 }
 
 /** Reads a set by its file name. */
@@ -92,7 +96,8 @@ export async function verdictOf(vector: Case): Promise<Verdict> {
 
 async function verify({ kind, question, input }: Case): Promise<Verified> {
   const bytes = toBytes(input);
-  const { userID, root = "", chainId = 1, contract = `0x${"00".repeat(20)}`, pinned, ...others } = question;
+  const { userID, root = "", chainId = 1, contract = `0x${"00".repeat(20)}`, pinned, ...rest } = question;
+  const { accounts: hasAccounts, ...others } = rest;
   const expectedPublicKey = others.expectedPublicKey === undefined ? ANY_KEY : base64ToBytes(others.expectedPublicKey);
   const keyType = await loadKeyType(others.keyType ?? "curve41417");
   const query = { ...others, userID, chainId, contract, keyType, expectedPublicKey };
@@ -104,7 +109,8 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
     return { record: verifyMerkleProof(bytes, { userID, root, expectedPublicKey, keyType }).record };
   // Without a hash, the verifier reports the untrusted block of the bundle.
   const trust = pinned === undefined ? oneEndpoint() : pinnedBlock(pinned);
-  const bundle = await verifyBundle(bytes, { ...query, trust });
+  const bundle = await verifyBundle(bytes, { ...query, trust, ...(hasAccounts && { accounts: accounts() }) });
   const { number = NaN, timestamp = NaN } = bundle.evidence.block ?? {};
-  return { record: bundle.record, root: bundle.root, block: { number, timestamp } };
+  const { record, root: foundRoot, account } = bundle;
+  return { record, root: foundRoot, block: { number, timestamp }, ...(account && { account }) };
 }

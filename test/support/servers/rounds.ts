@@ -10,7 +10,7 @@ const QUIET_MS = 100;
 export class Rounds {
   /** The requests in each round: JSON-RPC methods, and the URLs of other requests. */
   readonly sent: string[][] = [];
-  /** The bytes of all responses, after decompression. */
+  /** The bytes of all responses as they were sent: compressed files count with their compressed size. */
   bytes = 0;
   private waiting: { name: string; send: () => Promise<void> }[] = [];
   private unanswered = 0;
@@ -23,9 +23,9 @@ export class Rounds {
       try {
         const response = await fetch(input, init);
         const bytes = await response.arrayBuffer();
-        this.bytes += bytes.byteLength;
         const { status } = response;
         const headers = new Headers(response.headers);
+        this.bytes += sentBytes(init, headers, bytes);
         // The body is no longer compressed.
         headers.delete("Content-Encoding");
         resolve(new Response(bytes, { status, headers }));
@@ -61,6 +61,21 @@ export class Rounds {
     this.unanswered = 0;
     this.schedule();
   }
+}
+
+/** Sends requests as usual, and calls `received` with the size of each response. */
+export function countBytes(received: (bytes: number) => void): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    received(sentBytes(init, response.headers, await response.clone().arrayBuffer()));
+    return response;
+  };
+}
+
+/** Returns the size of a response's body as it was sent. Compressed files have a Content-Length. */
+function sentBytes(init: RequestInit | undefined, headers: Headers, { byteLength }: ArrayBuffer): number {
+  const isCompressed = headers.has("Content-Encoding") && init?.method !== "HEAD";
+  return isCompressed ? Number(headers.get("Content-Length") ?? byteLength) : byteLength;
 }
 
 interface Call {

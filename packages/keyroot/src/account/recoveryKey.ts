@@ -1,5 +1,5 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
+import { ed25519, isEd25519Signature } from "../identity/keyTypes/ed25519.ts";
 
 /** The kinds of signing keys: Ed25519 (RFC 8032), and ECDSA on P-256 with SHA-256 (FIPS 186-5). */
 export type RecoveryKeyType = "ed25519" | "p256";
@@ -25,26 +25,22 @@ export function isRecoveryKey({ type, publicKey }: RecoveryKey): boolean {
       p256.Point.fromBytes(publicKey).assertValidity();
       return true;
     }
-    const point = ed25519.Point.fromBytes(publicKey);
-    return !point.isSmallOrder() && point.isTorsionFree();
+    ed25519.check(publicKey);
+    return true;
   } catch {
     return false;
   }
 }
 
 /**
- * Verifies a signature. Each Ed25519 signature must have a canonical S, and a canonical R without a part of small
- * order. Each ECDSA signature must have the low S of the two possible ones, because both would verify.
+ * Verifies a signature, for Ed25519 as `isEd25519Signature`. Each ECDSA signature must have the low S of the two possible ones, because both would verify.
  * @param signature 64 bytes: R ‖ S for `ed25519`, r ‖ s for `p256`
  */
 export function verifySignature({ type, publicKey }: RecoveryKey, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES) return false;
+  if (type === "ed25519") return isEd25519Signature(signature, message, publicKey);
   try {
-    if (type === "p256") return p256.verify(signature, message, publicKey, { lowS: true, prehash: true });
-    return (
-      ed25519.Point.fromBytes(signature.subarray(0, 32)).isTorsionFree() &&
-      ed25519.verify(signature, message, publicKey, { zip215: false })
-    );
+    return p256.verify(signature, message, publicKey, { lowS: true, prehash: true });
   } catch {
     return false;
   }

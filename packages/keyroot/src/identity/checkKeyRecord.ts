@@ -23,7 +23,7 @@ export function checkKeyRecord(record: KeyRecord, keyType: KeyType = curve41417)
   checkPublicKey(publicKey, keyType);
   const expected = bytesToBase64(keyIDOf(publicKey, keyType));
   if (keyID !== expected) {
-    const message = `The id of the record's key is ${expected}, but the record contains ${describeValue(keyID)}.`;
+    const message = `The key has the key id ${expected}, but the given key id is ${describeValue(keyID)}.`;
     throw new ArgumentError("KEY_ID_MISMATCH", message, { expected, actual: keyID });
   }
   return publicKey;

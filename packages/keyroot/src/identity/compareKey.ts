@@ -1,7 +1,7 @@
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
-import { ArgumentError, VerificationError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { VerificationError } from "../errors.ts";
 import { isBytes } from "../input/isBytes.ts";
+import { invalidArgument } from "../input/options.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 
@@ -29,15 +29,13 @@ export type ExpectedBytes = Uint8Array | AnyKey;
  * Checks an expected key. Rejects `undefined`, because a renamed field in a server's response must not disable the
  * comparison.
  * @returns a copy of the key, because the caller may change the bytes before the comparison
- * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID
+ * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID; ARGUMENT_INVALID for a missing key
  */
 export function parseExpectedKey(expected: unknown, keyType: KeyType = curve41417): ExpectedBytes {
   if (expected === ANY_KEY) return ANY_KEY;
   const key = typeof expected === "string" ? base64ToBytes(expected) : expected;
   if (isBytes(key)) return new Uint8Array(checkLength(key, keyType, "The expectedPublicKey option"));
-  const { length } = keyType;
-  const message = `The expectedPublicKey option must be ${length} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
-  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: length });
+  throw invalidArgument("The expectedPublicKey option", `${keyType.length} bytes, their base64, or ANY_KEY`, expected);
 }
 
 /** Compares a published key with the expected key. @throws VerificationError KEY_MISMATCH, step "key" */

@@ -65,7 +65,7 @@ interface Scheme {
  *
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). The function iterates
  * SHA-512 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
- * docs/proof-formats.md specifies the digits.
+ * docs/formats.md specifies the digits.
  *
  * In a registry with accounts, pass both users' accounts instead of their keys. The code then remains the same when a
  * user changes the key.

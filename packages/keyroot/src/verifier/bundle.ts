@@ -50,7 +50,7 @@ export interface Bundle extends StorageProof {
   header: HeaderJson;
   /** The user's account file, and the proof that the slot after its last statement is empty. */
   account?: BundledAccount | undefined;
-  /** The file of an auditors' statement about the block (docs/statement-formats.md, "Statement"). */
+  /** The file of an auditors' statement about the block (docs/formats.md, "Statement"). */
   statement?: string | undefined;
 }
 

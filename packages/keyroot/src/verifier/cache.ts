@@ -105,8 +105,11 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
   await cache.set(entryName(query), "");
 }
 
-/** What the cache has besides the keys: the account file of a user's last verified key, and the code of an alarm. */
-type Note = "account" | "alarm";
+/**
+ * What the cache has besides the keys: the account file of a user's last verified key, the code of an alarm, and the time
+ * in ms since 1970 when the chain first showed that the user has no key.
+ */
+type Note = "account" | "alarm" | "absent";
 
 export async function loadNote(cache: Store, query: KeyQuery, note: Note): Promise<string | undefined> {
   const text = await cache.get(`${entryName(query)}:${note}`);

@@ -25,9 +25,9 @@ export interface ContactSlot extends AccountSlot {
 
 /**
  * Where account files come from: `known` is the app or its cache, and the file host if they have none. After known files
- * proved too old, `hosted` is the file host's file, and then `next` its file of the change that is being published.
+ * proved too old, `next` is the file host's file of the newest change, and then `hosted` the file that everyone reads.
  */
-export type AccountFiles = "known" | "hosted" | "next";
+export type AccountFiles = "known" | "next" | "hosted";
 
 /** A contact, and the query for its account. */
 export interface AccountContact extends Pick<Contact, "account"> {
@@ -36,7 +36,9 @@ export interface AccountContact extends Pick<Contact, "account"> {
 
 /**
  * Finds the slots of a contact list. Of the contact's account file and the cached one, the newest counts. If there is
- * none, the file host's file counts.
+ * none, the file host's file counts. No file counts whose key is older than the cached one: whoever stole the recovery
+ * keys could declare the newest slot void, and so make an older key valid again without publishing anything.
+ * @param cache a store with account files only of keys that were verified on the chain
  * @returns a slot or an error for each contact, in the order of the list
  */
 export async function findContactSlots(
@@ -57,9 +59,12 @@ export async function findContactSlots(
     if (known === undefined && cached && isFirst) return cached;
     const bytes = known ?? (await fetchFile(query));
     const slot = { ...findSlot(config, query, bytes), file: decodeUtf8(bytes), changedFrom: undefined };
-    if (cached === undefined) return slot;
-    if (isFirst && cached.key.nextNumber > slot.key.nextNumber) return cached;
-    return slot.key.number === cached.key.number ? slot : { ...slot, changedFrom: cached.key.number };
+    if (cached === undefined || slot.key.number > cached.key.number)
+      return cached === undefined ? slot : { ...slot, changedFrom: cached.key.number };
+    if (slot.key.number === cached.key.number)
+      return isFirst && cached.key.nextNumber > slot.key.nextNumber ? cached : slot;
+    if (isFirst) return cached;
+    throw olderThanVerified(slot, cached);
   };
   const found: (ContactSlot | KeyrootError)[] = [];
   await forEachAtOnce(FILES_AT_ONCE, contacts.entries(), async ([i, contact]) => {
@@ -71,6 +76,12 @@ export async function findContactSlots(
     }
   });
   return found;
+}
+
+function olderThanVerified({ account, key }: AccountSlot, cached: AccountSlot): VerificationError {
+  const [actual, expected] = [key.number, cached.key.number];
+  const message = `The account file is for key ${actual} of the account ${account.userID}, but key ${expected} was verified before. Get the account's newest statement.`;
+  return new VerificationError("file", "SUCCESSOR_UNPROVEN", message, { expected, actual });
 }
 
 /** Returns the slot of a cached account file. A damaged file counts as missing. */

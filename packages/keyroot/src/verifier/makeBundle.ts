@@ -110,8 +110,8 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 
 /**
  * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function repeats the work from the start: with the file host's file, and then with its file of the change
- * that is being published.
+ * filled, the function repeats the work from the start: with the file host's file of the newest change, and then with
+ * the file that everyone reads.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),
@@ -121,11 +121,10 @@ async function withNewestFile<T>(
   work: (file: Uint8Array) => Promise<T>,
 ): Promise<T> {
   let unproven: unknown;
-  const files = [
-    ...(account === undefined ? [] : [() => Promise.resolve(accountFileBytes(account))]),
-    () => fetchHostedFile(query, servers),
-    () => fetchHostedFile(query, servers, ".next"),
-  ];
+  const next = () => fetchHostedFile(query, servers, ".next");
+  const hosted = () => fetchHostedFile(query, servers);
+  const known = account === undefined ? undefined : () => Promise.resolve(accountFileBytes(account));
+  const files = known ? [known, next, hosted] : [hosted, next];
   for (const read of files) {
     try {
       return await work(await read());

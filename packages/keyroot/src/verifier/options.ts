@@ -84,8 +84,8 @@ export interface KeyOptions {
   account?: string | Uint8Array | undefined;
   /**
    * The time at which the app first stored this user, in ms since 1970. From `publicationMs` after this time, the advice
-   * of a NOT_PUBLISHED error is `warn` instead of `wait`. Default, also for null as databases store it: the user
-   * is new.
+   * of a NOT_PUBLISHED error is `warn` instead of `wait`. Default, also for null as databases store it: the time
+   * when a verifier with `cache` first found no key of this user, and without `cache` the user is new.
    */
   knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */

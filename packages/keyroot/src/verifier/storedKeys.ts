@@ -64,6 +64,11 @@ export interface StoredKeys {
   /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
   save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
   /**
+   * Notes that the chain shows no key of a user, so that the user is not new for ever.
+   * @returns the time of the first note in ms since 1970
+   */
+  noteAbsence: (target: Target) => Promise<number>;
+  /**
    * Notes an alarm about a user, after which the stored key is not used before the chain confirms it again.
    * @param isContradiction true if the stored answer contradicts the one that the error is about
    */
@@ -111,6 +116,12 @@ export function openStoredKeys(
       if (slot) await storeNote(store, slot.account, "account", slot.file);
       const newAlarm = key.evidence.damage && DAMAGED;
       if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
+    },
+    async noteAbsence({ query }) {
+      const noted = Number(await loadNote(store, query, "absent"));
+      if (noted > 0 && noted <= now()) return noted;
+      await storeNote(store, query, "absent", String(now()));
+      return now();
     },
     async noteError(target, error, isContradiction) {
       if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))

@@ -56,7 +56,7 @@ const FILES_AT_ONCE = 4;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
 /** The account files with which a contact is verified again, if its file is older than the chain. */
-const NEWER_FILES = { known: "hosted", hosted: "next", next: undefined } as const;
+const NEWER_FILES = { known: "next", next: "hosted", hosted: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
 /** A user's verified root. The root's file is not verified yet. */
@@ -103,10 +103,15 @@ export async function verifyContacts(
   const outcomes: ContactOutcome[] = [];
   /** The contacts of whom the cache has something. */
   const known = new Set<number>();
+  /** The times when the chain first showed that contacts have no key, as the cache says. */
+  const absentSince = new Map<number, number>();
 
   const settle = (index: number, outcome: ContactOutcome) => {
     if ("verified" in outcome) noteSuccess(config);
-    else advise(outcome.error, config, contacts[index]?.knownSince, known.has(index));
+    else {
+      const knownSince = contacts[index]?.knownSince ?? absentSince.get(index);
+      advise(outcome.error, config, knownSince, known.has(index));
+    }
     outcomes[index] = outcome;
     if (!onOutcome) return;
     const report = Promise.resolve(index).then((index) => onOutcome(outcome, index));
@@ -117,6 +122,7 @@ export async function verifyContacts(
   const toOutcome = async (target: IndexedTarget, error: unknown, contradicts?: CachedAnswer) => {
     if (!(error instanceof KeyrootError)) throw error;
     await keys?.noteError(target, error, !!contradicts);
+    if (keys && error.code === "NOT_PUBLISHED") absentSince.set(target.index, await keys.noteAbsence(target));
     return outcomeOf(target, { error }, contradicts);
   };
 

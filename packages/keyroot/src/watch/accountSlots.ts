@@ -81,7 +81,7 @@ export async function readAccounts(
   };
   const known = await read(users, "known");
   const newest = new Map(known.map((one) => [one.user, one]));
-  for (const from of ["hosted", "next"] as const) {
+  for (const from of ["next", "hosted"] as const) {
     const filled = [...newest.values()].filter(({ nextRoot }) => nextRoot !== undefined).map(({ user }) => user);
     if (filled.length === 0) break;
     for (const one of await read(filled, from)) if (one.nextRoot === undefined) newest.set(one.user, one);
@@ -100,7 +100,8 @@ export async function readAccounts(
     else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
     if (root === undefined) watched.unpublishedSince ??= time;
     else delete watched.unpublishedSince;
-    if (root !== undefined && nextRoot === undefined) await storeNote(store, account, "account", file);
+    const isVerified = state.publicKey === key.publicKey;
+    if (root !== undefined && nextRoot === undefined && isVerified) await storeNote(store, account, "account", file);
     answered.push(user);
   }
   return answered;

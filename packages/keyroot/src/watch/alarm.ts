@@ -21,7 +21,7 @@ export interface Alarm {
   /** A description of the problem for people. */
   message: string;
   /**
-   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"). The evidence
+   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). The evidence
    * includes a bundle if possible.
    */
   file: { name: string; text: string };

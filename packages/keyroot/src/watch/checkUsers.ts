@@ -9,7 +9,9 @@ import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "../verifier/servers.ts";
+import { fetchBytes } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
+import { addPath } from "../transport/url.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
@@ -17,6 +19,8 @@ import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } fro
 export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
 interface CheckOptions {
+  /** The app's own user, whose file is always read whole. */
+  own: UserID;
   /** The current time in ms since 1970. */
   time: number;
   recheckMs: number;
@@ -29,13 +33,14 @@ interface CheckOptions {
 
 /**
  * Reads the users' roots at a finalized block and the files that are due, and updates the users' states. If data is
- * unavailable, the states do not change. A root without a readable file counts as an outage.
+ * unavailable, the states do not change. A root without a readable file counts as an outage. A contact's file is read
+ * once for each root, because a root never has another file; later the file host is only asked whether it serves it.
  * @returns the number of users with roots that could be read
  */
 export async function checkUsers(
   config: VerifierConfig,
   users: readonly UserToCheck[],
-  { time, recheckMs, signal, errors, readAccounts }: CheckOptions,
+  { own, time, recheckMs, signal, errors, readAccounts }: CheckOptions,
 ): Promise<number> {
   const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
     try {
@@ -61,6 +66,13 @@ export async function checkUsers(
     // This background task reads files one at a time to save memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
+        if (
+          readers.every(([userID, user]) => userID !== own && user.publicKey) &&
+          (await servesFile(config, servers, root))
+        ) {
+          for (const [, user] of readers) applyFile(user, String(user.publicKey), time);
+          return;
+        }
         const file = await parseFile(await servers.fetchFile(root), root, config.registry.keyType);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID: user.slot?.id ?? userID, expectedPublicKey: ANY_KEY };
@@ -75,6 +87,28 @@ export async function checkUsers(
   const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
   await attempt(() => withServers(config.servers, check, { signal, connect }));
   return answered.length;
+}
+
+/**
+ * Asks the file host whether it serves a file. The file must be read for any other response than an honest "yes", so
+ * that the error has the reason.
+ */
+async function servesFile(
+  { servers: { network } }: VerifierConfig,
+  { merkleUrl, http }: VerifierServers,
+  root: string,
+): Promise<boolean> {
+  try {
+    const url = addPath(merkleUrl, `${root}.json`);
+    const { status, headers } = await fetchBytes(
+      url,
+      { method: "HEAD" },
+      { ...http, maxBytes: network.limits.fileBytes },
+    );
+    return status === 200 && !headers.get("Content-Type")?.startsWith("text/html");
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the user's key in a file, in base64. Returns an empty text if the file has no valid record of the user. */

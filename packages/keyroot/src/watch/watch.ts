@@ -196,7 +196,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       accounts &&
       ((users: readonly UserToCheck[], servers: VerifierServers) =>
         accounts.readAccounts(config, users, { servers, store: cache, files, time, errors }));
-    const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors, readAccounts });
+    const answered = await checkUsers(config, chosen, { own: userID, time, recheckMs, signal, errors, readAccounts });
     if (signal.aborted) throw signal.reason ?? new Error();
 
     const found = [ownUser, ...contacts].map(([id, user]) => {

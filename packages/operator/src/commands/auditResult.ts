@@ -2,7 +2,7 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding, Severity } from "../audit/finding.ts";
 import { printable } from "keyroot/internal/input";
 import type { DatedRootLog } from "../follow/index.ts";
-import { plural } from "../plural.ts";
+import { formatCount, plural } from "../plural.ts";
 import { describeSource } from "./describeSource.ts";
 import { style } from "./output.ts";
 
@@ -14,7 +14,7 @@ interface Place {
 /** The maximum number of findings per severity in the text. `--json` prints more. */
 const SHOWN = 20;
 const CHART_ROWS = 12;
-const CHART_COLUMNS = 40;
+const CHART_COLUMNS = 24;
 const BLOCK = "█";
 
 /** Formats an audit report as an object. */
@@ -61,16 +61,17 @@ export function describeAudit(report: AuditReport, { contract, chainId }: Place)
       : ["Stray files were not searched for. To search for them, set the folder with --files DIR."]),
     "",
     style("heading", `Audit of ${contract} on chain ${chainId}`),
-    `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
-    `  evidence     ${describeSource(evidence)}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
-    `  users        ${userCount} in ${plural(rootCount, "file")}`,
+    `  block      ${formatCount(number)}, ${dateOf(timestamp)}`,
+    `  hash       ${hash}`,
+    `  evidence   ${describeSource(evidence)}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
+    `  users      ${formatCount(userCount)} in ${plural(rootCount, "file")}`,
     ...(report.accounts
       ? [
-          `  accounts     ${report.accounts.accounts}, with ${plural(report.accounts.changes, "key")} after their first ones`,
+          `  accounts   ${report.accounts.accounts}, with ${plural(report.accounts.changes, "key")} after their first ones`,
         ]
       : []),
     ...(report.filesKnown > 0
-      ? [`  not read     ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
+      ? [`  not read   ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
       : []),
     ...chart(events),
   ].join("\n");
@@ -81,7 +82,7 @@ function sentenceOf(report: AuditReport): string {
     case "passed":
       return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":
-      return `${style("notice", "No verdict")}: this run could read ${report.filesRead} of ${plural(report.rootCount, "file")}. Run the audit again.`;
+      return `${style("notice", "No verdict")}: this run could read ${formatCount(report.filesRead)} of ${plural(report.rootCount, "file")}. Run the audit again.`;
     case "damage":
       return `${style("failure", "Audit failed")}: ${plural(report.findings.count.damage, "finding")}. docs/auditing.md explains each code.`;
   }

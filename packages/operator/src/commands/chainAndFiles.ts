@@ -1,9 +1,12 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ArgumentError } from "keyroot/internal/errors";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall } from "keyroot/internal/transport";
-import { type FileSource, isLocalChain } from "../follow/index.ts";
+import { chainKeyOf, type FileSource, isLocalChain } from "../follow/index.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
+import { deploymentsFileName, deploymentsFolder, deploymentsOf } from "../publisher/deploymentRecords.ts";
 import type { RetryOptions } from "../http/retry.ts";
 import { openEndpoint } from "../rpc/openEndpoint.ts";
 import { checkAddress } from "./hexOptions.ts";
@@ -18,6 +21,8 @@ export interface ChainAndFilesArgs {
   files?: string | undefined;
   chainId?: number | undefined;
   allowHttp?: boolean | undefined;
+  /** The type of the registry's keys. `resolve` checks it with `checkKeyType`. */
+  keyType?: KeyTypeName | undefined;
 }
 
 interface ConnectionOptions {
@@ -31,6 +36,7 @@ interface ConnectionOptions {
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
+  readonly #root: string;
   /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
   /** Sends a request. Repeats reads after temporary failures. */
@@ -43,19 +49,28 @@ export class ChainAndFiles {
   private constructor(
     args: ChainAndFilesArgs,
     stack: StackFile | undefined,
+    root: string,
     { rpc, url }: { rpc: string | Eip1193Provider; url: string | undefined },
     { fetch, retry }: ConnectionOptions,
   ) {
     this.#args = args;
     this.#stack = stack;
+    this.#root = root;
     this.rpc = rpc;
     this.retry = retry;
     this.#url = url;
     this.call = openEndpoint(rpc, { allowHttp: this.allowHttp, fetch, retry });
   }
 
-  /** @throws ArgumentError ARGUMENT_INVALID */
+  /** @throws ArgumentError ARGUMENT_INVALID, and as `checkKeyType` */
   static async resolve(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions = {}): Promise<ChainAndFiles> {
+    const found = await ChainAndFiles.#find(args, host, options);
+    if (args.keyType !== undefined && (args.contract ?? found.stackContract) !== undefined)
+      await found.checkKeyType(args.keyType);
+    return found;
+  }
+
+  static async #find(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions): Promise<ChainAndFiles> {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
@@ -63,11 +78,11 @@ export class ChainAndFiles {
       }
       const url = await host.networkUrl();
       const stack = url === undefined ? undefined : await readStackAt(host.root, url);
-      return new ChainAndFiles(args, stack, { rpc: provider, url }, options);
+      return new ChainAndFiles(args, stack, host.root, { rpc: provider, url }, options);
     }
     const stack = await readStackAt(host.root, args.rpc);
     const rpc = args.rpc ?? stack?.rpcUrl ?? missing("--rpc");
-    return new ChainAndFiles(args, stack, { rpc, url: rpc }, options);
+    return new ChainAndFiles(args, stack, host.root, { rpc, url: rpc }, options);
   }
 
   /** The registry of the local stack, if the chain is the stack's. */
@@ -80,8 +95,13 @@ export class ChainAndFiles {
   }
 
   get merkleUrl(): string {
-    const url = this.#args.merkleUrl ?? this.#stack?.merkleUrl ?? missing("--merkle-url");
-    return checkSourceUrl("merkleUrl", url, this.allowHttp);
+    return this.merkleUrlIfAny ?? missing("--merkle-url");
+  }
+
+  /** The URL of the file host, for commands that can do without it. */
+  get merkleUrlIfAny(): string | undefined {
+    const url = this.#args.merkleUrl ?? this.#stack?.merkleUrl;
+    return url === undefined ? undefined : checkSourceUrl("merkleUrl", url, this.allowHttp);
   }
 
   /** True if unencrypted http to other machines is allowed. */
@@ -117,6 +137,25 @@ export class ChainAndFiles {
     return expected;
   }
 
+  /**
+   * Compares a key type with the type that is known for the registry: from `deploy`, or from the running local stack. The
+   * chain itself does not contain it.
+   * @throws ArgumentError KEY_TYPE_MISMATCH, and the errors of `readDeployments`
+   */
+  async checkKeyType(keyType: KeyTypeName, contract: string = this.contract): Promise<void> {
+    if (this.#stack?.contract.toLowerCase() === contract.toLowerCase()) {
+      await refuseOtherKeyType(keyType, this.#stack.keyType, contract, "the running local stack");
+      return;
+    }
+    const deployments = await deploymentsOf(this.#root, contract);
+    if (Array.from(deployments.values()).every((one) => (one.keyType ?? keyType) === keyType)) return;
+    const chain = new Chain(this.call);
+    const chainId = this.#expectedChainId ?? (await chain.chainId());
+    const name = deploymentsFileName(chainKeyOf(chainId, await chain.genesisHash(chainId)));
+    const path = join(deploymentsFolder(this.#root), name);
+    await refuseOtherKeyType(keyType, deployments.get(name)?.keyType ?? keyType, contract, path);
+  }
+
   get #expectedChainId(): number | undefined {
     return this.#args.chainId ?? this.#stack?.chainId;
   }
@@ -124,6 +163,21 @@ export class ChainAndFiles {
 
 function missing(option: string): never {
   throw new ArgumentError("ARGUMENT_INVALID", `${option} is missing.`);
+}
+
+/** @param source where the known type is recorded */
+async function refuseOtherKeyType(
+  keyType: KeyTypeName,
+  known: KeyTypeName = "curve41417",
+  contract: string,
+  source: string,
+): Promise<void> {
+  if (keyType === known) return;
+  const [expected, actual] = [await loadKeyType(known), await loadKeyType(keyType)];
+  const message =
+    `The registry ${contract} has ${expected.title} keys (${source}), but this command is for ${actual.title} keys. Set ` +
+    `--key-type ${known}. If the registry has no users yet, 'deploy --key-type ${keyType}' changes its type.`;
+  throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: known, actual: keyType });
 }
 
 /**

@@ -22,33 +22,41 @@ import { transferOwnership } from "./transferOwnership.ts";
 import { verify } from "./verify.ts";
 import { watch } from "./watch.ts";
 
-/**
- * The commands of this package. Each is in one file, which imports nothing heavy before it runs, so that `--help` stays
- * fast.
- */
-export const COMMANDS = {
+const PUBLISH = {
   "sample-users": sampleUsers,
   "make-records": makeRecords,
   "build-file": buildFile,
-  "check-file": checkFile,
   publish,
   estimate,
   deploy,
   "make-owner-key": makeOwnerKey,
-  status,
   "transfer-ownership": transferOwnership,
   "accept-ownership": acceptOwnership,
+};
+
+const VERIFY = {
   verify,
-  account,
-  "light-client": lightClient,
-  explorer,
   bundle,
+  account,
+  explorer,
+  "light-client": lightClient,
+};
+
+const AUDIT = {
+  status,
   audit,
+  watch,
+  "check-file": checkFile,
   "make-auditor-key": makeAuditorKey,
   "sign-statement": signStatement,
   "compare-statements": compareStatements,
-  watch,
 };
+
+/**
+ * The commands of this package. Each is in one file, which imports nothing heavy before it runs, so that `--help` stays
+ * fast.
+ */
+export const COMMANDS = { ...PUBLISH, ...VERIFY, ...AUDIT };
 
 /** The commands of `@keyroot/service`. `HARDHAT_COMMANDS` are the commands that need Hardhat. */
 export interface ServiceCommands {
@@ -69,6 +77,18 @@ export async function loadServiceCommands(): Promise<ServiceCommands | undefined
     return undefined;
   }
   return (await import(specifier)) as ServiceCommands;
+}
+
+/** Returns all commands that do not need Hardhat, by name, under the headings of the help. */
+export function groupsWith(
+  service: ServiceCommands | undefined,
+): Readonly<Record<string, Readonly<Record<string, Command>>>> {
+  return {
+    "Publish keys": PUBLISH,
+    "Verify keys": VERIFY,
+    "Audit and watch": AUDIT,
+    ...(service && { "Run the partner service": service.COMMANDS }),
+  };
 }
 
 /** Returns all commands that do not need Hardhat, by name. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { chainOptions, command, flag, json, text } from "./defineCommand.ts";
+import { chainOptions, command, flag, json, keyType, text } from "./defineCommand.ts";
 import { transaction } from "./options.ts";
 import { printWaiting } from "./output.ts";
 
@@ -13,6 +13,7 @@ export const deploy = command(
       deterministic: flag(
         "Deploy with CREATE2. The registry then has the same address on every chain for the same --owner",
       ),
+      keyType,
       ...transaction,
       ...chainOptions,
       json,
@@ -22,35 +23,40 @@ export const deploy = command(
     const { Chain } = await import("../publisher/chain/chain.ts");
     const { chainKeyOf } = await import("../follow/index.ts");
     const { constructorArguments, deploy } = await import("../publisher/deploy.ts");
+    const { deploymentsFileName, deploymentsFolder } = await import("../publisher/deploymentRecords.ts");
     const { openSigner } = await import("../publisher/signers/openSigner.ts");
+    const { loadKeyType } = await import("keyroot/internal/keyTypes");
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { costLimitsOf } = await import("./costOptions.ts");
     const { checkAddress } = await import("./hexOptions.ts");
-    const { deterministic, timeout } = args;
+    const { deterministic, timeout, keyType } = args;
     const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
-    const chainAndFiles = await ChainAndFiles.resolve(args, host);
+    const chainAndFiles = await ChainAndFiles.resolve({ ...args, keyType: undefined }, host);
     const { call, chainId, allowHttp } = chainAndFiles;
+    const { title } = await loadKeyType(keyType);
     const limits = costLimitsOf(args, chainAndFiles) ?? "local";
     await chainAndFiles.verifyChainId();
     const chain = new Chain(call);
     const signer = await openSigner(host.environment, allowHttp);
-    const name = chainKeyOf(chainId, await chain.genesisHash(chainId));
-    const recordFile = join(host.root, ".keyroot", "deployments", `chain-${name}.json`);
+    const name = deploymentsFileName(chainKeyOf(chainId, await chain.genesisHash(chainId)));
+    const recordFile = join(deploymentsFolder(host.root), name);
     const options = {
-      ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, recordFile },
+      ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, keyType, recordFile },
       firstAccountsRegistry: chainAndFiles.stackContract,
       onWaiting: printWaiting,
     };
     const { contract, owner: currentOwner, initialOwner, codeHash, existed } = await deploy(chain, options);
+    await chainAndFiles.checkKeyType(keyType, contract);
     const argument = constructorArguments(initialOwner).slice(2);
     return {
-      json: { contract, chainId, owner: currentOwner, codeHash, existed, constructorArguments: argument },
+      json: { contract, chainId, owner: currentOwner, codeHash, keyType, existed, constructorArguments: argument },
       text: [
         existed
           ? `PublicKeyRegistry already exists at ${contract} on chain ${chainId}. Nothing was sent.`
           : `PublicKeyRegistry is at ${contract} on chain ${chainId}.`,
         `  owner      ${currentOwner}`,
         `  code hash  ${codeHash}`,
+        `  keys       ${title}`,
         "To show the source on block explorers (docs/contract.md), submit",
         "  input      verification/PublicKeyRegistry.json of the package @keyroot/contracts",
         `  arguments  ${argument}`,

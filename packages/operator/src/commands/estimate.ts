@@ -3,7 +3,7 @@ import { describeValue } from "keyroot/internal/input";
 import { plural } from "../plural.ts";
 import type { CostEstimate } from "../publisher/plan/estimateCost.ts";
 import { command, json, text } from "./defineCommand.ts";
-import { chain, recordFiles, REGISTRY } from "./options.ts";
+import { chain, merkleUrl, recordFiles, REGISTRY } from "./options.ts";
 
 /** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export const estimate = command(
@@ -17,6 +17,7 @@ export const estimate = command(
         "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
       ),
       ...chain,
+      merkleUrl,
       json,
     },
   },
@@ -24,14 +25,16 @@ export const estimate = command(
     const { estimateCost } = await import("../publisher/plan/estimateCost.ts");
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { planRecords } = await import("./planRecords.ts");
+    const { describePublished } = await import("./publishResult.ts");
     const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
     const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
     const chainAndFiles = await ChainAndFiles.resolve(args, host);
-    const { registry, plan, alreadyPublished } = await planRecords(args, chainAndFiles);
+    const { registry, plan, alreadyPublished, differing, error } = await planRecords(args, chainAndFiles);
+    const published = describePublished(alreadyPublished, differing.length);
     if (plan.batches.length === 0) {
       return {
-        json: { users: 0, transactions: 0, alreadyPublished },
-        text: `Nothing to publish, ${plural(alreadyPublished, "user")} already published.`,
+        json: { users: 0, transactions: 0, alreadyPublished, differing, error },
+        text: `Nothing to publish, ${published}`,
       };
     }
     const costs = await estimateCost(plan, registry);
@@ -40,6 +43,7 @@ export const estimate = command(
       json: {
         ...counts,
         alreadyPublished,
+        differing,
         fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
         baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
         priorityFee: String(priorityFee),
@@ -48,15 +52,16 @@ export const estimate = command(
         costAtMostWei: String(costAtMost),
         money: money(cost),
         moneyAtMost: money(costAtMost),
+        error,
       },
-      text: (await describe(costs, alreadyPublished, money)).join("\n"),
+      text: (await describe(costs, published, money)).join("\n"),
     };
   },
 );
 
 async function describe(
   costs: CostEstimate,
-  alreadyPublished: number,
+  published: string,
   money: (wei: bigint) => number | undefined,
 ): Promise<string[]> {
   const { describeEther, describeGwei, describeMoney } = await import("./describeAmounts.ts");
@@ -73,7 +78,7 @@ async function describe(
       ? describeGwei(priorityFee)
       : `${describeGwei(baseFeePerGas)} base fee and ${describeGwei(priorityFee)} priority fee`;
   return [
-    `${plural(users, "user")} in ${plural(transactions, "transaction")}, ${alreadyPublished} already published.`,
+    `${plural(users, "user")} in ${plural(transactions, "transaction")}, ${published}`,
     `  gas     ${gas}, ${gasPerUser} per user, ${how}`,
     `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}used`,
     `  price   ${price} per unit of gas, at block ${block}`,

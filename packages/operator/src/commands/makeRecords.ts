@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { command, text } from "./defineCommand.ts";
+import { command, flag, text } from "./defineCommand.ts";
+import { plural } from "../plural.ts";
 import { keyType } from "./options.ts";
 
 /** The maximum size of the file with the secret for user ids, in bytes. */
@@ -15,7 +16,7 @@ export const makeRecords = command(
       }),
       idColumn: text(
         "name",
-        "Column that identifies each user in your system, such as email. The same text always gets the same id",
+        "Column that identifies each user in your system, such as email. The same text always gets the same id, without spaces around it and in the Unicode form NFC",
         { required: true },
       ),
       secretFile: text(
@@ -24,22 +25,40 @@ export const makeRecords = command(
         { required: true },
       ),
       keyType,
+      json: flag("Print one JSON object with all records instead of one record per line"),
     },
   },
-  async ({ csv, idColumn: name, secretFile, keyType }) => {
+  async ({ csv, idColumn: name, secretFile, keyType, json }) => {
     const { readSecretFile } = await import("../disk/permissions.ts");
     const { encodeUtf8 } = await import("keyroot/internal/engine");
     const { deriveUserID, serializeKeyRecord } = await import("keyroot/internal/identity");
     const { loadRecords } = await import("./inputFiles.ts");
+    const { printError } = await import("./output.ts");
     const { Progress } = await import("./progress.ts");
     const secret = encodeUtf8((await readSecretFile(secretFile, MAX_SECRET_BYTES)).trimEnd());
-    const idColumn = { name, toUserID: (cell: string) => deriveUserID(secret, cell) };
+    deriveUserID(secret, name); // Checks the secret before all rows.
+    let uppercase = 0;
+    const toUserID = (cell: string) => {
+      const identifier = cell.trim().normalize("NFC");
+      if (identifier !== identifier.toLowerCase()) uppercase++;
+      return deriveUserID(secret, identifier);
+    };
     using progress = new Progress();
     // Nothing is printed before every row is valid.
-    const records = await loadRecords({ records: csv, keyType, idColumn }, progress);
-    for (const record of records)
-      if (!process.stdout.write(`${serializeKeyRecord(record)}\n`))
-        await once(process.stdout, "drain").catch(() => undefined);
+    const records = await loadRecords({ records: csv, keyType, idColumn: { name, toUserID } }, progress);
+    if (uppercase > 0)
+      printError(
+        `Warning: ${plural(uppercase, "cell")} of the column ${name} contain uppercase letters, and another spelling gets another id. If your system ignores case, convert the column to lowercase first.`,
+      );
+    // The line names the CSV file's row in messages about the record.
+    if (json) {
+      const made = Array.from(records, (record) => ({ ...record, line: records.lineOf(record.userID) }));
+      return { json: { records: made }, text: "" };
+    }
+    for (const record of records) {
+      const line = `${serializeKeyRecord(record).slice(0, -1)},"line":${records.lineOf(record.userID)}}\n`;
+      if (!process.stdout.write(line)) await once(process.stdout, "drain").catch(() => undefined);
+    }
     return undefined;
   },
 );

@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { KeyrootError, VerificationError } from "keyroot/internal/errors";
 import { printable } from "keyroot/internal/input";
 import { EXIT } from "./exitCodes.ts";
+import { wrapLine } from "./wrapLine.ts";
 import type { Outcome } from "./host.ts";
 
 /** True if output has stopped, because the output's reader is gone or the process ends. */
@@ -16,7 +17,7 @@ const READER_TIMEOUT_MS = 5_000;
  * control characters, because services, endpoints and files send text that ends up here. Only `style` colors text.
  */
 export function print(text: string): void {
-  write(toTerminal(text));
+  write(toTerminal(text, process.stdout));
 }
 
 /**
@@ -30,7 +31,7 @@ export function printJson(value: unknown): void {
 
 /** Writes text and a line break to standard error, with the same characters escaped as `print`. */
 export function printError(text: string): void {
-  process.stderr.write(`${toTerminal(text)}\n`);
+  process.stderr.write(`${toTerminal(text, process.stderr)}\n`);
 }
 
 function write(line: string): void {
@@ -42,9 +43,10 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 /** Stands for the escape character in the result of `style`. Nobody else can write it, because it is random. */
 const ESCAPE = `<${randomUUID()}>`;
 
-function toTerminal(text: string): string {
+function toTerminal(text: string, { isTTY, columns }: NodeJS.WriteStream): string {
   const parts = text.split(ESCAPE).map((part) => part.replace(/[^\n\t]+/g, printable));
-  return parts.join("\u001b");
+  const lines = parts.join("\u001b").split("\n");
+  return (isTTY && columns > 0 ? lines.map((line) => wrapLine(line, columns)) : lines).join("\n");
 }
 
 function* toCodeUnits(character: string): Generator<string> {
@@ -100,10 +102,15 @@ export function printRebuild(damage: string): void {
   printError(`The saved state was damaged, so it is built again. ${damage}`);
 }
 
-/** Prints a command's error as text to standard error, or as one JSON object to standard output. */
+/**
+ * Prints a command's error as text to standard error, or as one JSON object to standard output. In a terminal, the last line is
+ * the link to the error's documentation.
+ */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) printJson({ error: errorToJson(error) });
   else printError(describeError(error));
+  if (!options.json && process.stderr.isTTY && error instanceof KeyrootError)
+    printError(style("link", error.docs, process.stderr));
   if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
     printError(error.stack ?? error.message);
   }
@@ -141,6 +148,7 @@ const FORMATS = {
   alarm: ["bold", "red"],
   notice: "yellow",
   dim: "dim",
+  link: "cyan",
 } as const;
 
 /** Colors text for `print` and a terminal, unless NO_COLOR is set. For other outputs, returns plain text unless FORCE_COLOR is set. */

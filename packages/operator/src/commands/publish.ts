@@ -22,6 +22,7 @@ import {
 } from "./options.ts";
 import { describeError, errorToJson, printError, printJson, shellCommand } from "./output.ts";
 import type { PublishBar } from "./publishBar.ts";
+import type { PublishLine, PublishReport } from "./publishResult.ts";
 
 const options = {
   ...recordFiles,
@@ -33,7 +34,7 @@ const options = {
   ),
   planOnly: flag("Show the plan without storing or sending anything", {
     excludes: [
-      ...["files", "merkleUrl", "brotli", "plan", "confirmations", "timeout"],
+      ...["files", "brotli", "plan", "confirmations", "timeout"],
       ...["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"],
     ],
   }),
@@ -144,7 +145,7 @@ async function publishRecords(
     finality,
     sending: { timeoutMs: timeout * 1000 },
     onProgress: (stage, done, users) => {
-      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users });
+      if (bar.show(stage, done, users) && json) printJson({ event: "stage", stage, users } satisfies PublishLine);
     },
     onEvent: (event) => {
       bar.take(event);
@@ -153,14 +154,14 @@ async function publishRecords(
       else if (line !== undefined) printError(line);
     },
   });
-  const summary = { ...summaryOf(result), contract };
+  const summary: PublishReport = { ...summaryOf(result), contract };
   const text = describeResult(result);
   if (result.differing.length === 0) return { json: summary, text };
   // Everything else is published. The command still fails, because these records are not.
   const error = keyDiffers(result.differing);
   process.exitCode = EXIT.false;
   if (!json) printError(describeError(error));
-  return { json: { ...summary, error: errorToJson(error) }, text };
+  return { json: { ...summary, error: errorToJson(error) } satisfies PublishReport, text };
 }
 
 /** Returns the maximum number of users in one file. A transaction of a Safe has room for fewer. */
@@ -184,7 +185,7 @@ async function bySafe(
       now: () => Date.now(),
       getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
       onFiles: (paths) => {
-        if (json) printJson({ event: "exported", files: paths });
+        if (json) printJson({ event: "exported", files: paths } satisfies PublishLine);
         else printError(["Load these files in the Safe's Transaction Builder:", ...paths].join("\n  "));
       },
       onProgress: (done, users) => {
@@ -198,17 +199,20 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
   const { countUsers } = await import("../publisher/plan/plan.ts");
   const { serializePlan } = await import("../publisher/plan/planFormat.ts");
   const { planRecords } = await import("./planRecords.ts");
+  const { describePublished } = await import("./publishResult.ts");
   const usersPerFile = await usersPerFileOf(args);
-  const { plan, alreadyPublished } = await planRecords({ ...args, usersPerFile }, chainAndFiles);
+  const { plan, alreadyPublished, differing, error } = await planRecords({ ...args, usersPerFile }, chainAndFiles);
   if (args.json) {
     for (const line of serializePlan(plan)) process.stdout.write(line);
+    if (error !== undefined) printJson({ differing, error });
     return undefined;
   }
   const lines = plan.batches.map(({ root, users, fileBytes }) => {
     return `${root}  ${plural(users, "user")}, file of ${plural(fileBytes, "byte")}`;
   });
   const users = plural(countUsers(plan.batches), "user");
-  const sum = `${users} to publish in ${plural(plan.batches.length, "transaction")}, ${alreadyPublished} already published.`;
+  const transactions = plural(plan.batches.length, "transaction");
+  const sum = `${users} to publish in ${transactions}, ${describePublished(alreadyPublished, differing.length)}`;
   return { json: {}, text: [...lines, sum].join("\n") };
 }
 
@@ -224,6 +228,6 @@ function finalityOf(confirmations: string): PublishOptions["finality"] {
 
 function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
-  if (json) printJson({ event: "interrupted", resume });
+  if (json) printJson({ event: "interrupted", resume } satisfies PublishLine);
   else printError(`Interrupted. Finished work is saved. To resume:\n  ${resume}`);
 }

@@ -1,4 +1,5 @@
 import type { PublishEvent } from "../publisher/publishEvents.ts";
+import { formatCount } from "../plural.ts";
 import { describeGwei } from "./describeAmounts.ts";
 import type { Progress } from "./progress.ts";
 
@@ -31,7 +32,7 @@ export class PublishBar {
   /** Shows the progress of a stage in users. @returns true if the stage is new */
   show(stage: string, done: number, users: number): boolean {
     const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
-    const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;
+    const note = `${this.#included}/${this.#transactions} transactions, ${formatCount(this.#gas)} gas${price}`;
     this.#progress.update(stage, done, users, "users", stage === "adding roots" ? note : "");
     const isNew = stage !== this.#stage;
     this.#stage = stage;

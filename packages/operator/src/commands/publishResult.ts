@@ -1,8 +1,18 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import { describeEther } from "./describeAmounts.ts";
-import { plural } from "../plural.ts";
+import { formatCount, plural } from "../plural.ts";
 import { style } from "./output.ts";
 import { dateOf } from "./unfinishedPlan.ts";
+
+/** A line of `publish --json` before the report. */
+export type PublishLine =
+  | PublishEvent
+  | { event: "stage"; stage: string; users: number }
+  | { event: "exported"; files: readonly string[] }
+  | { event: "interrupted"; resume: string };
+
+/** The last line of `publish --json`. `error` is set if some records differ from published keys. */
+export type PublishReport = ReturnType<typeof summaryOf> & { contract: string; error?: object };
 
 /** Formats the result of `publish` as an object. Amounts of wei are decimal text. */
 export function summaryOf({ published, alreadyPublished, superseded, differing }: PublishResult) {
@@ -27,16 +37,23 @@ export function summaryOf({ published, alreadyPublished, superseded, differing }
   };
 }
 
+/** Describes the users of the records who were published before. @param differing how many of them have another key */
+export function describePublished(alreadyPublished: number, differing: number): string {
+  const others = differing === 0 ? "" : `, ${differing} of them with another key than in the records`;
+  return `${formatCount(alreadyPublished)} already published${others}.`;
+}
+
 /** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult): string {
-  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
-  const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
+  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded, differing } =
+    summaryOf(result);
+  const cost = `${formatCount(gasUsed)} gas, ${gasPerUser.toLocaleString("en")} per user, ${describeEther(BigInt(costWei))}`;
   return [
     ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
-      return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
+      return `${root}  ${plural(users, "user")} in block ${formatCount(blockNumber)}, ${formatCount(gasUsed)} gas`;
     }),
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
-    `${style("success", "Published")} ${plural(users, "user")}, ${alreadyPublished} already published.`,
+    `${style("success", "Published")} ${plural(users, "user")}, ${describePublished(alreadyPublished, differing.length)}`,
     ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
   ].join("\n");
 }

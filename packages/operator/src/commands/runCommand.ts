@@ -31,8 +31,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
- * Returns the environment variables. Without a key type, it is the type of the running local stack, whose registry has keys
- * of this type only.
+ * Returns the environment variables. Without a key type, it is the type of the running local stack, if the command is for the
+ * stack's registry.
  */
 async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
   const { environment, hasNetwork, root } = host;
@@ -42,7 +42,9 @@ async function withStackKeyType({ options }: Definition, raw: RawArguments, host
   const url = hasNetwork ? await host.networkUrl() : raw["rpc"];
   if (hasNetwork && url === undefined) return environment;
   const stack = await readStackAt(root, typeof url === "string" ? url : environment[chainOptions.rpc.variable]);
-  return stack?.keyType === undefined ? environment : { ...environment, [variable]: stack.keyType };
+  const contract = raw["contract"] ?? environment["KEYROOT_CONTRACT"];
+  const isOther = typeof contract === "string" && contract.toLowerCase() !== stack?.contract.toLowerCase();
+  return stack?.keyType === undefined || isOther ? environment : { ...environment, [variable]: stack.keyType };
 }
 
 /**

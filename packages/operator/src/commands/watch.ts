@@ -47,7 +47,7 @@ const options = {
   }),
   state: text(
     "file",
-    "File for the last block and the findings. The next run with this file continues after this block. To start again, delete the file",
+    "File for the last block and the findings. The next run with this file continues after this block, and says which alarms are still open instead of repeating them. To start again, delete the file",
     { defaultText: "none" },
   ),
   alarmUrl: text("url", "URL to which the command sends alarms", { variable: "KEYROOT_ALARM_URL" }),
@@ -74,6 +74,7 @@ export const watch = command(
     options,
   },
   async (args, host) => {
+    const { alarmKeyOf } = await import("../watch/watch.ts");
     const { WatchState } = await import("../watch/watchState.ts");
     const { filesOf, placeOf, ChainAndFiles } = await import("./chainAndFiles.ts");
     const { untilStopped } = await import("./stopSignals.ts");
@@ -113,16 +114,20 @@ export const watch = command(
     });
     // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
     let sending = Promise.resolve();
+    const unsent = new Set<string>();
     const report = (event: WatchEvent) => {
       if (args.json) printJson({ time: new Date().toISOString(), ...event });
       else for (const line of describe(event)) print(line);
       // An unread file may be wrong. With `--once`, the exit code reports unread files to cron jobs.
       if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
-      if (event.event !== "alarm") return;
+      if (event.event !== "alarm" && event.event !== "stillOpen") return;
       process.exitCode = EXIT.false;
       // End the watch after this poll.
       if (!args.keepRunning) stopping.abort();
-      if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
+      if (webhook === undefined || event.event === "stillOpen") return;
+      sending = sending.then(async () => {
+        if (!(await sendAlarm(webhook, { ...event, contract, chainId }))) unsent.add(alarmKeyOf(event));
+      });
     };
     try {
       for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
@@ -133,6 +138,8 @@ export const watch = command(
       throw error;
     } finally {
       await sending;
+      // The next run with this state sends these alarms again.
+      state.saveAlarms(new Set(Array.from(state.alarms).filter((key) => !unsent.has(key))));
     }
     return undefined;
   },
@@ -162,15 +169,18 @@ interface Webhook {
 /**
  * Sends an alarm that was already printed. If the webhook fails, the function prints the error and the command
  * continues.
+ * @returns whether the webhook has accepted the alarm
  */
-async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void> {
+async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<boolean> {
   const { postWebhook } = await import("../watch/webhook.ts");
   try {
     // Standard Webhooks recommends the fields `type` and `timestamp`.
     await postWebhook(url, { type: "keyroot.alarm", timestamp: new Date().toISOString(), ...alarm }, { secret });
+    return true;
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
     printError(`${error.code}: The alarm was not sent: ${printable(error.message)}`);
+    return false;
   }
 }
 

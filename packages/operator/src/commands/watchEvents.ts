@@ -1,6 +1,6 @@
 import { printable } from "keyroot/internal/input";
 import type { WatchEvent } from "../watch/watch.ts";
-import { plural } from "../plural.ts";
+import { formatCount, plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 /**
@@ -46,18 +46,20 @@ function describeEvent(event: WatchEvent): string {
       const added = `${plural(rootsAdded, "new root")} with ${plural(usersAdded, "user")}`;
       const published = `${publishedUsers} of ${plural(watchedUsers, "watched key")} published`;
       const unavailable = unavailableFiles === 0 ? "" : `, ${plural(unavailableFiles, "unavailable file")}`;
-      return `block ${blockNumber}  ${added}, ${published}, ${plural(alarms, "alarm")}${unavailable}`;
+      return `block ${formatCount(blockNumber)}  ${added}, ${published}, ${plural(alarms, "alarm")}${unavailable}`;
     }
     case "assigned":
       return `assigned  ${event.userID} has the root ${event.root} on the chain`;
     case "fileUnavailable":
       return `${style("notice", "unavailable")}  the file of ${event.root}, since ${event.since}: ${event.code}: ${printable(event.message)}`;
     case "rootAdded":
-      return `root ${event.root}  ${plural(event.addedCount, "user")} in block ${event.blockNumber}`;
+      return `root ${event.root}  ${plural(event.addedCount, "user")} in block ${formatCount(event.blockNumber)}`;
     case "published":
       return `published  ${event.userID} has the root ${event.root}, with their own key`;
     case "alarm":
       return `${style("alarm", "ALARM")}  ${event.code}: ${printable(event.message)}`;
+    case "stillOpen":
+      return `${style("alarm", "still open")}  ${event.code}: ${printable(event.message)}`;
     case "notice":
       return `${style("notice", "notice")}  ${event.code}: ${printable(event.message)}`;
     case "unavailable":

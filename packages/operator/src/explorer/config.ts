@@ -37,21 +37,34 @@ export interface ExplorerConfig {
   visitorEndpoints?: boolean | undefined;
   /** User ids that visitors can try. */
   samples?: readonly string[] | undefined;
-  /** Attacks that visitors can try on a local stack. */
-  attacks?: readonly ExplorerAttack[] | undefined;
+  /** Attacks that visitors can run on a local stack. */
+  attacks?: ExplorerAttacks | undefined;
 }
 
-/** An attack that a visitor can try: servers that return false responses, and the attacked user. */
+/** Attacks that visitors can run, and the servers that return false responses. */
+export interface ExplorerAttacks {
+  /**
+   * The URL of the attacker's servers. An attack has an endpoint at `<url>/<name>/rpc`, Merkle-tree files at
+   * `<url>/<name>/files` and a beacon endpoint at `<url>/<name>/beacon`.
+   */
+  url: string;
+  list: readonly ExplorerAttack[];
+}
+
+/** An attempt to make a contact's app accept a false or outdated key of a user. */
 export interface ExplorerAttack {
   name: string;
+  /** Who attacks. Attacks are listed under this heading. */
+  attacker: string;
   /** The description of the attack in one line. */
   description: string;
-  /** The error code with which the verifier rejects the attack. */
+  /** The error code with which a verifier that trusts the light client rejects the attack. */
   expectedCode: string;
   userID: string;
-  /** The URL of the attacker's endpoint. The endpoint forwards all responses that the attack does not change. */
-  rpc: string;
-  merkleUrl: string;
-  /** The public key that the attacker's server returns, in base64. */
-  expectedPublicKey?: string | undefined;
+  /** The key that the server sends for the user, in base64. */
+  sentKey: string;
+  /** False if the server sends the user's own, newest key. */
+  sendsFalseKey: boolean;
+  /** The address of the attacked registry, in which all user ids are accounts. Default: the explorer's registry. */
+  contract?: string | undefined;
 }

@@ -10,11 +10,15 @@ const ANY_ENDPOINT = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
  * @param scripts hashes in the format of the attribute `integrity`
  */
 export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[]): string {
-  const { rpc, merkleUrl, lightClient, auditors, attacks = [], visitorEndpoints = false } = config;
-  const endpoints = [...rpc, ...attacks.map(({ rpc }) => rpc)].map(sourceOf);
-  const folders = [merkleUrl, ...attacks.map(({ merkleUrl }) => merkleUrl)];
-  const hosts = [...folders, ...(lightClient?.urls ?? []), ...(auditors?.urls ?? [])].map((url) => `${sourceOf(url)}/`);
-  const connect = new Set(["'self'", ...endpoints, ...hosts, ...(visitorEndpoints ? ANY_ENDPOINT : [])]);
+  const { rpc, merkleUrl, lightClient, auditors, attacks, visitorEndpoints = false } = config;
+  const folders = [
+    merkleUrl,
+    ...(lightClient?.urls ?? []),
+    ...(auditors?.urls ?? []),
+    ...(attacks ? [attacks.url] : []),
+  ];
+  const hosts = folders.map((url) => `${sourceOf(url)}/`);
+  const connect = new Set(["'self'", ...rpc.map(sourceOf), ...hosts, ...(visitorEndpoints ? ANY_ENDPOINT : [])]);
   return [
     "default-src 'none'",
     `script-src ${scripts.map((hash) => `'${hash}'`).join(" ")}`,

@@ -29,7 +29,7 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
 
 /** The subfolder with account files (docs/formats.md, "Account file"). */
 const ACCOUNTS = "accounts";
-const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
+export const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
 
 /**
  * Reads a user's account files without a check of the content: the one of the current key, and the one of a change that

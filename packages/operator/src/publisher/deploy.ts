@@ -5,7 +5,8 @@ import { keccak256 } from "ethers/crypto";
 import { concat } from "ethers/utils";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
-import { fetchOwner } from "keyroot/internal/registry";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { fetchOwner, fetchUserCount } from "keyroot/internal/registry";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import type { Chain } from "./chain/chain.ts";
 import { type DeploymentRecord, readDeployments, recordDeployment } from "./deploymentRecords.ts";
@@ -19,6 +20,8 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
   owner: string | undefined;
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
+  /** The type of the registry's keys, for the record: the contract does not contain it. Default: none is recorded. */
+  keyType?: KeyTypeName | undefined;
   /**
    * The path of the file that records the deployments on this chain. With this file, a repeated call does not deploy a
    * second registry for the same owner.
@@ -70,7 +73,7 @@ export function creationCodeOf(owner: string): string {
  * `sendCall`
  */
 export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
-  const { signer, chainId, deterministic, recordFile, timeoutMs } = options;
+  const { signer, chainId, deterministic, keyType, recordFile, timeoutMs } = options;
   const end = performance.now() + timeoutMs;
   const from = signer?.address ?? (await firstAccountOf(chain));
   const owner = getAddress(options.owner ?? from);
@@ -82,7 +85,10 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
   const records = await readDeployments(recordFile);
   const recorded = records.find((one) => one.owner === owner && one.by === by);
   const known = fixed ?? (await firstAccountsRegistryFor(chain, owner, options)) ?? recorded?.contract;
-  if (known !== undefined && (await isRegistry(chain, known))) return registryAt(chain, known, owner, true, end);
+  if (known !== undefined && (await isRegistry(chain, known))) {
+    if (recorded?.contract === known) await changeKeyType(chain, recorded, options);
+    return registryAt(chain, known, owner, true, end);
+  }
   if (fixed !== undefined) await requireCreateX(chain, chainId);
 
   const contractOf = (nonce: number) => fixed ?? getCreateAddress({ from, nonce });
@@ -90,7 +96,8 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
     ...options,
     earlier: await earlierOf(chain, recorded, from, options),
     reservedNonces: new Set(records.filter((one) => isReserved(one, from, options)).map((one) => one.nonce)),
-    record: (sent) => recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, ...sent }),
+    record: (sent) =>
+      recordDeployment(recordFile, { owner, by, contract: contractOf(sent.nonce), from, keyType, ...sent }),
   });
   return registryAt(chain, contractOf(nonce), owner, !isSent, end);
 }
@@ -103,6 +110,18 @@ async function firstAccountsRegistryFor(
 ): Promise<string | undefined> {
   if (registry === undefined || owner !== (await firstAccountOf(chain))) return undefined;
   return (await isRegistry(chain, registry)) ? getAddress(registry) : undefined;
+}
+
+/** Records another key type for a registry, unless a record names one and users have keys of it. */
+async function changeKeyType(
+  chain: Chain,
+  recorded: DeploymentRecord,
+  { keyType, recordFile }: DeployOptions,
+): Promise<void> {
+  if (keyType === undefined || recorded.keyType === keyType) return;
+  const { call } = chain;
+  const users = await chain.withRetry(() => fetchUserCount(call, recorded.contract, "latest"));
+  if (recorded.keyType === undefined || users === 0) await recordDeployment(recordFile, { ...recorded, keyType });
 }
 
 /** Returns the call that deploys a registry with this creation code, either through CreateX or directly. */

@@ -1,11 +1,14 @@
 /** The file that records the deployments on a chain, so that a repeated deployment does not make a second registry. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError } from "../errors.ts";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
 import type { SentCall } from "./transactions/sendCall.ts";
 
 /** A deployment that was sent, or that was about to be sent. */
@@ -18,7 +21,15 @@ export interface DeploymentRecord extends SentCall {
   contract: string;
   /** The account that sends the deployment: 0x and 40 hex digits. */
   from: string;
+  /** The type of the registry's keys. Undefined in records of older versions. */
+  keyType?: KeyTypeName | undefined;
 }
+
+/** Returns the folder with the files of all chains. @param root the project's folder */
+export const deploymentsFolder = (root: string): string => join(root, ".keyroot", "deployments");
+
+/** Returns the name of a chain's file. @param chainKey the result of `chainKeyOf` */
+export const deploymentsFileName = (chainKey: string): string => `chain-${chainKey}.json`;
 
 /** @throws ArgumentError STATE_INVALID, FILE_UNREADABLE */
 export async function readDeployments(path: string): Promise<DeploymentRecord[]> {
@@ -31,10 +42,10 @@ export async function readDeployments(path: string): Promise<DeploymentRecord[]>
   );
   return shape.array("The deployments", parseJson(text, 3)).map((item) => {
     const fields = shape.fields("A deployment", item, [
-      ...(["owner", "by", "contract", "from", "nonce", "hashes"] as const),
+      ...(["owner", "by", "contract", "from", "nonce", "hashes", "keyType"] as const),
     ]);
-    // Older versions recorded neither `by` nor `hashes`.
-    const { owner, by = "create", contract, from, nonce, hashes = [] } = fields;
+    // Older versions recorded neither `by` nor `hashes` nor `keyType`.
+    const { owner, by = "create", contract, from, nonce, hashes = [], keyType } = fields;
     return {
       owner: shape.text("owner", owner, ADDRESS),
       by: shape.oneOf("by", by, ["create", "create2"]),
@@ -42,8 +53,24 @@ export async function readDeployments(path: string): Promise<DeploymentRecord[]>
       from: shape.text("from", from, ADDRESS),
       nonce: shape.count("nonce", nonce),
       hashes: shape.array("hashes", hashes).map((hash) => shape.text("hash", hash, LOWERCASE_HASH)),
+      ...(keyType !== undefined && { keyType: shape.oneOf("keyType", keyType, KEY_TYPE_NAMES) }),
     };
   });
+}
+
+/**
+ * Returns the recorded deployments of a contract by the names of their files, because chains may have contracts with the same
+ * address.
+ * @throws the errors of `readDeployments`
+ */
+export async function deploymentsOf(root: string, contract: string): Promise<ReadonlyMap<string, DeploymentRecord>> {
+  const folder = deploymentsFolder(root);
+  const names = (await ifExists(readdir(folder))) ?? [];
+  const found = new Map<string, DeploymentRecord>();
+  for (const name of names.filter((one) => one.endsWith(".json")))
+    for (const record of await readDeployments(join(folder, name)))
+      if (record.contract.toLowerCase() === contract.toLowerCase()) found.set(name, record);
+  return found;
 }
 
 /**

@@ -27,9 +27,9 @@ import { storeFile } from "./files/storeFile.ts";
 import { attemptsFor, type Journal, moveAttempts } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-import { type CompareContext, compareSuperseded, PublishedUsers } from "./plan/compareKeys.ts";
+import { checkPublishedType, type CompareContext, compareSuperseded, PublishedUsers } from "./plan/compareKeys.ts";
 import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
-import { planFiles } from "./plan/makePlan.ts";
+import { planFiles, planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, registryKeyOf, sizeOf } from "./plan/plan.ts";
 import { resumePlan } from "./plan/resumePlan.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
@@ -140,8 +140,21 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
-  get #comparing(): CompareContext {
-    return { fetchFile: this.#fetchFile, keyType: this.#options.keyType, emit: this.#emit };
+  #comparing(records?: RecordTable): CompareContext {
+    const { keyType } = this.#options;
+    return { fetchFile: this.#fetchFile, keyType, lineOf: (userID) => records?.lineOf(userID), emit: this.#emit };
+  }
+
+  /** Checks the newest file of earlier plans, because files of new users do not show the type of published keys. */
+  async #checkKeyType(): Promise<void> {
+    const attempts = this.#journal.attempts();
+    if (attempts.length === 0) return;
+    const { registry, store } = this.#options;
+    const own = attemptsFor(this.#journal, registryKeyOf(await planTargetOf(registry)))
+      .attempts()
+      .at(-1);
+    if (own === undefined) return;
+    await checkPublishedType(own.root, { ...this.#comparing(), fetchFile: (root) => store.get(root) });
   }
 
   /** Finishes the plan of an earlier run. @param records used to rebuild files that the store has lost */
@@ -188,8 +201,9 @@ class Publisher {
       },
       onProgress,
     });
-    this.result.differing.push(...(await publishedUsers.compare(records, this.#comparing)));
+    this.result.differing.push(...(await publishedUsers.compare(records, this.#comparing(records))));
     if (unpublished.length === 0) return;
+    await this.#checkKeyType();
     const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, this.#storeFile);
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files now contain all the data
@@ -301,7 +315,7 @@ class Publisher {
       }
       const reading = { chainId, roots, keyType: this.#options.keyType };
       const found = await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root));
-      this.result.differing.push(...(await compareSuperseded(batch, found.superseded, this.#comparing)));
+      this.result.differing.push(...(await compareSuperseded(batch, found.superseded, this.#comparing())));
       this.#addResult(batch, found);
       this.#progress("proving keys", (proven += batch.users), total);
     }

@@ -3,7 +3,7 @@ import { TransportError } from "keyroot/internal/errors";
 import type { UserID } from "keyroot/internal/identity";
 import { checkOptions } from "../checkOptions.ts";
 import { checkFileSource } from "../follow/index.ts";
-import { type Finding, finding } from "../audit/finding.ts";
+import { type Finding, finding, type FindingCode } from "../audit/finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
@@ -30,8 +30,8 @@ export type PollEvent =
   | { event: "published"; userID: UserID; root: string }
   /** A due file was not read. Later polls request it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
-  /** Damage that `code` and `message` describe. */
-  | ({ event: "alarm" } & Finding)
+  /** Damage that `code` and `message` describe. It is still open if an earlier poll with the same state has reported it. */
+  | ({ event: "alarm" | "stillOpen" } & Finding)
   | ({ event: "notice" } & Finding)
   /** A poll has ended. The event contains the poll's counts. */
   | ({ event: "polled" } & PollSummary);
@@ -143,6 +143,11 @@ export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
 async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
   const users = await readUsers(options);
   const { block, assigned } = users;
+  const { state } = options;
+  const toEvent = (one: Finding): PollEvent => {
+    if (one.severity !== "damage") return { event: "notice", ...one };
+    return { event: state.alarms.has(alarmKeyOf(one)) ? "stillOpen" : "alarm", ...one };
+  };
   yield [...assigned.map((user) => ({ event: "assigned" as const, ...user })), ...users.findings.map(toEvent)];
 
   const logs = await readLogs(options, users);
@@ -154,7 +159,8 @@ async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
 
   const { published, unavailable, findings } = await readFiles(options, users, logs);
   const all = [...users.findings, ...logs.findings, ...findings];
-  const alarms = all.filter(({ severity }) => severity === "damage").length;
+  const damage = all.filter(({ severity }) => severity === "damage");
+  const alarms = damage.length;
   yield [
     ...published.map((user) => ({ event: "published" as const, ...user })),
     ...unavailable.map(({ since, ...file }) => {
@@ -174,10 +180,9 @@ async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
       unavailableFiles: unavailable.length,
     },
   ];
-}
-
-function toEvent(one: Finding): PollEvent {
-  return one.severity === "damage" ? { event: "alarm", ...one } : { event: "notice", ...one };
+  // The caller has taken all alarms. An alarm that ended is reported again if it starts again, as in `newEventFilter`.
+  const lasting = Array.from(state.alarms).filter((key) => !canEnd(findingOf(key)));
+  state.saveAlarms(new Set([...lasting, ...damage.map(alarmKeyOf)]));
 }
 
 /** A series of failed polls. */
@@ -221,23 +226,32 @@ function newEventFilter(): (event: PollEvent) => boolean {
       return isNew;
     }
     if (event.event === "fileUnavailable" || ("code" in event && canEnd(event))) {
-      const about = event.event === "fileUnavailable" ? [] : [event.code, event.userID];
-      const identity = [event.event, event.root, ...about].join();
+      const identity = event.event === "fileUnavailable" ? `${event.event},${event.root}` : alarmKeyOf(event);
       current.add(identity);
       return !last.has(identity);
     }
-    const identity = "code" in event ? [event.code, event.root, event.userID].join() : JSON.stringify(event);
+    const identity = "code" in event ? alarmKeyOf(event) : JSON.stringify(event);
     const isNew = !reported.has(identity);
     reported.add(identity);
     return isNew;
   };
 }
 
+/** Identifies what a finding is about: its code, root and user. */
+export function alarmKeyOf({ code, root, userID }: Pick<Finding, "code" | "root" | "userID">): string {
+  return [code, root, userID].join();
+}
+
+function findingOf(key: string): Pick<Finding, "code" | "root"> {
+  const [code, root = ""] = key.split(",");
+  return { code: code as FindingCode, root: root === "" ? undefined : root };
+}
+
 /**
  * Returns true for an unavailable file and for findings about the chain. Each poll reports these findings while they
  * last.
  */
-function canEnd({ code, root }: Finding): boolean {
+function canEnd({ code, root }: Pick<Finding, "code" | "root">): boolean {
   return root === undefined || code === "FILE_UNAVAILABLE" || code === "WATCHED_ROOT_CHANGED";
 }
 

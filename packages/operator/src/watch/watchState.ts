@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import type { UserID } from "keyroot/internal/identity";
 import { parseJson } from "keyroot/internal/input";
@@ -40,6 +41,8 @@ interface WatchStateContent {
   roots: ReadonlyMap<UserID, string>;
   /** The files to read, by their roots. */
   files: ReadonlyMap<string, WatchedFile>;
+  /** The alarms that were reported and may last, by `alarmKeyOf`. */
+  alarms: ReadonlySet<string>;
 }
 
 /** The results of a poll. */
@@ -62,7 +65,7 @@ const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 /** The format of a watch's state. The cursors are a short list, so the state stores them as JSON. */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
-  version: 3,
+  version: 4,
   maxBytes: 2 ** 30,
   tables: [
     `CREATE TABLE state (
@@ -83,6 +86,9 @@ const FORMAT = stateFormat({
   user_id TEXT PRIMARY KEY CHECK (octet_length(user_id) <= 64),
   root TEXT NOT NULL CHECK (octet_length(root) = 64)
 ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE alarms (
+  key TEXT PRIMARY KEY CHECK (octet_length(key) <= 256)
+) STRICT, WITHOUT ROWID`,
   ],
 });
 
@@ -92,6 +98,7 @@ export class WatchState implements WatchStateContent, Disposable {
   readonly #target: AuditTarget;
   readonly #roots: Map<UserID, string>;
   readonly #files: Map<string, WatchedFile>;
+  #alarms: ReadonlySet<string>;
   cursors: readonly WatchCursor[];
 
   private constructor(database: StateDatabase, target: AuditTarget) {
@@ -103,6 +110,7 @@ export class WatchState implements WatchStateContent, Disposable {
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
     this.#files = new Map(Array.from(database.rows("SELECT * FROM files"), readFile));
     this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
+    this.#alarms = new Set(Array.from(database.rows("SELECT * FROM alarms"), ({ key }) => stateShape.text("key", key)));
   }
 
   /**
@@ -130,6 +138,21 @@ export class WatchState implements WatchStateContent, Disposable {
 
   get files(): ReadonlyMap<string, WatchedFile> {
     return this.#files;
+  }
+
+  get alarms(): ReadonlySet<string> {
+    return this.#alarms;
+  }
+
+  /** Replaces the reported alarms on disk. @throws TransportError FILE_UNWRITABLE */
+  saveAlarms(alarms: ReadonlySet<string>): void {
+    if (isDeepStrictEqual(alarms, this.#alarms)) return;
+    const database = this.#database;
+    database.transaction(() => {
+      database.run("DELETE FROM alarms");
+      for (const key of alarms) database.run("INSERT INTO alarms VALUES (?)", key);
+    });
+    this.#alarms = alarms;
   }
 
   /** Writes the results of a poll to disk in one transaction. @throws TransportError FILE_UNWRITABLE */

@@ -1,3 +1,4 @@
+import { type UserID, userIDToHex } from "keyroot/internal/identity";
 import { VOID } from "../keys/tables.ts";
 import type { StoredStatement } from "./statements.ts";
 
@@ -26,6 +27,12 @@ export function accountFilesOf(text: string, statements: readonly StoredStatemen
   const fileOf = (key: StoredStatement) =>
     [text, key.statement, ...voidsAfter(key, statements).map(({ statement }) => statement)].join("\n");
   return { current, file: fileOf(current), nextFile: fileOf(next.number > current.number ? next : current) };
+}
+
+/** Returns the names and texts of a user's account files, in the order in which they must be stored. */
+export function namedAccountFiles(userID: UserID, { file, nextFile }: AccountFiles): [name: string, text: string][] {
+  const name = `accounts/${userIDToHex(userID)}`;
+  return [...(nextFile === file ? [] : [[`${name}.next.txt`, nextFile] as [string, string]]), [`${name}.txt`, file]];
 }
 
 /** Returns the void statements in an account file, whose numbers follow the key's without a gap. */

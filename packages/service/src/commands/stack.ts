@@ -22,7 +22,7 @@ export const stack = command(
     },
   },
   async ({ port, keyType, accounts, json }, { hre }: HardhatHost) => {
-    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
+    const { print, printOutcome, style, untilStopped } = await import("@keyroot/operator/commands");
     const { TEST_CHECKPOINT } = await import("@keyroot/operator/testing");
     const { stackPorts } = await import("../stack/stackPorts.ts");
     const { startStack } = await import("../stack/startStack.ts");
@@ -34,6 +34,7 @@ export const stack = command(
       announce: true,
       keyType,
       ...(accounts && { accounts: "required" }),
+      ...(!json && { onStep: (step) => print(style("dim", step)) }),
     });
     try {
       const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = running;

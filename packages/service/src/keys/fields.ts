@@ -35,7 +35,7 @@ export const response = z
   .regex(/^(?:[A-Za-z0-9+/]{4}){2,23}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/)
   .meta({
     description:
-      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/proof-formats.md specifies how to compute it.",
+      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/formats.md specifies how to compute it.",
   });
 export const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z.enum(["proven", "unproven"]).meta({

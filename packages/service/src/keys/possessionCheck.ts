@@ -30,7 +30,7 @@ interface PossessionOptions {
   now: () => number;
 }
 
-/** Checks that a user possesses the private key of a public key. docs/proof-formats.md specifies the proof. */
+/** Checks that a user possesses the private key of a public key. docs/formats.md specifies the proof. */
 export class PossessionCheck {
   readonly #options: PossessionOptions;
 

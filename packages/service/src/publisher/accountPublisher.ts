@@ -1,8 +1,8 @@
 import { and, eq, isNull } from "../api/database/drizzle.ts";
-import { type Region, type UserID, userIDToHex } from "keyroot/internal/identity";
+import type { Region, UserID } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
 import pMap from "p-map";
-import { accountFilesOf } from "../accounts/accountFiles.ts";
+import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
 import { readAccount } from "../accounts/statements.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Author } from "../api/base/author.ts";
@@ -34,10 +34,15 @@ interface OpenStatement {
 export class AccountPublisher {
   readonly #database: Database;
   readonly #region: Region;
-  readonly #store: AccountFileStore;
+  readonly #store: Pick<AccountFileStore, "putAccountFile">;
   readonly #now: () => number;
 
-  constructor(databases: Databases, region: Region, store: AccountFileStore, now: () => number) {
+  constructor(
+    databases: Databases,
+    region: Region,
+    store: Pick<AccountFileStore, "putAccountFile">,
+    now: () => number,
+  ) {
     this.#database = databases.regions[region];
     this.#region = region;
     this.#store = store;
@@ -109,10 +114,7 @@ export class AccountPublisher {
     const account = await readAccount(database, userID);
     const files = account && accountFilesOf(account.text, account.statements);
     if (files === undefined) return;
-    const { file, nextFile } = files;
-    const hex = userIDToHex(userID);
-    if (nextFile !== file) await this.#store.putAccountFile(`accounts/${hex}.next.txt`, nextFile);
-    await this.#store.putAccountFile(`accounts/${hex}.txt`, file);
+    for (const [name, text] of namedAccountFiles(userID, files)) await this.#store.putAccountFile(name, text);
   }
 }
 

@@ -1,4 +1,5 @@
 export { buildContracts } from "./build.ts";
+export { deployRegistry } from "./deployRegistry.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
 export { listen, type Listening } from "@keyroot/operator/shared";

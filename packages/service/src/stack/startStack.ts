@@ -44,6 +44,8 @@ export interface StackOptions {
   keyType?: KeyTypeName;
   /** Whether all user ids of the partner service are accounts. Default: unset, for one key per user. */
   accounts?: "required";
+  /** Called before each part is started, with a sentence for the user. */
+  onStep?: (step: string) => void;
 }
 
 /**
@@ -60,8 +62,9 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
     explorerUrl: true,
     keyType: true,
     accounts: true,
+    onStep: true,
   });
-  const { announce = false, explorerUrl, keyType = "curve41417", accounts } = options;
+  const { announce = false, explorerUrl, keyType = "curve41417", accounts, onStep } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
@@ -72,6 +75,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
     }),
   );
 
+  onStep?.("Starting the chain and the file host.");
   const chain = await startLocalChain(hre, { port: ports.chain });
   starting.defer(() => chain.close());
 
@@ -80,10 +84,12 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   const fileHost = await startFileHost({ dir: filesDir, otherDirs: [secondFilesDir], port: ports.files });
   starting.defer(() => fileHost.close());
 
+  onStep?.("Deploying the registry.");
   const contract = await deployRegistry(chain.connection.provider);
   const { rpcUrl } = chain;
   const beacon = ports.beacon === undefined ? undefined : await startBeacon(rpcUrl, ports.beacon);
   if (beacon !== undefined) starting.defer(() => beacon.close());
+  if (ports.service !== undefined) onStep?.("Starting the partner service.");
   // The service is loaded on demand. A command that only deploys takes 25% less processor time without the service.
   const service =
     ports.service === undefined

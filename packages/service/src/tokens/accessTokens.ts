@@ -119,11 +119,11 @@ function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principa
 
 function invalid(): ServiceError {
   const message =
-    "The token is not a valid access token of this service. Exchange the refresh token for a new access token.";
+    "The token is not a valid access token of this service. Exchange your server token or refresh token for a new access token.";
   return new ServiceError(401, "ACCESS_TOKEN_INVALID", message);
 }
 
 function expired(): ServiceError {
-  const message = "The access token has expired. Exchange the refresh token for a new access token.";
+  const message = "The access token has expired. Exchange your server token or refresh token for a new access token.";
   return new ServiceError(401, "ACCESS_TOKEN_EXPIRED", message);
 }

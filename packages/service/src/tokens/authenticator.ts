@@ -59,7 +59,7 @@ export function tokenRefused(refusal: Refusal): ServiceError {
       return new ServiceError(
         401,
         "ACCESS_TOKEN_REVOKED",
-        "The refresh token of this access token was revoked. Get a new refresh token.",
+        "The server token or refresh token behind this access token was revoked. Get a new one.",
       );
     case "suspended":
       return partnerSuspended();

@@ -29,7 +29,7 @@ export const createMany = operationsWith<BulkContext>()({
   callers: ["partner"],
   summary: "Create up to 500 shadow users, and refresh tokens for them",
   description:
-    "The results are in the order of the list. Each user gets the same result as with a separate request, and counts as one request. With an Idempotency-Key, a repeated request returns the same users and tokens.",
+    "The results are in the order of the list. Each user gets the same result as with separate requests, so an existing user has the status 201 and an earlier `created`, and counts as one request. A malformed user rejects the whole list. An Idempotency-Key applies to each user and context separately, so a repeated request returns the same users and tokens, in other lists, too. The service creates all users of one region or none: after the status 503, repeat the request with the same Idempotency-Key.",
   idempotent: true,
   bodyLimit: MAX_LIST_BODY_BYTES,
   body: strict({

@@ -100,6 +100,6 @@ export async function openEarlier(
 
 /** The error for an owner who already has the maximum number of active tokens. */
 export function tooManyTokens(): ServiceError {
-  const message = `The maximum of ${MAX_ACTIVE} active refresh tokens is reached. Revoke one first.`;
+  const message = `The maximum of ${MAX_ACTIVE} active tokens is reached. Revoke one first.`;
   return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);
 }

@@ -30,7 +30,8 @@ export const exchangeToken = operationsWith<ExchangeContext>()({
     const { refreshTokens, accessTokens, rateLimits, now } = context;
     const found = await refreshTokens.principalOf(token, biz_id, now());
     if (found === undefined) {
-      const message = "The refresh token is not an active token of this biz_id. Check the token and the biz_id.";
+      const message =
+        "The token is not an active server token or refresh token of this biz_id. Check the token and the biz_id.";
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;

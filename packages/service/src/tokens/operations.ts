@@ -232,6 +232,6 @@ function tokenUnknown(): never {
   throw new ServiceError(
     404,
     "TOKEN_UNKNOWN",
-    "There is no refresh token with this id. List the tokens to find the right id.",
+    "There is no active token with this id. List the tokens to find the right id.",
   );
 }

@@ -81,7 +81,7 @@ export const webhookOperations = [
     callers: ["partner"],
     summary: "List the events of the partner and its users after a cursor, oldest first",
     description:
-      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time.",
+      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time. It is listed when all earlier transactions of its database have ended, usually within milliseconds. Events of simultaneous changes and of different regions may be in any order. While a regional database is unreachable, the request fails with UNAVAILABLE, and the cursor stays valid.",
     body: strict({
       limit,
       after: cursor.optional().meta({

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import favicon from "../shared/favicon.svg";
+import { shorten } from "../shared/format.ts";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { type Route, useRoute } from "../shared/router.ts";
 import { BatchPage } from "./batch/batchPage.tsx";
@@ -7,25 +8,26 @@ import { BuildHashes } from "./buildHashes.tsx";
 import { BundlePage } from "./bundle/bundlePage.tsx";
 import { config } from "./shared/config.ts";
 import { useDroppedFile } from "./shared/useDroppedFile.ts";
-import { defaultChoice } from "./verify/evidenceChoice.ts";
+import { defaultChoice, linkedChoice } from "./verify/evidenceChoice.ts";
 import { HomePage, NotFoundPage } from "./home/homePage.tsx";
 import { VerifyPage } from "./verify/verifyPage.tsx";
-import { AttackPage, AttacksPage } from "./attacks/attackPages.tsx";
+import { AttackBoard } from "./attacks/attackBoard.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
+  "": "Is this really their key?",
   verify: "Verify a key",
   batch: "All keys of a file",
   bundle: "Verify a bundle",
-  attacks: "Try the attack",
-  attack: "Attack",
+  attacks: "All attacks, live",
 };
 
 /** The explorer: a header, the page of the current address, and a footer. */
 export function App() {
   const route = useRoute();
   const [section = "", detail = ""] = route;
-  const title = TITLES[section] ?? "Is this really their key?";
-  const main = usePage(`${title} · Keyroot explorer`, `${section}/${detail}`);
+  const title = Object.hasOwn(TITLES, section) ? TITLES[section] : "There is no such page";
+  const subject = detail === "" ? "" : `${shorten(detail)} · `;
+  const main = usePage(`${subject}${title} · Keyroot explorer`, `${section}/${detail}`);
   return (
     <>
       <SkipLink main={main} />
@@ -69,20 +71,18 @@ function Page({ route }: { route: Route }) {
   const [choice, setChoice] = useState(defaultChoice);
   const [entered, setEntered] = useState("");
   const dropped = useDroppedFile();
-  const [section, detail = "", userID = ""] = route;
+  const [section, detail = "", more = ""] = route;
   switch (section) {
     case undefined:
       return <HomePage setEntered={setEntered} />;
     case "verify":
-      return <VerifyPage id={detail} entered={entered} choice={choice} setChoice={setChoice} />;
+      return <VerifyPage id={detail} entered={entered} choice={linkedChoice(choice, more)} setChoice={setChoice} />;
     case "batch":
-      return <BatchPage root={detail} userID={userID} file={dropped.batches.get(detail)} />;
+      return <BatchPage root={detail} userID={more} file={dropped.batches.get(detail)} />;
     case "bundle":
       return <BundlePage dropped={dropped.bundle} />;
     case "attacks":
-      return <AttacksPage />;
-    case "attack":
-      return <AttackPage key={detail} name={detail} />;
+      return config.attacks ? <AttackBoard attacks={config.attacks} /> : <NotFoundPage />;
     default:
       return <NotFoundPage />;
   }

@@ -204,7 +204,7 @@ const ROWS: [situation: string, right: string, check: (world: World) => Promise<
       const { published, differing } = await run([other, two, three]);
       expect(published.map(({ userIDs }) => [...userIDs])).to.deep.equal([[three.userID]]);
       const { root } = first ?? never();
-      const difference = { userID: one.userID, root, publishedKeyID: one.keyID, keyID: other.keyID };
+      const difference = { userID: one.userID, root, publishedKeyID: one.keyID, keyID: other.keyID, line: 1 };
       expect(differing).to.deep.equal([difference]);
       expect(events).to.deep.include({ event: "keyDiffers", users: [difference] });
     },

@@ -32,6 +32,12 @@ describe("publishing records of accounts", () => {
     }
   });
 
+  it("rejects a folder that does not exist, as every path in the arguments", async () => {
+    const missing = join(folder.path, "missing");
+    const error = await failure(checkAuthorizedRecords([], missing, PLACE));
+    expect(error).to.include({ name: "ArgumentError", code: "FILE_UNREADABLE" });
+  });
+
   it("rejects the file of an account for another registry", async () => {
     const elsewhere = { ...PLACE, chainId: 1 };
     expect(await failure(checkAuthorizedRecords([], folder.path, elsewhere))).to.include({ code: "ACCOUNT_MISMATCH" });

@@ -211,6 +211,16 @@ describe("readRecords", () => {
       expect([[...records], bad, ignoredColumns]).to.deep.equal([[one], [], ["name", "__proto__"]]);
     });
 
+    it("takes the number of a line from the last field of a JSON record", async () => {
+      const text = `${serializeKeyRecord(one).slice(0, -1)},"line":17}`;
+      const path = join(folder.path, "users.jsonl");
+      await writeFile(path, text);
+      const { records, bad } = await readRecords(path);
+      expect([[...records], records.lineOf(one.userID), bad]).to.deep.equal([[one], 17, []]);
+      for (const other of ['"line":0', '"line":"17"', '"row":17'])
+        expect(await badOf("users.jsonl", text.replace('"line":17', other))).to.deep.equal(["1: RECORD_INVALID"]);
+    });
+
     it("names the encoding UTF-16", async () => {
       for (const mark of ["", "\ufeff"])
         for (const [name, text] of [
@@ -219,9 +229,9 @@ describe("readRecords", () => {
         ] as const) {
           const littleEndian = Buffer.from(mark + text, "utf16le");
           for (const content of [littleEndian, Buffer.from(littleEndian).swap16()]) {
-            const error = await failure(read(name, content));
-            expect(error).to.include({ code: "RECORD_INVALID" });
-            expect(String(error)).to.include("UTF-16");
+            const { records, bad } = await read(name, content);
+            expect([records.length, bad.length, bad[0]?.code]).to.deep.equal([0, 1, "RECORD_INVALID"]);
+            expect(bad[0]?.message).to.include("UTF-16");
           }
         }
     });

@@ -28,6 +28,23 @@ function parse(bytes: Uint8Array) {
   }
 }
 
+/**
+ * Verifies a signature of a key that `check` accepts (RFC 8032, section 5.1.7). S must be below the order, and R must be
+ * canonical and without a part of small order. All implementations agree on these signatures, while the owner of a key can
+ * craft others that only the equation with the cofactor accepts, as ZIP-215 requires it.
+ * @param signature 64 bytes: R ‖ S
+ */
+export function isEd25519Signature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  try {
+    return (
+      curve.Point.fromBytes(signature.slice(0, 32)).isTorsionFree() &&
+      curve.verify(signature, message, publicKey, { zip215: false })
+    );
+  } catch {
+    return false;
+  }
+}
+
 /** Generates a key pair for samples and tests. */
 export function generate() {
   const { secretKey, publicKey } = curve.keygen();

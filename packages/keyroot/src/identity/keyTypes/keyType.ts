@@ -44,19 +44,21 @@ const TITLES: Readonly<Record<number, string>> = { 32: "X25519, Ed25519 or docum
 /**
  * Checks that a key has the length of its type.
  * @param subject the name of the key, for error messages
- * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH
+ * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH; ARGUMENT_INVALID
+ * for a value that is not bytes, which no server can cause
  */
 export function checkLength(
   bytes: unknown,
   { title, length }: Pick<KeyType, "title" | "length">,
   subject = "The public key",
 ): Uint8Array {
-  if (isBytes(bytes) && bytes.length === length) return bytes;
+  if (!isBytes(bytes)) throw invalidArgument(subject, `a Uint8Array of ${length} bytes (${title})`, bytes);
+  if (bytes.length === length) return bytes;
   const actual = describeValue(bytes);
-  const others = isBytes(bytes) ? TITLES[bytes.length] : undefined;
+  const others = TITLES[bytes.length];
   const problem = `${subject} must be ${length} bytes (${title}), but is ${actual}`;
   if (others === undefined) throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.`, { expected: length, actual });
-  const message = `${problem} (${others}). Set keyType to the registry's type.`;
+  const message = `${problem} (${others}). Configure the registry's key type, and use its keys.`;
   throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual });
 }
 

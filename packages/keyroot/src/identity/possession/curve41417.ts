@@ -8,7 +8,7 @@ import { type ChallengeRequest, type PossessionStatement, responseOf } from "./s
 
 /**
  * A proof that a user has the private key of a Curve41417 key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
- * for keys that cannot sign. docs/proof-formats.md specifies the format.
+ * for keys that cannot sign. docs/formats.md specifies the format.
  *
  * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user's
  * app computes the point from the user's private key and the ephemeral public key. The service computes the point from

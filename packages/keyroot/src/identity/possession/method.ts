@@ -10,7 +10,7 @@ export interface MadeChallenge {
 }
 
 /**
- * How a service checks that users of one key type possess the private key. docs/proof-formats.md specifies the proof. Apps
+ * How a service checks that users of one key type possess the private key. docs/formats.md specifies the proof. Apps
  * do not use it, because it needs the arithmetic of the curve.
  */
 export interface PossessionMethod {

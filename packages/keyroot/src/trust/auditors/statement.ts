@@ -62,7 +62,7 @@ const HEAD = new RegExp(
 );
 const DAMAGED = /^root ([0-9a-f]{64})((?: [A-Z][A-Z_]{0,39}){1,8})$/;
 
-/** Returns the text that auditors sign (docs/statement-formats.md, "Statement"). */
+/** Returns the text that auditors sign (docs/formats.md, "Statement"). */
 export function serializeStatement(statement: Statement): string {
   const { chainId, contract, codeHash, block, userCount, rootCount, damagedCount, damagedRoots } = statement;
   return [
@@ -101,7 +101,7 @@ function parseText(text: string): Statement {
   };
   // Each statement has only one valid text, so auditors with equal results sign the same bytes.
   if (head !== "" && isConsistent(statement) && serializeStatement(statement) === text) return statement;
-  throw invalidNote(SUBJECT, "Its text does not match the format in docs/statement-formats.md.", describeValue(text));
+  throw invalidNote(SUBJECT, "Its text does not match the format in docs/formats.md.", describeValue(text));
 }
 
 function parseDamaged(line: string): DamagedRoot {

@@ -1,4 +1,4 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { isEd25519Signature } from "../../identity/keyTypes/ed25519.ts";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBlockAge } from "../../ethereum/blockAge.ts";
@@ -130,22 +130,13 @@ export function verifySignatures({ text, signatures }: SignedNote, keys: readonl
   for (const signature of signatures) {
     const [key] = keys.filter(({ name, id }) => name === signature.name && id === signature.keyID);
     if (key === undefined) continue;
-    if (!verifySignature(text, signature, key)) {
+    if (!isEd25519Signature(signature.signature, encodeUtf8(text), key.publicKey)) {
       const message = `The signature of the auditor ${key.name} is false. Inform the auditor.`;
       throw new VerificationError("anchor", "STATEMENT_INVALID", message, { actual: key.text });
     }
     signers.add(key.text);
   }
   return [...signers];
-}
-
-/** Checks an auditor's signature of a text. Accepts only canonical encodings (RFC 8032, section 5.1.7). */
-function verifySignature(text: string, { signature }: NoteSignature, { publicKey }: AuditorKey): boolean {
-  try {
-    return ed25519.verify(signature, encodeUtf8(text), publicKey, { zip215: false });
-  } catch {
-    return false;
-  }
 }
 
 /**

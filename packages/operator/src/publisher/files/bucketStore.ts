@@ -11,6 +11,7 @@ import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { withTimeout } from "keyroot/internal/transport";
 import pMap from "p-map";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
+import { MAX_ACCOUNT_FILE_BYTES } from "../../follow/fileSource.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import {
   ACCOUNT_FILE_CACHE,
@@ -165,6 +166,10 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   async putAccountFile(name: string, text: string): Promise<void> {
     const file = { name, bytes: Buffer.from(text), contentType: "text/plain; charset=utf-8" };
     await this.#write(file, { replace: true, cacheControl: ACCOUNT_FILE_CACHE });
+  }
+
+  readAccountFile(name: string): Promise<Uint8Array | undefined> {
+    return this.#read(name, MAX_ACCOUNT_FILE_BYTES);
   }
 
   async #compare(name: string, bytes: Buffer): Promise<ObjectState> {

@@ -87,6 +87,15 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
     }
   }
 
+  async readAccountFile(name: string): Promise<Uint8Array | undefined> {
+    const path = join(this.#dir, name);
+    try {
+      return await ifExists(readFile(path));
+    } catch (cause) {
+      throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    }
+  }
+
   /**
    * Writes an object without a sync to disk. If a power failure damages the object, clients read the whole file
    * instead.

@@ -44,6 +44,12 @@ export interface AccountFileStore {
    * @throws TransportError FILE_UNWRITABLE
    */
   putAccountFile(name: string, text: string): Promise<void>;
+  /**
+   * Reads an account file.
+   * @returns the bytes, or undefined if the store has no such file
+   * @throws TransportError FILE_UNREADABLE
+   */
+  readAccountFile(name: string): Promise<Uint8Array | undefined>;
 }
 
 /** Cache-Control of account files. A stale file costs a verifier one more request, and never shows an older key as new. */

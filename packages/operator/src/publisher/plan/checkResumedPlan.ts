@@ -127,7 +127,7 @@ function compareWithRecords({ tree: { root }, records: planned }: MerkleFile, re
   );
   return planned.flatMap((record) => {
     const found = given.get(record.userID);
-    return found === undefined ? [] : differenceOf(root, record, found);
+    return found === undefined ? [] : differenceOf(root, record, found, (userID) => records.lineOf(userID));
   });
 }
 

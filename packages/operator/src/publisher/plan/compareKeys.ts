@@ -3,7 +3,7 @@ import { KeyrootError } from "keyroot/internal/errors";
 import type { KeyRecord, KeyType, UserID } from "keyroot/internal/identity";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { DEFAULT_LIMITS } from "keyroot/internal/transport";
-import { VerificationError } from "../../errors.ts";
+import { ArgumentError, VerificationError } from "../../errors.ts";
 import type { FetchFile, UserRoot } from "../../follow/index.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import type { Batch } from "./plan.ts";
@@ -17,6 +17,8 @@ export interface KeyDifference {
   publishedKeyID: string;
   /** The key id in the records. */
   keyID: string;
+  /** The number of the record's line. Undefined for a record that is only in an unfinished plan. */
+  line?: number | undefined;
 }
 
 /** The result of a comparison, as an event of `publish`. */
@@ -31,6 +33,8 @@ export interface CompareContext {
   fetchFile: FetchFile;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType: KeyType | undefined;
+  /** Returns the number of the line with a user's record. */
+  lineOf: (userID: UserID) => number | undefined;
   emit: (event: CompareEvent) => void;
 }
 
@@ -46,7 +50,7 @@ const NAMED = 20;
 async function compareKeys(
   root: string,
   given: readonly KeyRecord[],
-  { fetchFile, keyType }: CompareContext,
+  { fetchFile, keyType, lineOf }: CompareContext,
 ): Promise<KeyDifference[]> {
   if (makeMerkleFile(given, keyType).tree.root === root) return [];
   const file = parseMerkleFile(await fetchFile(root, DEFAULT_LIMITS.fileBytes), root, keyType);
@@ -57,7 +61,7 @@ async function compareKeys(
       const message = `The file ${root}.json has no record of the user ${record.userID}, who has this root. The operator published a wrong list.`;
       throw new VerificationError("file", "USER_NOT_IN_FILE", message, { actual: record.userID });
     }
-    return differenceOf(root, found, record);
+    return differenceOf(root, found, record, lineOf);
   });
 }
 
@@ -66,15 +70,18 @@ export function differenceOf(
   root: string,
   published: KeyRecord,
   { userID, pubKey, keyID }: KeyRecord,
+  lineOf: CompareContext["lineOf"],
 ): KeyDifference[] {
-  return published.pubKey === pubKey ? [] : [{ userID, root, publishedKeyID: published.keyID, keyID }];
+  if (published.pubKey === pubKey) return [];
+  return [{ userID, root, publishedKeyID: published.keyID, keyID, line: lineOf(userID) }];
 }
 
 /** The error for users with other published keys. @param differences at least one */
 export function keyDiffers(differences: readonly KeyDifference[]): VerificationError {
   const [first] = differences;
-  const users = differences.slice(0, NAMED).map(({ userID, publishedKeyID, keyID }) => {
-    return `${userID} (key id ${publishedKeyID} on the chain, ${keyID} in the records)`;
+  const users = differences.slice(0, NAMED).map(({ userID, publishedKeyID, keyID, line }) => {
+    const where = line === undefined ? "" : `line ${line}: `;
+    return `${userID} (${where}key id ${publishedKeyID} on the chain, ${keyID} in the records)`;
   });
   const more = differences.length > NAMED ? ` and ${differences.length - NAMED} more` : "";
   const message =
@@ -85,6 +92,27 @@ export function keyDiffers(differences: readonly KeyDifference[]): VerificationE
     expected: first?.keyID,
     actual: first?.publishedKeyID,
   });
+}
+
+/**
+ * Checks that a published file has keys of the registry's configured type. A file that cannot be read is no reason to refuse.
+ * @throws ArgumentError KEY_TYPE_MISMATCH
+ */
+export async function checkPublishedType(root: string, { fetchFile, keyType }: CompareContext): Promise<void> {
+  try {
+    parseMerkleFile(await fetchFile(root, DEFAULT_LIMITS.fileBytes), root, keyType);
+  } catch (error) {
+    if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+    if (error.code === "KEY_TYPE_MISMATCH") throw otherType(root, error);
+  }
+}
+
+/** The error for records of another type than the published keys. */
+function otherType(root: string, cause: KeyrootError): ArgumentError {
+  const message =
+    `The registry already has keys of another type than the records, in the file ${root}.json: ${cause.message} All keys of ` +
+    "a registry have one type, so nothing new was published.";
+  return new ArgumentError("KEY_TYPE_MISMATCH", message, { cause });
 }
 
 /** Collects the users of records who have a root, and compares the records with the published keys. */
@@ -102,11 +130,16 @@ export class PublishedUsers {
     }
   }
 
-  /** Compares root by root, and emits the events `keyDiffers` and `notCompared`. @throws errors without a code, and ABORTED */
+  /**
+   * Compares root by root, and emits the events `keyDiffers` and `notCompared`.
+   * @throws ArgumentError KEY_TYPE_MISMATCH if published keys have another type; errors without a code, and ABORTED
+   */
   async compare(records: RecordTable, context: CompareContext): Promise<KeyDifference[]> {
     const differences: KeyDifference[] = [];
-    for (const [root, positions] of this.#positionsOf)
-      differences.push(...(await compareAndEmit(root, records.recordsAt(positions), context)));
+    for (const [root, positions] of this.#positionsOf) {
+      const given = records.recordsAt(positions);
+      differences.push(...(await compareAndEmit(root, given, context, otherType)));
+    }
     return differences;
   }
 }
@@ -130,11 +163,15 @@ export async function compareSuperseded(
   return differences;
 }
 
-/** Compares the records of users with one root. A file that cannot be read stops neither publishing nor other comparisons. */
+/**
+ * Compares the records of users with one root. A file that cannot be read stops neither publishing nor other comparisons.
+ * @param toError makes the error for a file with another type's keys. Default: such a file is not compared
+ */
 async function compareAndEmit(
   root: string,
   given: readonly KeyRecord[],
   context: CompareContext,
+  toError?: typeof otherType,
 ): Promise<KeyDifference[]> {
   const { emit } = context;
   try {
@@ -143,6 +180,7 @@ async function compareAndEmit(
     return users;
   } catch (error) {
     if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+    if (toError !== undefined && error.code === "KEY_TYPE_MISMATCH") throw toError(root, error);
     emit({ event: "notCompared", root, users: given.length, code: error.code, message: error.message });
     return [];
   }

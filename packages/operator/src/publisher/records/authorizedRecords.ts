@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "keyroot/internal/identity";
-import { cannotRead } from "../../disk/fileErrors.ts";
+import { unreadableInput } from "../../disk/fileErrors.ts";
 import { VerificationError } from "../../errors.ts";
 import { AccountIndex } from "../../follow/index.ts";
 import { plural } from "../../plural.ts";
@@ -13,7 +13,7 @@ const LISTED = 20;
  * Checks that each record is of a slot of an account, with the key that the account's newest statement authorizes.
  * @param dir the folder with the account files of all users
  * @param place the registry to which the records will be published
- * @throws VerificationError RECORDS_INVALID, and as `verifyAccountFile` of `keyroot/account`; TransportError FILE_UNREADABLE
+ * @throws VerificationError RECORDS_INVALID, and as `verifyAccountFile` of `keyroot/account`; ArgumentError FILE_UNREADABLE
  */
 export async function checkAuthorizedRecords(
   records: Iterable<KeyRecord>,
@@ -25,7 +25,7 @@ export async function checkAuthorizedRecords(
     const names = await readdir(dir);
     for (const name of names) if (name.endsWith(".txt")) index.add(await readFile(join(dir, name)));
   } catch (cause) {
-    throw cause instanceof VerificationError ? cause : cannotRead(dir, cause);
+    throw cause instanceof VerificationError ? cause : unreadableInput(dir, cause);
   }
   const bad = [];
   for (const { userID, pubKey } of records) if (!index.authorizes(userID, pubKey)) bad.push(userID);

@@ -23,9 +23,13 @@ export interface RecordsRead {
   ignoredColumns: readonly string[];
 }
 
+/** The field at the end of a JSON record with the line that it was made from, as `make-records` writes it. */
+const LINE_FIELD = /,"line":([1-9]\d{0,8})\}$/;
+
 /**
  * Reads users' key records from a file or a stream. A file with a name that ends in `.csv` is CSV with a header
- * (`parseCsvHeader`). Any other file, and a stream such as standard input, has one JSON object per line. The function
+ * (`parseCsvHeader`). Any other file, and a stream such as standard input, has one JSON object per line. Its last field may be
+ * `line`, the number of the line that the record was made from, by which messages then name the record. The function
  * checks every key as a verifier does. A second record of a user is a bad row. The function skips empty lines.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
  * @param keyType the type of the registry's keys. Default: `curve41417`
@@ -47,6 +51,7 @@ export async function readRecords(
   let parse: ((text: string) => KeyRecord) | undefined = isCsv
     ? undefined
     : (text: string) => parseKeyRecord(text, keyType);
+  const lineField = isCsv ? undefined : LINE_FIELD;
   const records = RecordTable.empty(keyType);
   const bad: BadRow[] = [];
   let ignoredColumns: readonly string[] = [];
@@ -60,23 +65,29 @@ export async function readRecords(
       ({ parse, ignoredColumns } = parseCsvHeader(text, keyType, idColumn ?? USER_ID_COLUMN));
       return;
     }
-    const record = parse(text);
+    const [field, source] = lineField?.exec(text) ?? [];
+    const record = parse(field === undefined ? text : `${text.slice(0, -field.length)}}`);
     checkKeyRecord(record, keyType);
-    records.add(record, line);
+    records.add(record, source === undefined ? line : Number(source));
   };
   let line = 0;
-  for await (const texts of readLines(source, onRead)) {
-    for (const text of texts) {
-      line++;
-      try {
-        read(text, line);
-      } catch (error) {
-        if (!(error instanceof KeyrootError)) throw error;
-        bad.push({ line, code: error.code, message: error.message });
-        // Without a valid header, no row can be parsed.
-        if (parse === undefined) return { records, bad, ignoredColumns };
+  try {
+    for await (const texts of readLines(source, onRead)) {
+      for (const text of texts) {
+        line++;
+        try {
+          read(text, line);
+        } catch (error) {
+          bad.push(badRow(line, error));
+          // Without a valid header, no row can be parsed.
+          if (parse === undefined) return { records, bad, ignoredColumns };
+        }
       }
     }
+  } catch (error) {
+    // Text in another encoding has no rows.
+    if (!(error instanceof ArgumentError && error.code === "RECORD_INVALID")) throw error;
+    return { records, bad: [badRow(1, error)], ignoredColumns };
   }
   for (const { userID, line, firstLine } of records.sortByUser()) {
     bad.push({
@@ -86,4 +97,9 @@ export async function readRecords(
     });
   }
   return { records, bad: bad.sort((a, b) => a.line - b.line), ignoredColumns };
+}
+
+function badRow(line: number, error: unknown): BadRow {
+  if (!(error instanceof KeyrootError)) throw error;
+  return { line, code: error.code, message: error.message };
 }

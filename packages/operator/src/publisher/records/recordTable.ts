@@ -137,6 +137,12 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
+  /** Returns the number of the user's line in the input. Returns undefined for other users, and after `release`. */
+  lineOf(userID: UserID): number | undefined {
+    const row = this.#rowOf(userID);
+    return row === undefined ? undefined : this.#lineOf(row);
+  }
+
   /** Returns the records at these positions. */
   recordsAt(positions: readonly number[]): KeyRecord[] {
     return positions.map((position) => this.#recordOf(at(this.#order, position)));

@@ -6,7 +6,7 @@ import { RegistryCard } from "./registryCard.tsx";
 
 /** The start page: the search form and the registry that this explorer reads. */
 export function HomePage({ setEntered }: { setEntered: (key: string) => void }) {
-  const { samples = [], attacks = [] } = config;
+  const { samples = [], attacks } = config;
   return (
     <>
       <section class="hero">
@@ -32,11 +32,11 @@ export function HomePage({ setEntered }: { setEntered: (key: string) => void }) 
       </div>
       <p>
         You have a <Term of="bundle" />? <a href="#/bundle">Verify it</a> without any server.
-        {attacks.length > 0 && (
+        {attacks && (
           <>
             {" "}
-            On this local stack, servers give false answers in {attacks.length} ways.{" "}
-            <a href="#/attacks">See how each one is rejected.</a>
+            On this local stack, somebody cheats in {attacks.list.length} ways.{" "}
+            <a href="#/attacks">Run all attacks in your browser.</a>
           </>
         )}
       </p>

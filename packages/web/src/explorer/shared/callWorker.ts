@@ -16,7 +16,7 @@ const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
 const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
 
 const { keyType = "curve41417" } = config;
-/** The worker `keyTypes` replaces the workers that know only the default key type. */
+/** The worker `complete` replaces the workers that know only the default key type. */
 const hasDefaultKeyType = keyType === "curve41417";
 
 const started = new Map<WorkerName, Promise<Worker>>();
@@ -69,7 +69,7 @@ export async function callWorker<Name extends CallName>(
  * therefore inherits the page's policy. The worker can connect only to the page's allowed hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
-  const { url, integrity } = WORKERS[name === "registry" || hasDefaultKeyType ? name : "keyTypes"];
+  const { url, integrity } = WORKERS[name === "registry" || hasDefaultKeyType ? name : "complete"];
   const response = await fetch(new URL(url, document.baseURI), { integrity });
   const blob = new Blob([await response.arrayBuffer()], { type: "text/javascript" });
   const address = URL.createObjectURL(blob);

@@ -1,35 +1,24 @@
+import { describeError } from "keyroot";
 import type { Failure } from "../worker/messages.ts";
 
-/**
- * The rows of docs/errors.md. The build replaces each ERROR_TABLE with the whole table, so only this line uses
- * ERROR_TABLE.
- */
-const errorTable = ERROR_TABLE;
-
-/** Explains an error in the words of docs/errors.md, and shows the error's message. */
-export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
+/** Says what an error means for the visitor and what to do, with its code and its message as a detail. */
+export function Explanation({ failure }: { failure: Pick<Failure, "advice" | "code" | "message"> }) {
+  const { advice, code, message } = failure;
+  const { title, text } = advice === "developer" ? PAGE_FAULT : describeError(failure);
   return (
     <>
-      <Meaning code={code} />
-      <Remedy code={code} />
-      <p class="detail">{message}</p>
+      <p>
+        <b>{title}.</b> {text}
+      </p>
+      <p class="detail">
+        <code class="error-code">{code}</code> {message}
+      </p>
     </>
   );
 }
 
-export function Meaning({ code }: { code: string }) {
-  return (
-    <p>
-      <code class="error-code">{code}</code> {errorTable[code]?.meaning}
-    </p>
-  );
-}
-
-export function Remedy({ code }: { code: string }) {
-  const remedy = errorTable[code]?.remedy;
-  return remedy === undefined ? null : (
-    <p class="remedy">
-      <b>What to do:</b> {remedy}
-    </p>
-  );
-}
+/** The library would blame the visitor's app. */
+const PAGE_FAULT = {
+  title: "This page is not set up correctly",
+  text: "Nothing is known about the key, so tell the people who run this page.",
+};

@@ -7,10 +7,14 @@ import { config, endpoints } from "./config.ts";
  */
 export function narrowPolicy(): void {
   if (config.visitorEndpoints !== true) return;
-  const attacks = config.attacks?.flatMap(({ rpc, merkleUrl }) => [rpc, merkleUrl]) ?? [];
-  const { merkleUrl, lightClient, auditors } = config;
-  const folders = [merkleUrl, ...(lightClient?.urls ?? []), ...(auditors?.urls ?? [])];
-  const origins = [...endpoints(), ...folders, ...attacks].map((url) => new URL(url).origin);
+  const { merkleUrl, lightClient, auditors, attacks } = config;
+  const folders = [
+    merkleUrl,
+    ...(lightClient?.urls ?? []),
+    ...(auditors?.urls ?? []),
+    ...(attacks ? [attacks.url] : []),
+  ];
+  const origins = [...endpoints(), ...folders].map((url) => new URL(url).origin);
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";
   meta.content = `connect-src 'self' ${[...new Set(origins)].join(" ")}`;

@@ -30,6 +30,16 @@ export function goToVerdict(): void {
   verdict?.scrollIntoView({ block: "center" });
 }
 
+/** The element with the form for choosing the evidence. */
+export const EVIDENCE = "evidence";
+
+/** Scrolls to the form for choosing the evidence, and focuses its first field. */
+export function goToEvidence(): void {
+  const form = document.getElementById(EVIDENCE);
+  form?.scrollIntoView({ block: "center" });
+  form?.querySelector("select")?.focus({ preventScroll: true });
+}
+
 /** Shows a result in one sentence, with the result's evidence. */
 export function Verdict({ tone, title, isTall = false, children }: VerdictProps) {
   const icon = ICONS[tone];

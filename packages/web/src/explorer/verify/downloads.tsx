@@ -4,24 +4,24 @@ import { Icon } from "../../shared/icon.tsx";
 import { saveFile } from "../../shared/saveFile.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../shared/callWorker.ts";
-import type { VerifiedResult } from "../worker/messages.ts";
+import type { Failure, VerifiedResult } from "../worker/messages.ts";
 import type { Verification } from "./useVerification.ts";
 
 export function TakeAlong({ verification, verified }: { verification: Verification; verified: VerifiedResult }) {
-  const [state, setState] = useState<"idle" | "busy" | { code: string | undefined; message: string }>("idle");
+  const [state, setState] = useState<"idle" | "busy" | { failure: Failure } | { defect: string }>("idle");
   const { userID, options } = verification;
   const downloadBundle = async () => {
     setState("busy");
     try {
       const result = await callWorker("evidence", "makeBundle", { userID, options });
       if ("failure" in result) {
-        setState({ code: result.failure.code, message: result.failure.message });
+        setState({ failure: result.failure });
         return;
       }
       downloadJson(`${userID}.bundle.json`, result.bundle);
       setState("idle");
     } catch (error) {
-      setState({ code: undefined, message: String(error) });
+      setState({ defect: String(error) });
     }
   };
   return (
@@ -46,7 +46,8 @@ export function TakeAlong({ verification, verified }: { verification: Verificati
         </button>
       </div>
       <div role="alert">
-        {typeof state === "object" && <Explanation failure={{ code: state.code, message: state.message }} />}
+        {typeof state === "object" &&
+          ("failure" in state ? <Explanation failure={state.failure} /> : <p class="error">{state.defect}</p>)}
       </div>
     </>
   );

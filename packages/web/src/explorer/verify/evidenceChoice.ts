@@ -10,6 +10,17 @@ export function defaultChoice(): EvidenceChoice {
   return { source: strongest?.name ?? "one-endpoint", endpoint: all[0] ?? "", required, hash: "" };
 }
 
+/** Applies the source that a link names, if the visitor can choose it without entering a value. */
+export function linkedChoice(choice: EvidenceChoice, name: string): EvidenceChoice {
+  const linked = SOURCES.find((source) => source.name === name && source.needsInput !== true);
+  return linked?.isPossible(endpoints().length) === true ? { ...choice, source: linked.name } : choice;
+}
+
+/** Returns the address of a user's page. It names the source of the block, unless that source needs a value. */
+export function addressOf(userID: string, { source }: EvidenceChoice): string {
+  return sourceNamed(source).needsInput === true ? `verify/${userID}` : `verify/${userID}/${source}`;
+}
+
 export function optionsFor(choice: EvidenceChoice): Options {
   const { chainId, contract, merkleUrl, codeHash, keyType, allowHttp } = config;
   return {

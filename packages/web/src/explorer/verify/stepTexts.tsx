@@ -141,7 +141,7 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
 function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
   const root = outcome && ("verified" in outcome ? outcome.verified.root : outcome.root);
   const contract = <code>{shorten(options.contract)}</code>;
-  const checked = isAbsence({ outcome, options }) ? (
+  const checked = isAbsence({ outcome }) ? (
     <>The contract {contract} has no root for this user.</>
   ) : (
     root && (

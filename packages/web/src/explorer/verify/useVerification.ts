@@ -90,14 +90,9 @@ export function stepStates(verification: Verification | undefined): Record<Verif
   return Object.fromEntries(states) as Record<VerificationStep, StepState>;
 }
 
-/** Whether the contract has no root for the user. In an attack, this answer is the false one. */
-export function isAbsence({ outcome, options }: Pick<Verification, "outcome" | "options">): boolean {
-  return (
-    outcome !== undefined &&
-    "failure" in outcome &&
-    outcome.failure.code === "NOT_PUBLISHED" &&
-    options.isAttack !== true
-  );
+/** Whether the contract has no root for the user. */
+export function isAbsence({ outcome }: Pick<Verification, "outcome">): boolean {
+  return outcome !== undefined && "failure" in outcome && outcome.failure.code === "NOT_PUBLISHED";
 }
 
 /** Whether a file is no bundle. Such a file is rejected before the first step. */

@@ -2,8 +2,8 @@ import type { Evidence, KeyRecord } from "keyroot";
 import type { ComponentChildren } from "preact";
 import { shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
-import { Explanation, Meaning, Remedy } from "../shared/explanation.tsx";
-import { RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
+import { Explanation } from "../shared/explanation.tsx";
+import { goToEvidence, RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
 import type { Failure, Options, VerifiedResult } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
 import { sourceNamed, type Strength, STRENGTHS } from "./sources.ts";
@@ -70,11 +70,11 @@ function verdictOf({ verification, comparison, safetyCodeFailure, retry }: Verif
 
 /** Describes a verified key. Only a proven one is green. */
 function verifiedKey(
-  { options, duration }: Verification,
+  { options, duration, source }: Verification,
   { evidence, uniqueness }: VerifiedResult,
   comparison: PastedKey,
 ): VerdictContent {
-  const { strength, restsOn } = sourceNamed(evidence.source);
+  const { strength, label, restsOn } = sourceNamed(evidence.source);
   const isProven = strength === "proven";
   const isCompared = comparison.state === "equal" || options.expectedPublicKey !== undefined;
   const isWhole = isProven && uniqueness === "checked";
@@ -84,7 +84,7 @@ function verifiedKey(
     title: isProven ? result : `${result}, according to ${strength}`,
     content: (
       <>
-        <Meter strength={strength} />
+        <Meter strength={strength} label={label} canChange={source === "network"} />
         <p>
           {comparison.state === "equal" && `The ${comparison.what} that you entered is the published one. `}
           Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
@@ -96,8 +96,15 @@ function verifiedKey(
   };
 }
 
-/** Shows how strong the evidence is, in three steps. */
-function Meter({ strength }: { strength: Strength }) {
+interface MeterProps {
+  strength: Strength;
+  label: string;
+  /** Whether the page has a form for choosing other evidence. */
+  canChange: boolean;
+}
+
+/** Shows how strong the evidence is, in three steps, and its source. */
+function Meter({ strength, label, canChange }: MeterProps) {
   const level = STRENGTHS.indexOf(strength) + 1;
   return (
     <p class={`meter meter-${level}`}>
@@ -106,7 +113,17 @@ function Meter({ strength }: { strength: Strength }) {
           <i key={step} class={i < level ? "meter-reached" : undefined} />
         ))}
       </span>
-      Evidence: {strength} ({level} of {STRENGTHS.length})
+      <span>
+        Evidence: {strength} ({level} of {STRENGTHS.length}) · {label}
+        {canChange && (
+          <>
+            {" · "}
+            <button type="button" class="link-button" onClick={goToEvidence}>
+              change<span class="visually-hidden"> the evidence</span>
+            </button>
+          </>
+        )}
+      </span>
     </p>
   );
 }
@@ -168,14 +185,13 @@ function stepInProgress(verification: Verification): string {
 /** Explains a failure and its remedy. The failed step shows the values. */
 function failed(failure: Failure, options: Options, retry: (() => void) | undefined): VerdictContent {
   const { name, code = "", advice, evidence } = failure;
-  const isArgument = advice === "developer" && !(name === "VerificationError" && options.isAttack === true);
+  const isArgument = advice === "developer";
   if (name !== "VerificationError" || isArgument)
     return {
       ...{ tone: "open", title: isArgument ? "Nothing was checked" : "Not verified" },
       content: (
         <>
-          <Meaning code={code} />
-          <Remedy code={code} />
+          <Explanation failure={failure} />
           {!isArgument && retry && <RetryButton retry={retry} />}
         </>
       ),
@@ -187,12 +203,7 @@ function failed(failure: Failure, options: Options, retry: (() => void) | undefi
     };
   return {
     ...{ tone: "bad", title: "Do not use this key" },
-    content: (
-      <>
-        <Meaning code={code} />
-        <Remedy code={code} />
-      </>
-    ),
+    content: <Explanation failure={failure} />,
   };
 }
 

@@ -6,6 +6,7 @@ import { TextField } from "../../shared/form.tsx";
 import { formatCount, plural } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { Term } from "../../shared/term.tsx";
+import { EVIDENCE } from "../shared/verdict.tsx";
 import type { Failure, VerifiedResult } from "../worker/messages.ts";
 import { TakeAlong } from "./downloads.tsx";
 import { drawingProps } from "./drawingStates.ts";
@@ -107,7 +108,7 @@ function More({ title, children }: { title: string; children: ComponentChildren 
 /** Shows the evidence of the verification and the form for choosing other evidence. Explains the terms. */
 function EvidenceCard({ verification, children }: { verification: Verification; children: ComponentChildren }) {
   return (
-    <section class="card evidence-card" aria-labelledby="evidence-title">
+    <section id={EVIDENCE} class="card evidence-card" aria-labelledby="evidence-title">
       <h2 id="evidence-title">
         <Term of="evidence">Evidence</Term>
       </h2>

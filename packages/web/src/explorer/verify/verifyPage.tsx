@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import { readUserID } from "../../shared/readUserID.ts";
+import { go } from "../../shared/router.ts";
 import { SearchForm } from "../../shared/searchForm.tsx";
 import { config } from "../shared/config.ts";
 import { goToVerdict } from "../shared/verdict.tsx";
-import { optionsFor } from "./evidenceChoice.ts";
+import { addressOf, optionsFor } from "./evidenceChoice.ts";
 import { EvidenceForm } from "./evidenceForm.tsx";
 import type { EvidenceChoice } from "./sources.ts";
 import { useVerification } from "./useVerification.ts";
@@ -33,6 +34,7 @@ export function VerifyPage({ id, entered, choice, setChoice }: VerifyPageProps) 
             choice={choice}
             setChoice={(choice) => {
               setChoice(choice);
+              if (userID !== undefined) go(addressOf(userID, choice));
               setAttempt(attempt + 1);
               goToVerdict();
             }}

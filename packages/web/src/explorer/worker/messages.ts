@@ -23,8 +23,6 @@ export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"
   keyType?: KeyTypeName | undefined;
   /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
-  /** True if the servers are known to be an attacker's. A wrong chain or contract is then no error of the configuration. */
-  isAttack?: boolean | undefined;
 };
 
 /** The progress of a verification. `at` is the time in ms since 1970. */
@@ -154,8 +152,15 @@ export interface Batch {
   levels: readonly Uint8Array[];
 }
 
+interface AttackArguments extends VerifyArguments {
+  /** Whether all user ids of the registry are accounts. */
+  hasAccounts: boolean;
+}
+
 export interface WorkerCalls {
   verify: { arguments: VerifyArguments; result: VerificationOutcome };
+  /** `failure` is undefined if the verifier accepts the key. */
+  runAttack: { arguments: AttackArguments; result: { failure: Failure | undefined } };
   openBatch: { arguments: BatchArguments; result: { batch: Batch } | { failure: Failure } };
   makeBundle: { arguments: VerifyArguments; result: { bundle: Bundle } | { failure: Failure } };
   safetyCode: {

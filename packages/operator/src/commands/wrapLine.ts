@@ -1,0 +1,26 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** Indentation and a label, which two spaces separate from the text. */
+const LABEL = /^ *(?:\S+(?: \S+)* {2,})?/;
+
+/**
+ * Breaks a line between words so that it fits a terminal, and indents the rest like the text beside the line's label. A word that
+ * is longer than the line, such as a hash, stays whole, so that it can be copied.
+ * @param line may contain control sequences, which have no width
+ */
+export function wrapLine(line: string, columns: number): string {
+  const widthOf = (text: string) => stripVTControlCharacters(text).length;
+  if (widthOf(line) <= columns) return line;
+  const [label = ""] = LABEL.exec(stripVTControlCharacters(line)) ?? [];
+  const indentation = label.length <= columns / 2 ? label.length : label.search(/\S/) + 2;
+  const lines: string[] = [];
+  let current = "";
+  for (const [word] of line.matchAll(/ *\S+/g)) {
+    if (current === "" || widthOf(current + word) <= columns) current += word;
+    else {
+      lines.push(current);
+      current = " ".repeat(indentation) + word.trimStart();
+    }
+  }
+  return [...lines, current].join("\n");
+}

@@ -1,0 +1,20 @@
+import { createVerifier } from "keyroot";
+import { accounts } from "keyroot/account";
+import { loadKeyType } from "keyroot/internal/keyTypes";
+import { lightClient } from "keyroot/light-client";
+import { type Handler, toFailure } from "./serveCalls.ts";
+import { simpleTrust } from "./trust.ts";
+
+/** Verifies a key with an attacker's servers, as a contact's app does. The light client begins at its checkpoint each time. */
+export const runAttack: Handler<"runAttack"> = async ({ userID, options, hasAccounts }, _, signal) => {
+  const { trust: choice, keyType: typeName = "curve41417", expectedPublicKey = "", ...place } = options;
+  const keyType = await loadKeyType(typeName);
+  try {
+    const trust = choice.name === "light-client" ? lightClient(choice.settings) : simpleTrust(choice);
+    const verifier = createVerifier({ ...place, keyType, trust, ...(hasAccounts && { accounts: accounts() }) });
+    await verifier.verify(userID, { expectedPublicKey, signal });
+    return { failure: undefined };
+  } catch (error) {
+    return { failure: toFailure(error) };
+  }
+};

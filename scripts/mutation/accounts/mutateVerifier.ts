@@ -1,0 +1,94 @@
+/**
+ * Mutation testing of the verifier of accounts. Each mutant must fail a test vector or the reference model, or be listed in
+ * `scripts/mutation/accounts/equivalentMutants.json` with the reason why it accepts no other key.
+ *
+ *     node scripts/mutation/accounts/mutateVerifier.ts
+ *
+ * The exit code is 1 if a mutant survives that is not listed, or if a listed one does not survive.
+ */
+import { readFile } from "node:fs/promises";
+import { registerHooks } from "node:module";
+import { type ModuleMutant, mutantsOfModule } from "./mutantsOfModule.ts";
+
+const LIBRARY = new URL("../../../packages/keyroot/src/", import.meta.url);
+const EQUIVALENT = new URL("equivalentMutants.json", import.meta.url);
+/** The modules that decide about accounts, and their functions that write texts or make errors. */
+const MODULES: Record<string, string[]> = {
+  "account/account.ts": ["makeAccount", "copyKey", "invalidAccount"],
+  "account/accountFile.ts": ["serializeAccountFile"],
+  "account/keyStatement.ts": ["keyStatementText", "makeKeyStatement", "checkKeySize", "invalidStatement"],
+  "account/objection.ts": ["objectionText", "makeObjection"],
+  "account/recoveryKey.ts": ["normalizeSignature"],
+  "verifier/accountSlot.ts": ["accountFileBytes"],
+  "verifier/contactAccounts.ts": ["olderThanVerified"],
+};
+/** Modules that each mutant loads again: the library, and what uses it. */
+const RELOADED =
+  /\/packages\/keyroot\/src\/|\/accountReader\.ts$|\/data\/vectors\.ts$|\/mutation\/accounts\/checks\.ts$/;
+
+interface Listed {
+  module: string;
+  inFunction: string;
+  from: string;
+  to: string;
+  reason: string;
+}
+
+let current: { id: number; url: string; source: string } = { id: 0, url: "", source: "" };
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    const [, id] = /\?mutant=(\d+)$/.exec(context.parentURL ?? "") ?? [];
+    return id !== undefined && RELOADED.test(resolved.url)
+      ? { ...resolved, url: `${resolved.url}?mutant=${id}` }
+      : resolved;
+  },
+  load(url, context, next) {
+    if (url !== `${current.url}?mutant=${current.id}`) return next(url, context);
+    return { format: "module-typescript", source: current.source, shortCircuit: true };
+  },
+});
+
+/** Returns the check that finds a mutant, or undefined. */
+async function findFailure(module: string, source: string): Promise<string | undefined> {
+  current = { id: current.id + 1, url: new URL(module, LIBRARY).href, source };
+  const url = new URL(`checks.ts?mutant=${current.id}`, import.meta.url).href;
+  const { findFailure: run } = (await import(url)) as typeof import("./checks.ts");
+  try {
+    return await run();
+  } catch (error) {
+    return `error: ${(error as Error).message}`;
+  }
+}
+
+const listed = JSON.parse(await readFile(EQUIVALENT, "utf8")) as Listed[];
+const findings: string[] = [];
+let [mutants, killed] = [0, 0];
+for (const [module, except] of Object.entries(MODULES)) {
+  const source = await readFile(new URL(module, LIBRARY), "utf8");
+  const failure = await findFailure(module, source);
+  if (failure !== undefined) throw new Error(`The unchanged module ${module} fails: ${failure}`);
+  const survivors: ModuleMutant[] = [];
+  for (const mutant of mutantsOfModule(source, except)) {
+    mutants++;
+    if ((await findFailure(module, mutant.source)) !== undefined) killed++;
+    else survivors.push(mutant);
+  }
+  const isSame = (one: Listed) => (other: ModuleMutant) =>
+    one.inFunction === other.inFunction && one.from === other.from && one.to === other.to;
+  const here = listed.filter((one) => one.module === module);
+  for (const mutant of survivors)
+    if (!here.some((one) => isSame(one)(mutant))) findings.push(`survived: ${JSON.stringify(nameOf(module, mutant))}`);
+  for (const one of here)
+    if (!survivors.some(isSame(one))) findings.push(`listed, but does not survive: ${JSON.stringify(one)}`);
+  process.stdout.write(`${module}: ${mutants} mutants so far, ${killed} found\n`);
+  for (const finding of findings.splice(0)) {
+    process.stdout.write(`${finding}\n`);
+    process.exitCode = 1;
+  }
+}
+process.stdout.write(`${JSON.stringify({ mutants, killed, equivalent: listed.length })}\n`);
+
+function nameOf(module: string, { inFunction, from, to }: ModuleMutant): Omit<Listed, "reason"> {
+  return { module, inFunction, from, to };
+}
