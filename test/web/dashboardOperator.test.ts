@@ -19,7 +19,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.getByLabel("Name", { exact: true }).fill(name);
     await click(page, "Create");
     await page.getByRole("heading", { name, level: 1 }).waitFor();
-    expect(await page.title()).to.equal("Partners · Keyroot dashboard");
+    expect(await page.title()).to.equal(`${name} · Partners · Keyroot dashboard`);
     await click(page, "Invite a person");
     await page.getByLabel("Name", { exact: true }).fill("First");
     await click(page, "Create the link");
