@@ -220,7 +220,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
     "list a user's audit entries": send(partner("audit/list", ids)),
     "dashboard: find a user": send(page("dashboard/users/get", ids)),
     "dashboard: list 100 users": send(page("dashboard/users/list", [{}])),
-    "dashboard: list 100 pending keys": send(page("dashboard/publishing/listPending", [{}])),
+    "dashboard: list 100 pending keys": send(page("dashboard/users/list", [{ state: "ready" }])),
     "dashboard: publishing": send(page("dashboard/publishing/get", [{}])),
     "operator: search partners": send(operator("partners/list", { search: "test" })),
     "publishing: count the pending keys": repeat(async () => {

@@ -120,6 +120,24 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       });
     }
 
+    it("shows the company, the stage and the chain", async () => {
+      const { page } = await world.signIn("Placed");
+      expect(await page.locator(".place").getAttribute("title")).to.equal("Acme · test");
+      await sees(page, "Times are in the time zone");
+    });
+
+    it("keeps the chosen colors", async () => {
+      const { page } = await world.signIn("Dark", {}, { colorScheme: "light" });
+      const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      const light = await background();
+      await page.getByLabel("Colors:").selectOption("dark");
+      const dark = await background();
+      expect(dark).to.not.equal(light);
+      await page.reload();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      expect(await background()).to.equal(dark);
+    });
+
     it("shows no empty menu after signing out on phones", async () => {
       const { page } = await world.signIn("Phone without a menu", {}, { viewport: { width: 390, height: 800 } });
       await click(page, "Menu");

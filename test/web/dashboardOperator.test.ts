@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
-import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
+import { REPORT, sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { eventually } from "../support/browser/eventually.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
+import { writeReport } from "../../packages/service/src/publishing/publisherState.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromium", () => {
@@ -11,16 +12,14 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   it("show a new administrator's link only once", async () => {
     const opened = await world.signIn("Olga", { bizID: null });
     const { page, complaints } = opened;
-    expect(await page.getByRole("navigation").innerText()).to.match(
-      /^Overview\s+Partners\s+System\s+Audit log\s+People$/,
-    );
+    expect(await page.getByRole("navigation").innerText()).to.match(/^Overview\s+Partners\s+Audit log\s+People$/);
     await follow(page, "Partners");
     await click(page, "Create a partner");
     const name = `<script>document.title='owned'</script>`;
     await page.getByLabel("Name", { exact: true }).fill(name);
     await click(page, "Create");
     await page.getByRole("heading", { name, level: 1 }).waitFor();
-    expect(await page.title()).to.equal("Partners · Keyroot dashboard");
+    expect(await page.title()).to.equal(`${name} · Partners · Keyroot dashboard`);
     await click(page, "Invite a person");
     await page.getByLabel("Name", { exact: true }).fill("First");
     await click(page, "Create the link");
@@ -90,7 +89,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
 
   it("show the state of databases, chain and stores", async () => {
     const { page, complaints } = await world.signIn("Oda", { bizID: null });
-    await follow(page, "System");
+    await follow(page, "Overview");
     await sees(page, "home, us-west-2, eu-west-1");
     await sees(page, "Chain 11155111");
     await sees(page, "1.23457 ETH");
@@ -98,6 +97,8 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     expect(await page.content()).to.not.contain("hunter2");
     await sees(page, "12 keys would be published now");
     await click(page, "Publish now");
+    await sees(page.getByRole("dialog"), "It needs about 280,968 gas at 1.5 gwei: about 0.000421452 ETH.");
+    await sees(page.getByRole("dialog"), "1.23457 ETH is enough for about 2,929 such publications.");
     await clickInDialog(page, "Publish");
     await sees(page, "Published: 1 batch.");
     await sees(page, "7e".repeat(32));
@@ -114,7 +115,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     world.publishable = 0;
     try {
       const { page } = await world.signIn("Otto", { bizID: null });
-      await follow(page, "System");
+      await follow(page, "Overview");
       const publish = button(page, "Publish now");
       await publish.waitFor();
       expect(await publish.isDisabled()).to.equal(true);
@@ -133,7 +134,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     try {
       const { page, complaints } = await world.signIn("Orla", { bizID: null });
       const toDo = page.locator(".todo", { hasText: "The last check did not confirm 2 published roots." });
-      await toDo.getByRole("link", { name: "Show" }).click();
+      await toDo.waitFor();
       await sees(page, "keyroot_publishing_differences");
       const listed = page.getByRole("region", { name: /^Differences/ }).getByRole("listitem");
       const texts = await listed.allInnerTexts();
@@ -143,6 +144,18 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
       expect(complaints).to.deep.equal([]);
     } finally {
       world.differences = [];
+    }
+  });
+
+  it("ask for ether while the balance is enough for few publications", async () => {
+    const state = { ...REPORT.chain.state, block: 1, owner: `0x${"f39F".repeat(10)}`, fee: "1500000000" };
+    const report = { ...REPORT, chain: { ...REPORT.chain, state: { ...state, balance: "1000000000000000" } } };
+    await writeReport(world.service.databases.home, report);
+    try {
+      const { page } = await world.signIn("Ona", { bizID: null });
+      await sees(page, "The owner’s balance is enough for about 2 publications. Send ether to the owner.");
+    } finally {
+      await writeReport(world.service.databases.home, REPORT);
     }
   });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { readFile } from "node:fs/promises";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
-import { follow, sees } from "../support/browser/controls.ts";
+import { click, follow, sees } from "../support/browser/controls.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -13,7 +14,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
     const { page, requests } = await world.signIn("Bea", { bizID, role: "reader" });
     await follow(page, "Publishing");
     await sees(page, "No key of your users is published yet");
-    await sees(page, "None. Every registered key is in a batch.");
+    await page.locator('.number[href="#/users?state=ready"]', { hasText: "0" }).waitFor();
     await sees(page, "There is none yet.");
     expect(requests.filter((url) => url.includes("drawChart"))).to.deep.equal([]);
     const answer = await runCommand(page, { TOKEN: refreshToken });
@@ -55,7 +56,11 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
       `https://explorer.test/#/batch/${shared}`,
       `https://chain.test/tx/0x${"a".repeat(64)}`,
     ]);
-    await sees(page, "1 key for the next batch");
+    const [file] = await Promise.all([page.waitForEvent("download"), click(page, "Export CSV")]);
+    const lines = (await readFile(await file.path(), "utf8")).trimEnd().split("\r\n");
+    expect(lines).to.have.length(4);
+    expect(lines.join("\n")).to.contain(`"${shared}","published","2"`).and.contain('"110000","220000000000000"');
+    await page.locator(".number", { hasText: "In the next batch" }).getByText("1", { exact: true }).click();
     await page.locator(`a[href="#/users/${ids[4] ?? ""}"]`).waitFor();
     expect(await page.innerText("main")).to.not.contain(other.users[0]?.userID);
     expect(complaints).to.deep.equal([]);

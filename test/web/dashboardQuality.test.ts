@@ -113,7 +113,7 @@ const STEPS: Steps = {
   users: async (page) => {
     await page.keyboard.press("Escape");
     await follow(page, "All users");
-    await page.getByRole("heading", { name: "All users, by id" }).waitFor();
+    await page.getByRole("heading", { name: "All users, newest first" }).waitFor();
     await rows(page).first().waitFor();
   },
   "a full page of users": async (page, world) => {
@@ -261,12 +261,10 @@ const OPERATOR_STEPS: Steps = {
     await click(page, "Save");
     await sees(page, "The limit must be");
   },
-  "the system": async (page, world) => {
-    await page.keyboard.press("Escape");
-    await page.goto(`${world.url}#/system`);
-    await sees(page, "FILE_UNREADABLE");
-  },
   "publishing differences": async (page, world) => {
+    await page.keyboard.press("Escape");
+    await page.goto(`${world.url}#/overview`);
+    await sees(page, "FILE_UNREADABLE");
     world.differences = [
       { region: "us-west-2", root: "5d".repeat(32), code: "FILE_NOT_FOUND" },
       { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },
@@ -280,11 +278,14 @@ const OPERATOR_STEPS: Steps = {
     await click(page, "Check again");
     await sees(page, "There is nothing to publish");
   },
-  "published now": async (page, world) => {
+  "a publication with its cost": async (page, world) => {
     world.publishable = 12;
     await click(page, "Check again");
     await sees(page, "12 keys would be published now");
     await click(page, "Publish now");
+    await sees(page, "is enough for about");
+  },
+  "published now": async (page) => {
     await clickInDialog(page, "Publish");
     await sees(page, "Published: 1 batch.");
   },

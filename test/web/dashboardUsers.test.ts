@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
@@ -86,7 +87,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     expect(token).to.match(/^kru_us-west-2_[\w-]{43}$/);
     await rows(page, context).waitFor();
     await page.goBack();
-    await sees(page, "All users, by id");
+    await sees(page, "All users, newest first");
     await page.goForward();
     await rows(page, context).getByText("never used").waitFor();
     await expectNowhere(world, page, token, requests);
@@ -223,12 +224,16 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await world.service.registerKey(waiting ?? { jwt: "" }, generateKeyPair());
     const { page, complaints } = await world.signIn("Lisa", { bizID, role: "reader" });
     await follow(page, "Users");
+    await page.getByRole("heading", { name: "Users 27" }).waitFor();
+    const newest = await world.service.createUser({ bizID, ...(await world.service.createServerToken(bizID)) });
+    await page.reload();
     await rows(page).nth(24).waitFor();
+    expect(await rows(page).first().innerHTML()).to.contain(newest.userID);
     await click(page, "Next");
-    await userLink(page, users[26]?.userID ?? "").waitFor();
-    expect(await rows(page).count()).to.equal(2);
+    await rows(page).nth(3).waitFor({ state: "detached" });
+    expect(await rows(page).count()).to.equal(3);
     await click(page, "Previous");
-    await userLink(page, users[0]?.userID ?? "").waitFor();
+    await userLink(page, newest.userID).waitFor();
     await page.getByLabel("State").selectOption("in the next batch");
     await rows(page).nth(1).waitFor({ state: "detached" });
     expect(await rows(page).innerText()).to.contain("in the next batch");
@@ -241,11 +246,48 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it("find a user by the beginning of the id after 1 click", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Prefix company", 3);
+    const [user] = users as [TestUser];
+    const { page } = await world.signIn("Pia", { bizID, role: "reader" });
+    await follow(page, "Users");
+    const prefix = user.userID.slice(0, 8);
+    await page.getByLabel("User id", { exact: true }).fill(prefix);
+    await click(page, "Find");
+    await rows(page).nth(1).waitFor({ state: "detached" });
+    expect(await rows(page).count()).to.equal(1);
+    expect(page.url()).to.match(new RegExp(`#/users\\?prefix=${prefix}$`));
+    await page.reload();
+    expect(await page.getByLabel("User id", { exact: true }).inputValue()).to.equal(prefix);
+    // A click anywhere in the row opens the user's page.
+    await rows(page).getByText("Oregon").click({ force: true });
+    await page.locator(".facts").getByText(user.userID).waitFor();
+  });
+
+  it("export the users as CSV", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Exporting company", 30);
+    const { page } = await world.signIn("Xenia", { bizID, role: "reader" });
+    await follow(page, "Users");
+    const [file] = await Promise.all([page.waitForEvent("download"), click(page, "Export CSV")]);
+    expect(file.suggestedFilename()).to.equal("users.csv");
+    const lines = (await readFile(await file.path(), "utf8")).trimEnd().split("\r\n");
+    expect(lines).to.have.length(31);
+    expect(lines[0]).to.match(/^"user_id","user_id_hex","state"/);
+    for (const { userID, hex } of users) expect(lines.join("\n")).to.contain(`"${userID}","${hex}","unregistered"`);
+  });
+
   it("can be used with the keyboard", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Keyboard company", 3);
     const { page } = await world.signIn("Kay", { bizID });
     await follow(page, "Users");
-    const [first, second] = users as [TestUser, TestUser];
+    await userLink(page, users[0]?.userID ?? "").waitFor();
+    const shown = await rows(page)
+      .locator("a")
+      .evaluateAll((links) => links.map((a) => a.getAttribute("href")));
+    const [first, second] = shown.map((link) => users.find(({ userID }) => link?.endsWith(userID))) as [
+      TestUser,
+      TestUser,
+    ];
     await userLink(page, first.userID).focus();
     await page.keyboard.press("ArrowDown");
     expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).to.equal(

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toCsv, toJsonLines } from "../../packages/web/src/dashboard/auditLog/exportEntries.ts";
+import { entriesToCsv, toJsonLines } from "../../packages/web/src/dashboard/auditLog/exportEntries.ts";
 
 const entry = {
   ...{
@@ -15,7 +15,7 @@ const entry = {
 
 describe("export of the audit log", () => {
   it("contains one quoted row per entry", () => {
-    const [head, row, end] = toCsv([entry]).split("\r\n");
+    const [head, row, end] = entriesToCsv([entry]).split("\r\n");
     expect(head).to.match(/^"time","action","actor_kind"/);
     expect(row).to.match(/^"2027-01-15T08:00:00.000Z","user.created","person","7",/);
     expect(row).to.contain('"{""region"":""a,b""}"');
@@ -23,9 +23,9 @@ describe("export of the audit log", () => {
   });
 
   it("contains formulas only as text", () => {
-    expect(toCsv([entry])).to.contain(`"'=HYPERLINK(""x"")"`);
+    expect(entriesToCsv([entry])).to.contain(`"'=HYPERLINK(""x"")"`);
     for (const start of ["=", "+", "-", "@", "\t"])
-      expect(toCsv([{ ...entry, actor: { ...entry.actor, name: `${start}1` } }])).to.contain(`"'${start}1"`);
+      expect(entriesToCsv([{ ...entry, actor: { ...entry.actor, name: `${start}1` } }])).to.contain(`"'${start}1"`);
   });
 
   it("contains one JSON object per line", () => {

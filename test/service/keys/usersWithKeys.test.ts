@@ -15,12 +15,14 @@ interface Listed {
   user_id: string;
   region: string;
   state: string;
+  created: number;
   hold_ends_at: number | null;
   last_used: number | null;
 }
 interface Page {
   users: Listed[];
   next: string | null;
+  total: number;
 }
 
 const PATH = "/v1/dashboard/users/list";
@@ -69,11 +71,7 @@ describe("the dashboard's list of users", () => {
   it("contains every user once with the state of the key", async () => {
     const { users, next } = await list();
     expect(next).to.equal(null);
-    expect(users.map(({ user_id }) => user_id)).to.deep.equal(
-      Object.values(inState)
-        .map(({ userID }) => userID)
-        .sort(),
-    );
+    expect(users.map(({ user_id }) => user_id)).to.have.members(Object.values(inState).map(({ userID }) => userID));
     expect(Object.fromEntries(users.map(({ user_id, state }) => [user_id, state]))).to.deep.equal(
       Object.fromEntries(Object.entries(inState).map(([state, { userID }]) => [userID, state])),
     );
@@ -103,6 +101,24 @@ describe("the dashboard's list of users", () => {
       }
       expect(paged).to.deep.equal(all);
     }
+  });
+
+  it("begins with the newest user, and counts all users", async () => {
+    const { users } = await list({ region: "us-west-2" });
+    const times = users.map(({ created }) => created);
+    expect(times).to.deep.equal(times.toSorted((a, b) => b - a));
+    expect((await list({ state: "waiting" })).total).to.equal(7);
+  });
+
+  it("contains only users whose ids begin with a prefix, in the order of ids", async () => {
+    const ids = Object.values(inState).map(({ userID }) => userID);
+    for (const length of [1, 2, 32]) {
+      const prefix = ids[0]?.slice(0, length) ?? "";
+      const { users } = await list({ prefix });
+      expect(users.map(({ user_id }) => user_id)).to.deep.equal(ids.filter((id) => id.startsWith(prefix)).sort());
+      expect((await list({ prefix, state: "published" })).users.length).to.be.at.most(1);
+    }
+    expectProblem(await person.call(PATH, { prefix: "l" }), [400, "FIELD_INVALID"]);
   });
 
   it("contains the hour in which a user's token was last used", async () => {
@@ -172,6 +188,16 @@ describe("a large company's list of users", () => {
     [
       "a page of users",
       sql`select user_id, region from user_ids where biz_id = 'b' and user_id > 'y' order by user_id limit 26`,
+      "user_ids_of_partner",
+    ],
+    [
+      "the newest users",
+      sql`select user_id from users where biz_id = 'b' and erased is null and (created, user_id) < (9, 'y') order by created desc, user_id desc limit 26`,
+      "users_by_time",
+    ],
+    [
+      "users by the beginning of the id",
+      sql`select user_id from user_ids where biz_id = 'b' and user_id between 'y' and 'yz' order by user_id limit 26`,
       "user_ids_of_partner",
     ],
   ] as const) {

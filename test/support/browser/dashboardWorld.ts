@@ -12,7 +12,7 @@ import { launchChromium } from "./chromium.ts";
 import { closePagesAfterEach, type ObservedPage, observedPage } from "./observedPage.ts";
 
 /** The publisher's report. One of its stores fails. */
-const REPORT: PublisherReport = {
+export const REPORT: PublisherReport = {
   chain: {
     ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: null },
     state: { block: 21_345_678, owner: `0x${"f39F".repeat(10)}`, balance: "1234567890000000000", fee: "1500000000" },

@@ -10,6 +10,14 @@ const CELL_TOLERANCE = 24;
 /** Maximum share of cells that may differ. The texts contain ids and times, and fonts differ between machines. */
 export const MOST_DIFFERENT = 0.1;
 
+/** The pictures in `docs/images`, by the names of the pictures of the same states. */
+const DOCS_PICTURES: Readonly<Record<string, string>> = {
+  "dashboard-an-approval-1280-light": "dashboard-decision",
+  "dashboard-the-overview-with-something-to-do-1280-light": "dashboard-overview",
+  "dashboard-publishing-1280-light": "dashboard-publishing",
+  "dashboard-a-webhook-1280-light": "dashboard-webhook",
+};
+
 /** Takes a picture of a page without animations. */
 export async function takePicture(page: Page, options: PageScreenshotOptions): Promise<Buffer> {
   // Beside an open dialog, only the visible part of the page is dimmed.
@@ -34,6 +42,7 @@ export class RecordedPictures {
    * @param name the name of its file, without `.png`
    */
   async compare(page: Page, name: string): Promise<void> {
+    await checkDocsPicture(page, name);
     const { png, share } = await this.read(page, name);
     if (process.env["UPDATE_LAYOUTS"] === "1") {
       mkdirSync(this.#folder, { recursive: true });
@@ -58,6 +67,21 @@ export class RecordedPictures {
   #pathOf(name: string): string {
     return join(this.#folder, `${name}.png`);
   }
+}
+
+/**
+ * Checks that the documentation's picture of this state, if it has one, shows the page as it is now. With
+ * UPDATE_LAYOUTS=1, takes the picture again if it does not.
+ */
+async function checkDocsPicture(page: Page, name: string): Promise<void> {
+  const file = DOCS_PICTURES[name];
+  if (file === undefined) return;
+  const path = join(import.meta.dirname, `../../../docs/images/${file}.png`);
+  const { share } = await compareSmall(page, await takeSmallPicture(page), readFileSync(path));
+  const isUpdated = process.env["UPDATE_LAYOUTS"] === "1" && share > MOST_DIFFERENT / 2;
+  if (isUpdated) await takePicture(page, { path });
+  else
+    expect(share, `${path} is older than the page. Run the test with UPDATE_LAYOUTS=1.`).to.be.at.most(MOST_DIFFERENT);
 }
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();

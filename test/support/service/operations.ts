@@ -169,6 +169,7 @@ export function goodBody({ path, body }: Pick<Operation, "path" | "body">, tenan
     state: path.endsWith("/users/list") ? "published" : "pending",
     since: 0,
     search: "compan",
+    prefix: "y",
     user_limit: 1000,
     users: [{ user_id_hex: user.hex, region: "us-west-2", context: "A phone" }],
     action: "user.created",

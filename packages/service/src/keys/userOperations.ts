@@ -1,7 +1,8 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import { eitherUserID, limit, named, page, region, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
+import { count, eitherUserID, limit, named, page, region, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
+import { countUsers } from "../partners/partners.ts";
 import { shownUser } from "../users/operations.ts";
 import { userUnknown } from "../users/userErrors.ts";
 import { z } from "zod";
@@ -33,18 +34,27 @@ export const usersWithKeysOperations = [
     path: "/v1/dashboard/users/list",
     callers: ["partnerStaff"],
     reads: true,
-    summary: "List the partner's users with the states of their keys in pages, ordered by id",
-    description: "With a filter, a page may have fewer users than `limit`, although `next` is not null.",
+    summary: "List the partner's users with the states of their keys in pages, newest first",
+    description:
+      "With `state` or `prefix`, the users are in the order of their ids, and a page may have fewer users than `limit`, although `next` is not null.",
     body: strict({
       state: listedState.optional().meta({ description: "List only users whose key has this state." }),
       region: region.optional(),
+      prefix: z
+        .string()
+        .regex(/^[ybndrfg8ejkmcpqxot1uwisza345h769]{1,32}$/)
+        .optional()
+        .meta({ description: "List only users whose ids begin with these characters." }),
       limit,
       after: userID.optional(),
     }),
-    answer: page("users", listedUser, userID),
+    answer: page("users", listedUser, userID).extend({ total: count("users of the partner, without any filter") }),
     async handle(filter, { context, principal: { bizID } }) {
-      const { users, next } = await context.usersWithKeys.list(bizID, filter, context.now());
-      return { users: users.map((row) => answerFrom(listedUser, row)), next };
+      const [{ users, next }, total] = await Promise.all([
+        context.usersWithKeys.list(bizID, filter, context.now()),
+        countUsers(context.databases.home, bizID),
+      ]);
+      return { users: users.map((row) => answerFrom(listedUser, row)), next, total };
     },
   }),
 

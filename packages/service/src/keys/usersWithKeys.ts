@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../api/database/drizzle.ts";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
@@ -6,7 +6,7 @@ import { batches } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { byUserID, type Claim } from "../users/claims.ts";
 import { users } from "../users/tables.ts";
-import { listUserIDs, readFromRegions } from "../users/users.ts";
+import { beginsWith, listUserIDs, readFromRegions } from "../users/users.ts";
 import { holdEndOf, isOfDeactivated, isUndecided } from "./holdPeriod.ts";
 import { isPending, publicKeys } from "./tables.ts";
 
@@ -43,9 +43,14 @@ export interface UserWithKey {
 export interface UserFilter {
   state?: ListedState | undefined;
   region?: Region | undefined;
+  /** The beginning of the users' ids. */
+  prefix?: string | undefined;
   after?: UserID | undefined;
   limit: number;
 }
+
+/** The part of the ids that a page may contain. */
+type IDRange = Pick<UserFilter, "after" | "prefix">;
 
 type ID = Pick<Claim, "userID" | "region">;
 
@@ -66,18 +71,21 @@ export class UsersWithKeys {
   }
 
   /**
-   * Lists one page of a partner's users in the order of their ids. Each call reads a limited number of ids. A page may
-   * therefore have fewer users than `limit`, or none, even if more users follow.
+   * Lists one page of a partner's users, the newest first. With `state` or `prefix`, the users are in the order of their
+   * ids, and each call reads a limited number of ids. A page may therefore have fewer users than `limit`, or none, even
+   * if more users follow.
    * @param now milliseconds since 1970
    * @returns `next` is null if no page follows
    */
-  async list(bizID: string, { state, region, after, limit }: UserFilter, now: number) {
+  async list(bizID: string, filter: UserFilter, now: number) {
+    const { state, region, prefix, after, limit } = filter;
+    if (state === undefined && prefix === undefined) return this.#listNewest(bizID, filter, now);
     const found: UserWithKey[] = [];
     let last = after;
     // Read one more item than the page needs, to find out whether another page follows.
     const most = limit + 1;
     for (const size of state === undefined && region === undefined ? [most] : IDS_PER_QUERY) {
-      const ids = await this.#readIDs(bizID, state, last, size, now);
+      const ids = await this.#readIDs(bizID, state, { after: last, prefix }, size, now);
       const here = ids.filter((id) => (region ?? id.region) === id.region);
       const candidates = await this.#withState(here, state);
       // Read more ids at a time if most candidates are erased users.
@@ -93,6 +101,42 @@ export class UsersWithKeys {
       if (ids.length < size) return { users: found, next: null };
     }
     return { users: found, next: last ?? null };
+  }
+
+  async #listNewest(bizID: string, { region, after, limit }: UserFilter, now: number) {
+    const { userID, created } = users;
+    const isListed = and(
+      eq(users.bizID, bizID),
+      isNull(users.erased),
+      region === undefined ? undefined : eq(users.region, region),
+      after === undefined
+        ? undefined
+        : sql`(${created}, ${userID}) < (${await this.#createdOf(after)}::bigint, ${after})`,
+    );
+    const found = await readAll(regionalDatabases(this.#databases), (database) =>
+      database
+        .select({ userID, region: users.region, created })
+        .from(users)
+        .where(isListed)
+        .orderBy(desc(created), desc(userID))
+        // Read one more user than the page needs, to find out whether another page follows.
+        .limit(limit + 1),
+    );
+    found.sort((a, b) => b.created - a.created || byUserID(b, a));
+    const shown = found.slice(0, limit);
+    const described = new Map((await this.#describe(shown, now)).map((user) => [user.userID, user]));
+    return {
+      users: shown.flatMap((id) => described.get(id.userID) ?? []),
+      next: found.length > limit ? (shown.at(-1)?.userID ?? null) : null,
+    };
+  }
+
+  /** Returns the time at which a user was created. No user was created before the time 0 of an unknown user. */
+  async #createdOf(id: UserID): Promise<number> {
+    const [found] = await readAll(regionalDatabases(this.#databases), (database) =>
+      database.select({ created: users.created }).from(users).where(eq(users.userID, id)),
+    );
+    return found?.created ?? 0;
   }
 
   /**
@@ -114,9 +158,9 @@ export class UsersWithKeys {
   }
 
   /** Reads a partner's next ids from the index with the fewest unneeded ids. */
-  #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
+  #readIDs(bizID: string, state: ListedState | undefined, range: IDRange, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
-      return listUserIDs(this.#databases.home, bizID, after, limit);
+      return listUserIDs(this.#databases.home, bizID, range, limit);
     const { root, submitted, holdEndsAt } = publicKeys;
     const undecided = isUndecided(this.#holdOnConflict);
     const candidates = {
@@ -126,15 +170,18 @@ export class UsersWithKeys {
       blocked: [and(isPending, isOfDeactivated)],
       submitted: [and(isNull(root), isNotNull(submitted)), sql`${root} = any(array(${openRoots}))`],
     }[state];
-    return this.#readKeyIDs(bizID, candidates, after, limit);
+    return this.#readKeyIDs(bizID, candidates, range, limit);
   }
 
   /**
    * Reads ids with one query per condition. If one query combined the conditions with `or`, PostgreSQL would read all
    * keys of the partner.
    */
-  async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
-    const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
+  async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], { after, prefix = "" }: IDRange, limit: number) {
+    const isNext = and(
+      after === undefined ? undefined : gt(publicKeys.userID, after),
+      beginsWith(publicKeys.userID, prefix),
+    );
     const found = await Promise.all(
       candidates.map((isCandidate) =>
         readAll(regionalDatabases(this.#databases), (database) =>

@@ -1,11 +1,10 @@
 import { and, count, desc, eq, gt, isNull, not, type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/internal/identity";
+import type { Region } from "keyroot/internal/identity";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
 import { batchShares, publishedDays } from "./tables.ts";
 import { batches } from "../keys/tables.ts";
-import { byUserID } from "../users/claims.ts";
 import { isOfDeactivated, isUndecided } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 
@@ -37,21 +36,6 @@ export interface PublishedDay {
   cost: bigint;
   /** Number of users without a known cost. */
   unpriced: number;
-}
-
-/** A partner's key that is in no batch. */
-export interface PendingKey {
-  userID: UserID;
-  /** The number of a changed key in the user's account. 0 for a first key. */
-  number: number;
-  region: Region;
-  keyID: string;
-  /** Time of the registration in milliseconds since 1970. */
-  registered: number;
-  /** Earliest time of publication in milliseconds since 1970. Null while the partner must decide. */
-  holdEndsAt: number | null;
-  /** Whether a publisher has taken the key. */
-  submitted: boolean;
 }
 
 /** A page of a list: the maximum number of items, and the cursor after which the page begins. */
@@ -152,35 +136,6 @@ export class BatchStore {
     const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
     const counts = { undecided: total("undecided"), waiting: total("waiting") };
     return { ...counts, ready: total("all") - counts.undecided - counts.waiting };
-  }
-
-  /** Lists a page of a partner's keys that are in no batch, in the order of user ids, without the keys of deactivated users. @param after a user id */
-  async listPending(
-    bizID: string,
-    { after, limit }: PageOptions,
-  ): Promise<{ keys: PendingKey[]; next: UserID | null }> {
-    const { userID, account, number, region, keyID, registered } = publicKeys;
-    const undecided = this.#pendingUndecided();
-    const isNext = after === undefined ? undefined : gt(userID, after);
-    const found = await readAll(this.#databases, (database) =>
-      database
-        .select({
-          ...{ userID, account, number, region, keyID, registered },
-          holdEndsAt: sql<string | number | null>`case when ${undecided} then null else ${publicKeys.holdEndsAt} end`,
-          submitted: sql<boolean>`${publicKeys.submitted} is not null`,
-        })
-        .from(publicKeys)
-        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), not(isOfDeactivated), isNext))
-        .orderBy(userID)
-        .limit(limit),
-    );
-    const rows = found.sort(byUserID).slice(0, limit);
-    const keys = rows.map(({ account, holdEndsAt, ...key }) => ({
-      ...{ ...key, userID: account ?? key.userID },
-      holdEndsAt: holdEndsAt === null ? null : Number(holdEndsAt),
-    }));
-    // The list is in the order of the published ids, which are the ids of slots for changed keys.
-    return { keys, next: rows.length === limit ? (rows.at(-1)?.userID ?? null) : null };
   }
 
   /** The condition that no publisher took a key, and that the key waits for the partner's decision. */

@@ -4,12 +4,12 @@ import { z } from "zod";
 import { ERROR_CODES } from "keyroot/internal/errors";
 import { ServiceError } from "../api/base/errors.ts";
 import { operationsWith } from "../api/defineOperation.ts";
-import { amount, count, empty, limit, named, page, region, strict, timestamp, userID, wei } from "../api/fields.ts";
+import { amount, count, empty, limit, named, page, region, strict, timestamp, wei } from "../api/fields.ts";
 import type { KeyType } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
 import { checkDatabases } from "../api/database/checkDatabases.ts";
-import { keyID, keyNumber, keyTypeName, root, transaction } from "../keys/fields.ts";
+import { keyTypeName, root, transaction } from "../keys/fields.ts";
 import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
 import type { PublishRequest, PublishRequests } from "./publishRequests.ts";
@@ -29,12 +29,6 @@ const publishRun = strict({
   ended: timestamp.nullable().meta({ description: "When the run ended. Null before." }),
   batches: publishedBatches,
   error: errorCode,
-});
-
-const pendingKey = strict({
-  ...{ user_id: userID, number: keyNumber, region, key_id: keyID, registered: timestamp },
-  hold_ends_at: timestamp.nullable().meta({ description: "Null while the partner must decide." }),
-  submitted: z.boolean(),
 });
 
 /** What the operations on publishing need. */
@@ -186,19 +180,6 @@ export const publishingOperations = [
         })),
         next: page.next,
       };
-    },
-  }),
-
-  defineOperation({
-    path: "/v1/dashboard/publishing/listPending",
-    callers: ["partnerStaff"],
-    reads: true,
-    summary: "List the partner's keys that are not published, in pages",
-    body: strict({ limit, after: userID.optional() }),
-    answer: page("keys", pendingKey, userID),
-    async handle(options, { context, principal: { bizID } }) {
-      const { keys, next } = await context.batches.listPending(bizID, options);
-      return { keys: keys.map((row) => answerFrom(pendingKey, row)), next };
     },
   }),
 ];

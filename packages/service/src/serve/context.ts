@@ -115,6 +115,7 @@ export function makeContext(options: ContextOptions) {
     publishRequests: new PublishRequests(databases.home),
     /** The state of the publisher, which is another process. Undefined if the service does not publish keys. */
     publisher: registry && new PublisherState(databases, registry, holdOnConflict),
+    registry,
     serviceUrl,
     explorerUrl,
     blockExplorerUrl,

@@ -24,6 +24,8 @@ const me = strict({
     .meta({ description: "Null for the operator's staff." }),
   explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_EXPLORER_URL is unset." }),
   block_explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_BLOCK_EXPLORER_URL is unset." }),
+  stage: z.string().meta({ description: "The name of the deployment stage." }),
+  chain_id: amount.nullable().meta({ description: "Null if the service does not publish." }),
   passkeys: amount,
 });
 const passkey = strict({
@@ -57,6 +59,8 @@ const registration = passkeyAnswer({
 
 /** What signing in needs. */
 export interface SignInContext extends PasskeyContext {
+  /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
+  registry: { chainId: number } | undefined;
   partners: PartnerStore;
   invitations: InvitationStore;
   explorerUrl: string | undefined;
@@ -251,13 +255,13 @@ export const signInOperations = [
 
 /** Returns a signed-in person for the page. @param passkeys the number of the person's passkeys */
 async function describeMe(
-  { partners, explorerUrl, blockExplorerUrl }: SignInContext,
+  { partners, explorerUrl, blockExplorerUrl, stage, registry }: SignInContext,
   person: Person,
   passkeys: number,
 ) {
   const { bizID } = person;
   const links = { explorer_url: explorerUrl ?? null, block_explorer_url: blockExplorerUrl ?? null };
-  const fields = { person: toPerson(person), ...links, passkeys };
+  const fields = { person: toPerson(person), ...links, stage, chain_id: registry?.chainId ?? null, passkeys };
   if (bizID === null) return { ...fields, partner: null };
   const [partner, suspended] = await Promise.all([partners.find(bizID), partners.isSuspended(bizID)]);
   return { ...fields, partner: { biz_id: bizID, name: partner?.name ?? "", suspended } };

@@ -1,4 +1,4 @@
-import { index, pgTable, text } from "../api/database/drizzle.ts";
+import { index, isNull, pgTable, text } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../api/database/columns.ts";
 
@@ -17,13 +17,17 @@ export const userIDs = pgTable(
  * Shadow users, in the users' regions. The service rejects the tokens of a deactivated user. An erased user is also
  * deactivated. An erased user's row remains only to prevent reuse of the id.
  */
-export const users = pgTable("users", {
-  userID: text("user_id").primaryKey(),
-  bizID: text("biz_id").notNull(),
-  region: text("region").$type<Region>().notNull(),
-  bucket: text("bucket").notNull().unique(),
-  salt: text("salt").notNull(),
-  created: timestampMs("created").notNull(),
-  deactivated: timestampMs("deactivated"),
-  erased: timestampMs("erased"),
-});
+export const users = pgTable(
+  "users",
+  {
+    userID: text("user_id").primaryKey(),
+    bizID: text("biz_id").notNull(),
+    region: text("region").$type<Region>().notNull(),
+    bucket: text("bucket").notNull().unique(),
+    salt: text("salt").notNull(),
+    created: timestampMs("created").notNull(),
+    deactivated: timestampMs("deactivated"),
+    erased: timestampMs("erased"),
+  },
+  (table) => [index("users_by_time").on(table.bizID, table.created, table.userID).where(isNull(table.erased))],
+);

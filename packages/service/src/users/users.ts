@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, sql } from "../api/database/drizzle.ts";
+import { and, asc, eq, gt, gte, isNull, lte, type PgColumn, type SQL, sql } from "../api/database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
@@ -8,6 +8,9 @@ import { type Database, type Databases, perRegion } from "../api/database/databa
 import { userDeactivated } from "./userErrors.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
+
+/** The number of characters of a user id. */
+const ID_LENGTH = 32;
 
 /**
  * Reads and changes shadow users. The home database stores each user id's owner. The user's region stores all other
@@ -60,7 +63,7 @@ export class UserStore {
    * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {
-    const ids = await listUserIDs(this.#databases.home, bizID, after, limit);
+    const ids = await listUserIDs(this.#databases.home, bizID, { after }, limit);
     const rows = await readFromRegions(this.#databases, ids, (database, here) =>
       database
         .select()
@@ -83,19 +86,31 @@ export function prepareGetUser(database: Database) {
     .prepare("get_user");
 }
 
-/** Lists a partner's next user ids in ascending order, with the users' regions. */
+/** Lists a partner's next user ids that begin with `prefix`, in ascending order, with the users' regions. */
 export function listUserIDs(
   home: Database,
   bizID: string,
-  after: UserID | undefined,
+  { after, prefix = "" }: { after?: UserID | undefined; prefix?: string | undefined },
   limit: number,
 ): Promise<Pick<Claim, "userID" | "region">[]> {
   return home
     .select({ userID: userIDs.userID, region: userIDs.region })
     .from(userIDs)
-    .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
+    .where(
+      and(
+        eq(userIDs.bizID, bizID),
+        after === undefined ? undefined : gt(userIDs.userID, after),
+        beginsWith(userIDs.userID, prefix),
+      ),
+    )
     .orderBy(asc(userIDs.userID))
     .limit(limit);
+}
+
+/** The condition that a user id begins with `prefix`. An index finds these ids. */
+export function beginsWith(column: PgColumn, prefix: string): SQL | undefined {
+  // "z" is the last character of zBase32 in every collation.
+  return prefix === "" ? undefined : and(gte(column, prefix), lte(column, prefix.padEnd(ID_LENGTH, "z")));
 }
 
 /** Reads the data of each user from the user's region. */

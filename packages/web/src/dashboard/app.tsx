@@ -12,6 +12,7 @@ import { PartnerPage } from "./partners/partnerPage.tsx";
 import { PartnersPage } from "./partners/partnersPage.tsx";
 import { PublishingPage } from "./publishing/publishingPage.tsx";
 import { Failure } from "./shared/cards.tsx";
+import { ThemeSelect } from "./shared/themeSelect.tsx";
 import { Header } from "./shared/header.tsx";
 import { CompanyPage } from "./staff/companyPage.tsx";
 import {
@@ -21,7 +22,6 @@ import {
   SignInPage,
   takeInvitation,
 } from "./staff/signInPages.tsx";
-import { SystemPage } from "./system/systemPage.tsx";
 import { ServersPage } from "./tokens/serversPage.tsx";
 import { UserPage } from "./users/userPage.tsx";
 import { UsersPage } from "./users/usersPage.tsx";
@@ -41,7 +41,6 @@ const PARTNER_PAGES = {
 const OPERATOR_PAGES = {
   overview: "Overview",
   partners: "Partners",
-  system: "System",
   audit: "Audit log",
   people: "People",
 };
@@ -122,8 +121,10 @@ export function App() {
       </main>
       <footer class="footer">
         <p>
-          <a href="../docs">API description</a> · <a href="./licenses.txt">Licenses</a>
+          <a href="../docs">API reference</a> · <a href="./licenses.txt">Licenses</a> · Times are in the time zone{" "}
+          {Intl.DateTimeFormat().resolvedOptions().timeZone}.
         </p>
+        <ThemeSelect />
       </footer>
     </>
   );
@@ -150,12 +151,11 @@ interface PageProps {
 function Page({ me, page, item }: PageProps) {
   const { partner } = me;
   if (partner === null) {
-    if (page === "system") return <SystemPage me={me} />;
     if (page === "audit") return <AuditLogPage path="/v1/admin/audit/list" isOperator />;
     if (page === "people") return <CompanyPage me={me} />;
     if (page === "partners")
       return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
-    return <OperatorOverviewPage />;
+    return <OperatorOverviewPage me={me} />;
   }
   if (page === "servers") return <ServersPage me={me} partner={partner} />;
   if (page === "publishing") return <PublishingPage me={me} partner={partner} />;

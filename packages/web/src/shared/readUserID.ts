@@ -1,5 +1,11 @@
 import { isUserID, userIDFromHex } from "keyroot/internal/identity";
 
+/** Whether a text is empty or the beginning of a user id in zBase32. */
+export function isBeginningOfUserID(text: string): boolean {
+  const beginning = text.trim().toLowerCase();
+  return beginning.length < 32 && isUserID(beginning.padEnd(32, "y"));
+}
+
 /**
  * Reads a user id in zBase32 or hex.
  * @param contract the registry's address, which also has 40 hex digits but is no user's id

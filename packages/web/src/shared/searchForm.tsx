@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { Form, TextField, useText } from "./form.tsx";
 import { Icon } from "./icon.tsx";
-import { readUserID } from "./readUserID.ts";
+import { isBeginningOfUserID, readUserID } from "./readUserID.ts";
 import { go } from "./router.ts";
 import { useWindowEvent } from "./useWindowEvent.ts";
 
@@ -16,6 +16,8 @@ interface SearchFormProps {
   hint?: ComponentChildren;
   /** The contract's address, which is no user id. */
   contract?: string;
+  /** Shows the ids that begin with a text. Undefined if the form accepts only whole ids. */
+  onBeginning?: (beginning: string) => void;
   /** Whether the "/" key moves the focus to the input. */
   hasShortcut?: boolean;
 }
@@ -23,8 +25,10 @@ interface SearchFormProps {
 /** A form that opens the page of a user id. */
 export function SearchForm(props: SearchFormProps) {
   const { initial = "", page, action, label = "User id", hint = "32 characters, or 40 hex digits" } = props;
-  const { hasShortcut = false, contract } = props;
-  const { text, setError, field } = useText(initial, initial === "" ? undefined : errorOf(initial, contract));
+  const { hasShortcut = false, contract, onBeginning } = props;
+  const isBeginning = onBeginning !== undefined && isBeginningOfUserID(initial);
+  const isValid = initial === "" || isBeginning;
+  const { text, setError, field } = useText(initial, isValid ? undefined : errorOf(initial, contract));
   const form = useRef<HTMLDivElement>(null);
   useWindowEvent("keydown", (event) => {
     const { tagName } = event.target as HTMLElement;
@@ -36,7 +40,8 @@ export function SearchForm(props: SearchFormProps) {
   });
   const submit = () => {
     const read = readUserID(text, contract);
-    if ("error" in read) setError(read.error);
+    if (onBeginning && isBeginningOfUserID(text)) onBeginning(text.trim().toLowerCase());
+    else if ("error" in read) setError(read.error);
     else go(`${page}/${read.userID}`);
   };
   return (

@@ -1,18 +1,23 @@
+import type { BodyOf } from "@keyroot/service";
 import { userIDToHex } from "keyroot/internal/identity";
 import { useState } from "preact/hooks";
 import { goWith, useFields } from "../../shared/router.ts";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { Field, Form, Select, TextField, useText } from "../../shared/form.tsx";
-import { formatCount, shorten } from "../../shared/format.ts";
+import { shorten } from "../../shared/format.ts";
 import { readUserID } from "../../shared/readUserID.ts";
-import { saveFile } from "../../shared/saveFile.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import type { AuditEntry } from "../shared/api.ts";
-import { Failure, ListEnd } from "../shared/cards.tsx";
-import { useAction, usePages } from "../shared/useCall.ts";
-import { type AuditFilter, type AuditPath, fetchEntries, MAX_EXPORTED, toCsv, toJsonLines } from "./exportEntries.ts";
+import { ListEnd } from "../shared/cards.tsx";
+import { usePages } from "../shared/useCall.ts";
+import { ExportButtons } from "../shared/exportButtons.tsx";
+import { entriesToCsv, toJsonLines } from "./exportEntries.ts";
+
+/** The operations that list the audit log for a partner and for the operator. */
+type AuditPath = "/v1/authdBizSrv/audit/list" | "/v1/admin/audit/list";
+type AuditFilter = Omit<BodyOf<"/v1/authdBizSrv/audit/list">, "limit" | "after">;
 
 /** All actions in the audit log, by the service's names. */
 const ACTIONS = [
@@ -54,7 +59,13 @@ export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; is
       <section class="card" aria-labelledby="entries-title">
         <div class="card-head">
           <h2 id="entries-title">Entries, newest first</h2>
-          <Export path={path} filter={filter} />
+          <ExportButtons
+            path={path}
+            field="entries"
+            filter={filter}
+            name="audit-log"
+            formats={{ csv: entriesToCsv, jsonl: toJsonLines }}
+          />
         </div>
         <FilterForm key={JSON.stringify(fields)} fields={fields} actors={isOperator ? ACTORS : OWN_ACTORS} />
         {entries.items && entries.items.length > 0 && (
@@ -76,36 +87,6 @@ export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; is
         <ListEnd pages={entries} />
       </section>
     </>
-  );
-}
-
-function Export({ path, filter }: { path: AuditPath; filter: AuditFilter }) {
-  const [isCut, setCut] = useState(false);
-  const save = useAction(async (format: "csv" | "jsonl") => {
-    const { entries, isWhole } = await fetchEntries(path, filter);
-    const text = format === "csv" ? toCsv(entries) : toJsonLines(entries);
-    saveFile(`audit-log.${format}`, new Blob([text], { type: format === "csv" ? "text/csv" : "application/jsonl" }));
-    setCut(!isWhole);
-  });
-  return (
-    <div class="buttons">
-      {(["csv", "jsonl"] as const).map((format) => (
-        <button
-          key={format}
-          type="button"
-          class="button button-small"
-          disabled={save.busy}
-          onClick={() => void save.run(format)}
-        >
-          {format === "csv" ? "Export CSV" : "Export JSON lines"}
-        </button>
-      ))}
-      <p role="status" class="detail">
-        {save.busy && "Loading all entries…"}
-        {isCut && !save.busy && `The file has the newest ${formatCount(MAX_EXPORTED)} entries. Choose days for others.`}
-      </p>
-      <Failure error={save.error} />
-    </div>
   );
 }
 

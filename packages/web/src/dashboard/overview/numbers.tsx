@@ -27,8 +27,8 @@ export function Numbers({ items }: { items: readonly NumberItem[] }) {
   );
 }
 
-/** A list of tasks. Each task has a link to a page. */
-export function ToDo({ items }: { items: readonly { text: string; page: string }[] }) {
+/** A list of tasks, with links to their pages. A task without a link is on this page. */
+export function ToDo({ items }: { items: readonly { text: string; page?: string }[] }) {
   if (items.length === 0) {
     return (
       <p class="todo todo-none">
@@ -43,7 +43,7 @@ export function ToDo({ items }: { items: readonly { text: string; page: string }
         <li key={text} class="todo">
           <Icon name="warning" />
           <span>
-            {text} <a href={`#/${page}`}>Show</a>
+            {text} {page !== undefined && <a href={`#/${page}`}>Show</a>}
           </span>
         </li>
       ))}

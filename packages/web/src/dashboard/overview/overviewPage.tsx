@@ -101,7 +101,7 @@ function State({ overview: { cost, unpriced, failing_webhooks, chain, last_publi
                 },
                 {
                   label: "File stores",
-                  value: chain.stores_answer ? "answer" : "one fails",
+                  value: chain.stores_answer ? "healthy" : "one fails",
                   page: "publishing",
                   isBad: !chain.stores_answer,
                 },

@@ -2,31 +2,29 @@ import { Command, ShortValue } from "../../shared/copyable.tsx";
 import { formatCost, formatCount, plural, regionName } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
-import type { BatchShare, Me, Partner, PendingKey, Publishing } from "../shared/api.ts";
+import type { BatchShare, Me, Partner, Publishing } from "../shared/api.ts";
+import { Numbers } from "../overview/numbers.tsx";
 import { Failure, PagedTable } from "../shared/cards.tsx";
+import { ExportButtons } from "../shared/exportButtons.tsx";
+import { timeInCsv, toCsv } from "../shared/exportList.ts";
 import { createUserWithTokenCommand } from "../shared/exampleCommands.ts";
-import { isSettled, type Pages, useHasHeld, useLoaded, usePages } from "../shared/useCall.ts";
+import { useHasHeld, useLoaded, usePages } from "../shared/useCall.ts";
 import { KeyStateBadge } from "../users/keyStateBadge.tsx";
 import { DaysTable, PublishingChart } from "./publishingChart.tsx";
 
 /** The partner's published keys with their cost, and the partner's pending keys. */
 export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/publishing/get", {});
-  const keys = usePages("/v1/dashboard/publishing/listPending", "keys");
-  const isReady = useHasHeld((data ?? error) !== undefined && isSettled(keys));
-  const retry = () => {
-    reload();
-    keys.reload();
-  };
+  const isReady = useHasHeld((data ?? error) !== undefined);
   return (
     <>
       <h1>Publishing</h1>
       {!isReady && <p role="status">Loading…</p>}
-      {isReady && data === undefined && <Failure error={error} retry={retry} />}
+      {isReady && data === undefined && <Failure error={error} retry={reload} />}
       {isReady && data && (
         <>
           <HistoryCard publishing={data} partner={partner} />
-          <PendingCard pending={data.pending} keys={keys} />
+          <PendingCard pending={data.pending} />
         </>
       )}
       {isReady && <BatchesCard me={me} />}
@@ -66,55 +64,25 @@ function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing
   );
 }
 
-interface PendingCardProps {
-  pending: Publishing["pending"];
-  keys: Pages<PendingKey>;
-}
-
-function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCardProps) {
+/** The numbers of pending keys, with links to the lists of their users. */
+function PendingCard({ pending: { waiting, undecided, ready } }: { pending: Publishing["pending"] }) {
   return (
     <section class="card" aria-labelledby="pending-title">
       <h2 id="pending-title">Pending keys</h2>
-      <p>
-        {waiting + undecided + ready === 0 ? (
-          "None. Every registered key is in a batch."
-        ) : (
-          <>
-            {plural(ready, "key")} for the next batch, {formatCount(waiting)} in the <Term of="hold period" />,{" "}
-            {formatCount(undecided)} undecided because of <Term of="conflicting key">conflicting keys</Term>.
-          </>
-        )}
-      </p>
-      <PagedTable
-        pages={keys}
-        columns={["User", "Key", "Region", "Registered"]}
-        row={(key) => (
-          <tr key={key.user_id} class="row">
-            <td>
-              <ShortValue value={key.user_id} name="the user id" href={`#/users/${key.user_id}`} />
-            </td>
-            <td>
-              <KeyStateBadge state={stateOf(key)} hold_ends_at={isWaiting(key) ? key.hold_ends_at : null} />
-            </td>
-            <td>{regionName(key.region)}</td>
-            <td data-name="registered">
-              <Time ms={key.registered} />
-            </td>
-          </tr>
-        )}
+      <Numbers
+        items={[
+          { label: "In the next batch", value: formatCount(ready), page: "users?state=ready" },
+          { label: "In hold", value: formatCount(waiting), page: "users?state=waiting" },
+          {
+            label: "Waiting for a decision",
+            value: formatCount(undecided),
+            page: "users?state=undecided",
+            isBad: undecided > 0,
+          },
+        ]}
       />
     </section>
   );
-}
-
-function isWaiting({ submitted, hold_ends_at }: PendingKey): boolean {
-  return !submitted && hold_ends_at !== null && hold_ends_at > Date.now();
-}
-
-function stateOf(key: PendingKey) {
-  if (key.submitted) return "submitted";
-  if (key.hold_ends_at === null) return "undecided";
-  return isWaiting(key) ? "waiting" : "ready";
 }
 
 function BatchesCard({ me }: { me: Me }) {
@@ -141,7 +109,28 @@ function BatchesCard({ me }: { me: Me }) {
         }
         empty={<p>There is none yet.</p>}
       />
+      {batches.items !== undefined && batches.items.length > 0 && (
+        <ExportButtons
+          path="/v1/dashboard/publishing/listBatches"
+          field="batches"
+          filter={{}}
+          name="batches"
+          formats={{ csv: toBatchesCsv }}
+        />
+      )}
     </section>
+  );
+}
+
+/** Converts batches to CSV. The cost is in wei. */
+function toBatchesCsv(batches: readonly BatchShare[]): string {
+  const rows = batches.map(({ root, state, users, region, created, confirmed, transaction, block, gas, cost }) => [
+    ...[root, state, users, region, timeInCsv(created), timeInCsv(confirmed)],
+    ...[transaction, block, gas, cost],
+  ]);
+  return toCsv(
+    ["root", "state", "users", "region", "created", "confirmed", "transaction", "block", "gas", "cost_in_wei"],
+    rows,
   );
 }
 

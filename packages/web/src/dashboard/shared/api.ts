@@ -24,7 +24,6 @@ export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;
 /** The keys that were published for the partner on one day (UTC). */
 export type PublishedDay = Publishing["days"][number];
 export type BatchShare = AnswerOf<"/v1/dashboard/publishing/listBatches">["batches"][number];
-export type PendingKey = AnswerOf<"/v1/dashboard/publishing/listPending">["keys"][number];
 type Webhooks = AnswerOf<"/v1/authdBizSrv/webhooks/list">;
 export type WebhookEndpoint = Webhooks["endpoints"][number];
 export type Delivery = AnswerOf<"/v1/authdBizSrv/webhooks/listDeliveries">["deliveries"][number];

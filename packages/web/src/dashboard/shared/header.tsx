@@ -30,7 +30,8 @@ export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
       }}
     >
       <a class="brand" href="#/">
-        <img src={favicon} alt="" width="28" height="28" /> Keyroot {me?.partner === null && <span>operator</span>}
+        <img src={favicon} alt="" width="28" height="28" /> Keyroot
+        {me && <Place me={me} />}
       </a>
       {(pages ?? me) && (
         <>
@@ -60,6 +61,21 @@ export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
         </>
       )}
     </header>
+  );
+}
+
+/** Where the person is: company, stage and chain. */
+function Place({ me: { partner, stage, chain_id } }: { me: Me }) {
+  const place = [
+    partner === null ? "operator" : partner.name,
+    stage,
+    ...(chain_id === null ? [] : [`chain ${chain_id}`]),
+  ];
+  return (
+    <span class="place" title={place.join(" · ")}>
+      {place[0]}
+      <small>{place.slice(1).join(" · ")}</small>
+    </span>
   );
 }
 

@@ -84,6 +84,8 @@ export interface Pages<Item> {
   /** The page number, starting with 1. */
   number: number;
   hasNext: boolean;
+  /** The number of all items, if the response contains it. */
+  total: number | undefined;
   next: () => void;
   previous: () => void;
   reload: () => void;
@@ -94,8 +96,8 @@ const PAGE_SIZE = 25;
 const MAX_CALLS = 10;
 
 /** The response field that contains a list's items. */
-type ItemsField<Path extends OperationPath> = string & Exclude<keyof AnswerOf<Path>, "next">;
-type ItemOf<
+export type ItemsField<Path extends OperationPath> = string & Exclude<keyof AnswerOf<Path>, "next">;
+export type ItemOf<
   Path extends OperationPath,
   Field extends ItemsField<Path>,
 > = AnswerOf<Path>[Field] extends readonly (infer Item)[] ? Item : never;
@@ -107,6 +109,7 @@ interface PageState<Item> {
   /** The cursors after which the pages begin, for each page up to the current page. */
   starts: (string | null)[];
   next: string | null;
+  total?: number | undefined;
 }
 
 /** Loads a list page by page. @param field the response field that contains the items */
@@ -129,8 +132,8 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
       set({ busy: true, starts, next: null, ...(shown && { items: shown }) });
       try {
         const isCurrent = () => current.current === run;
-        const { items, next } = await fetchPage(path, field, key, starts.at(-1) ?? null, isCurrent);
-        set({ items: items as Item[], next, busy: false, starts });
+        const { items, ...page } = await fetchPage(path, field, key, starts.at(-1) ?? null, isCurrent);
+        set({ items: items as Item[], ...page, busy: false, starts });
       } catch (reason) {
         set({ busy: false, starts, next: null, error: toCallError(reason) });
       }
@@ -143,9 +146,9 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
       current.current = undefined;
     };
   }, [load]);
-  const { items, error, busy, starts, next } = state;
+  const { items, error, busy, starts, next, total } = state;
   return {
-    ...{ items, error, busy, number: starts.length, hasNext: next !== null },
+    ...{ items, error, busy, number: starts.length, hasNext: next !== null, total },
     next: () => void load([...starts, next], items),
     previous: () => void load(starts.slice(0, -1), items),
     reload: () => void load(starts, items),
@@ -166,6 +169,7 @@ async function fetchPage(
 ) {
   const items: unknown[] = [];
   let next = start;
+  let total: number | undefined;
   for (let calls = 1; isWanted(); calls++) {
     const page = {
       ...(JSON.parse(body) as object),
@@ -175,10 +179,10 @@ async function fetchPage(
     const answer: unknown = await call(path, page as never);
     const { [field]: found = [] } = answer as Record<string, unknown[]>;
     items.push(...found);
-    ({ next } = answer as { next: string | null });
+    ({ next, total } = answer as { next: string | null; total?: number });
     if (next === null || items.length >= PAGE_SIZE || (items.length > 0 && calls >= MAX_CALLS)) break;
   }
-  return { items, next };
+  return { items, next, total };
 }
 
 function toCallError(reason: unknown): CallError {

@@ -1,14 +1,18 @@
 import type { AnswerOf, BodyOf } from "@keyroot/service";
+import { userIDToHex } from "keyroot/internal/identity";
 import { useState } from "preact/hooks";
 import { Command, ShortValue } from "../../shared/copyable.tsx";
-import { REGION_NAMES, regionName } from "../../shared/format.ts";
+import { formatCount, REGION_NAMES, regionName } from "../../shared/format.ts";
 import { Select } from "../../shared/form.tsx";
+import { isBeginningOfUserID } from "../../shared/readUserID.ts";
 import { go, goWith, useFields } from "../../shared/router.ts";
 import { SearchForm } from "../../shared/searchForm.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Hour, Time } from "../../shared/time.tsx";
 import { isAdministrator, type Me, type Partner } from "../shared/api.ts";
 import { CardHead, PagedTable } from "../shared/cards.tsx";
+import { ExportButtons } from "../shared/exportButtons.tsx";
+import { timeInCsv, toCsv } from "../shared/exportList.ts";
 import { createUserCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
 import { CreateUserDialog } from "./createUserDialog.tsx";
@@ -25,11 +29,11 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <h1>Users</h1>
+      <h1>Users {users.total !== undefined && <span class="badge badge-off">{formatCount(users.total)}</span>}</h1>
       <section class="card" aria-labelledby="users-title">
         <CardHead
           id="users-title"
-          title={isFiltered ? "Some users, by id" : "All users, by id"}
+          title={isFiltered ? "Users who match" : "All users, newest first"}
           action={isAdministrator(me) ? "Create a user" : undefined}
           onAction={() => {
             setCreating(true);
@@ -37,11 +41,16 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
         />
         <div class="tools">
           <SearchForm
+            key={filter.prefix}
             page="users"
             action="Find"
+            initial={filter.prefix ?? ""}
+            onBeginning={(prefix) => {
+              goWith("users", { ...filter, prefix });
+            }}
             hint={
               <>
-                32 characters or 40 hex digits<span class="for-keyboards">. Press / to search</span>
+                The id, its beginning, or 40 hex digits<span class="for-keyboards">. Press / to search</span>
               </>
             }
             hasShortcut
@@ -84,6 +93,15 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
           }
           onKeyDown={moveBetweenRows}
         />
+        {users.items !== undefined && users.items.length > 0 && (
+          <ExportButtons
+            path="/v1/dashboard/users/list"
+            field="users"
+            filter={filter}
+            name="users"
+            formats={{ csv: toUsersCsv }}
+          />
+        )}
       </section>
       {isCreating && (
         <CreateUserDialog
@@ -120,6 +138,15 @@ function UserRow({ user }: { user: ListedUser }) {
   );
 }
 
+function toUsersCsv(users: readonly ListedUser[]): string {
+  const rows = users.map(({ user_id, state, region, created, deactivated, last_used, hold_ends_at }) => [
+    ...[user_id, userIDToHex(user_id), state, timeInCsv(hold_ends_at), region],
+    ...[timeInCsv(created), timeInCsv(deactivated), timeInCsv(last_used)],
+  ]);
+  const columns = ["user_id", "user_id_hex", "state", "hold_ends_at", "region", "created", "deactivated", "last_used"];
+  return toCsv(columns, rows);
+}
+
 function moveBetweenRows(event: KeyboardEvent): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
@@ -132,8 +159,9 @@ function moveBetweenRows(event: KeyboardEvent): void {
 
 /** Reads the filter from the address. Ignores unknown values. */
 function readFilter(fields: URLSearchParams): Filter {
-  const [state, region] = [fields.get("state") ?? "", fields.get("region") ?? ""];
+  const [state = "", region = "", prefix = ""] = ["state", "region", "prefix"].map((name) => fields.get(name) ?? "");
   return {
+    ...(prefix !== "" && isBeginningOfUserID(prefix) && { prefix }),
     ...(Object.hasOwn(KEY_STATES, state) && { state: state as ListedUser["state"] }),
     ...(Object.hasOwn(REGION_NAMES, region) && { region: region as ListedUser["region"] }),
   };

@@ -1,0 +1,1 @@
+CREATE INDEX "users_by_time" ON "users" USING btree ("biz_id","created","user_id") WHERE "users"."erased" is null;
