@@ -103,11 +103,13 @@ await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { o
  */
 function checksSource(): string {
   const parts = PARTS.map(([name]) => name);
+  const responses = JSON.stringify(Object.values(operations).map(({ answer }) => answer));
   const checks = referencedFirst([...named.entries()].filter(([name]) => name !== "Problem"))
     .map(([name, schema]) => {
       const fields = `const ${fieldsNameOf(name)} = () => (${fieldChecksOf(name, schema)});`;
       const run = `object<${name}>(${fieldsNameOf(name)}())(where, value)`;
-      const check = `/** Checks \`${name}\`. */\nexport const ${checkNameOf(name)}: Check<${name}> = (where, value) => ${run};`;
+      const isResponse = responses.includes(`"${REFERENCE}${schemaNameOf(name)}"`);
+      const check = `/** Checks \`${name}\`. */\n${isResponse ? "export " : ""}const ${checkNameOf(name)}: Check<${name}> = (where, value) => ${run};`;
       return parts.includes(name) ? fields : `${fields}\n${check}`;
     })
     .join("\n\n");

@@ -75,8 +75,7 @@ export const deactivatedUser: Check<DeactivatedUser> = (where, value) =>
 
 const partnerEventFields = () => ({ type: text(), at: count, id: uuid, data: dictionary(scalar) });
 /** Checks `PartnerEvent`. */
-export const partnerEvent: Check<PartnerEvent> = (where, value) =>
-  object<PartnerEvent>(partnerEventFields())(where, value);
+const partnerEvent: Check<PartnerEvent> = (where, value) => object<PartnerEvent>(partnerEventFields())(where, value);
 
 const eventPageFields = () => ({ events: list(partnerEvent), cursor: text(/^[A-Za-z0-9_-]{1,1000}$/) });
 /** Checks `EventPage`. */
@@ -107,7 +106,7 @@ const conflictingKeyFields = () => ({
   withdrawn: boolean,
 });
 /** Checks `ConflictingKey`. */
-export const conflictingKey: Check<ConflictingKey> = (where, value) =>
+const conflictingKey: Check<ConflictingKey> = (where, value) =>
   object<ConflictingKey>(conflictingKeyFields())(where, value);
 
 const keyEventFields = () => ({
@@ -117,7 +116,7 @@ const keyEventFields = () => ({
   after_withdrawal: boolean,
 });
 /** Checks `KeyEvent`. */
-export const keyEvent: Check<KeyEvent> = (where, value) => object<KeyEvent>(keyEventFields())(where, value);
+const keyEvent: Check<KeyEvent> = (where, value) => object<KeyEvent>(keyEventFields())(where, value);
 
 const publishedBatchFields = () => ({
   root: text(/^[0-9a-f]{64}$/),
@@ -223,7 +222,7 @@ const accountStatementFields = () => ({
   statement: text(),
 });
 /** Checks `AccountStatement`. */
-export const accountStatement: Check<AccountStatement> = (where, value) =>
+const accountStatement: Check<AccountStatement> = (where, value) =>
   object<AccountStatement>(accountStatementFields())(where, value);
 
 const userAccountFields = () => ({
