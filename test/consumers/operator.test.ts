@@ -206,7 +206,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await writeFile(inApp("customers.csv"), `email,pubKey\nann@example.com,${records[0]?.pubKey}`);
       const source = ["--csv", inApp("customers.csv"), "--id-column", "email", "--secret-file", inApp("ids.secret")];
       const { code, stdout } = await keyroot.run(["make-records", ...source]);
-      expect([code, parseKeyRecord(stdout.trim()).pubKey]).to.deep.equal([0, records[0]?.pubKey]);
+      const { pubKey } = JSON.parse(stdout) as KeyRecord;
+      expect([code, pubKey]).to.deep.equal([0, records[0]?.pubKey]);
       ranWell.add("make-records");
     });
   });
