@@ -1,25 +1,32 @@
 import AsyncStorage from "@react-native-async-storage/async-storage";
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react-native";
+import { UserClient } from "@keyroot/client/user";
 import { createVerifier, describeError, TransportError } from "keyroot";
+import { verifyKeyStatement } from "keyroot/account";
 import { makeKeyRecord, randomUserID } from "keyroot/records";
 import { generateKeyPair } from "keyroot/internal/identity";
 import { makeSafetyCode } from "keyroot/safety-code";
 import { App } from "./App";
 import { me } from "./keys";
 
-// The test replaces only the phone's store, the verifier and the server.
+// The test replaces only the phone's store, the verifier, the server and the client of the service.
 jest.mock("@react-native-async-storage/async-storage", () =>
   jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
 );
 jest.mock("keyroot", () => {
-  const verifier = { verifyMany: jest.fn(), watch: jest.fn() };
+  const verifier = { verify: jest.fn(), verifyMany: jest.fn(), watch: jest.fn() };
   return { ...jest.requireActual("keyroot"), createVerifier: () => verifier };
+});
+jest.mock("@keyroot/client/user", () => {
+  const user = { storeAccount: jest.fn(), account: jest.fn(), submitStatement: jest.fn() };
+  return { UserClient: jest.fn(() => user) };
 });
 
 // The testing library advances this time while it waits, so no test depends on the machine's speed.
 jest.useFakeTimers();
 
 const verifier = createVerifier();
+const user = new UserClient();
 const ada = newUser("Ada");
 const bob = newUser("Bob");
 
@@ -51,6 +58,11 @@ function titlesOfButtons() {
 
 async function press(title) {
   await fireEvent.press(await screen.findByRole("button", { name: title }));
+}
+
+async function openTab(name) {
+  await render(<App />);
+  await fireEvent.press(screen.getByRole("tab", { name }));
 }
 
 /** Raises an alarm, as the verifier's watch does. */
@@ -210,4 +222,86 @@ describe("alarms", () => {
     await screen.findByText("✓ Ada, verified");
     expect(screen.queryByText(/CONTACT_KEY_MISMATCH/)).toBeNull();
   });
+});
+
+describe("screens of an account", () => {
+  const endOfHold = 1e12;
+  const waiting = `pending. Your contacts will see it after ${new Date(endOfHold).toLocaleString()}.`;
+  let account;
+  let statements;
+
+  beforeEach(() => {
+    account = undefined;
+    statements = [];
+    verifier.verify.mockReset().mockResolvedValue({ account: { number: 0 } });
+    user.storeAccount.mockReset().mockImplementation(async (text) => (account = text));
+    user.account.mockReset().mockImplementation(async () => ({ account }));
+    user.submitStatement.mockReset().mockImplementation(async (signed) => {
+      statements.push(verifyKeyStatement({ text: account }, signed));
+      return { state: "pending", hold_ends_at: endOfHold };
+    });
+  });
+
+  /** Makes an account on the old phone. @returns the text of its sheet */
+  async function makeSheet() {
+    await openTab("Recovery sheet");
+    await press("Make my recovery sheet");
+    const sheet = screen.getByLabelText("Recovery sheet").props.children;
+    await press("I have written it down");
+    await screen.findByText(`Key 0 is ${waiting}`);
+    await screen.unmount();
+    return sheet;
+  }
+
+  async function useSheet(text) {
+    await openTab("New phone");
+    await fireEvent.changeText(screen.getByLabelText("Recovery sheet"), text);
+    await press("Use this phone");
+  }
+
+  it("show a sheet in groups of four, and register the first key when it is written down", async () => {
+    const sheet = await makeSheet();
+    expect(sheet).toMatch(/^(?:[a-z0-9]{4} ){23}[a-z0-9]{4}$/);
+    expect(statements).toEqual([expect.objectContaining({ number: 0 })]);
+    expect(sheet.replaceAll(" ", "").slice(0, 32)).toBe(statements[0].account);
+  });
+
+  it("do not store the recovery key on the phone", async () => {
+    const sheet = await makeSheet();
+    const stored = await AsyncStorage.multiGet(await AsyncStorage.getAllKeys());
+    expect(stored).not.toEqual([]);
+    const key = sheet.slice(40);
+    for (const form of [key, key.replaceAll(" ", "")]) expect(stored.flat().join()).not.toContain(form);
+  });
+
+  it("replace the key with the sheet, typed in capitals and on several lines", async () => {
+    const sheet = await makeSheet();
+    await useSheet(`${sheet.toUpperCase().replace(/(.{40})/g, "$1\n")}\n`);
+    await screen.findByText(`Key 1 is ${waiting}`);
+    expect(screen.getByLabelText("Recovery sheet").props.value).toBe("");
+    const [first, second] = statements;
+    expect(second).toEqual({ ...first, number: 1, publicKey: expect.not.stringMatching(first.publicKey) });
+  });
+
+  it.each([
+    ["with a missing group", (sheet) => sheet.slice(5), /^This is no recovery sheet\. Type all 24 groups/],
+    ["with a wrong character of the key", wrongLast, /The signature of recovery key 1 is false/],
+    ["of another account", (sheet) => `${randomUserID()}${sheet.slice(39)}`, /^The service returned another account/],
+  ])("submit nothing for a sheet %s", async (_, change, message) => {
+    await useSheet(change(await makeSheet()));
+    await screen.findByText(message);
+    expect(statements).toHaveLength(1);
+  });
+
+  it("submit nothing while the chain does not have the key before the new one", async () => {
+    const sheet = await makeSheet();
+    verifier.verify.mockRejectedValue(new Error("No key is published."));
+    await useSheet(sheet);
+    await screen.findByText("No key is published.");
+    expect(statements).toHaveLength(1);
+  });
+
+  function wrongLast(sheet) {
+    return `${sheet.slice(0, -1)}${sheet.endsWith("0") ? "1" : "0"}`;
+  }
 });

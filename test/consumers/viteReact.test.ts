@@ -1,22 +1,18 @@
 import { expect } from "chai";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import hre from "hardhat";
-import { AdminClient } from "@keyroot/client/operator";
-import { PartnerClient } from "@keyroot/client/partner";
-import { type Stack, startStack } from "@keyroot/service/stack";
+import type { Stack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
 import { accounts, parseAccount } from "keyroot/account";
 import { launchChromium } from "../support/browser/chromium.ts";
+import { startAccountStack, startExampleServer } from "../support/packages/exampleServer.ts";
 import { installLocked } from "../support/packages/installLocked.ts";
 import { packPackage, ROOT, run, unpackPackage } from "../support/packages/installPackages.ts";
 import { publishedKey } from "../support/packages/publishedKey.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { serve } from "../support/servers/servers.ts";
-import { closedAfterEach, never } from "../support/support.ts";
+import { closedAfterEach } from "../support/support.ts";
 
 const EXAMPLE = join(ROOT, "examples/vite-react");
 /** The address of the app's server in the built page. The test forwards its requests to the real server. */
@@ -62,30 +58,16 @@ describe("examples/vite-react, built with the packed library", () => {
     );
 
   it("makes a recovery sheet, registers the first key, and replaces it on a new phone", async () => {
-    const ports = { chain: 0, files: 0, service: 0 };
-    const stack = closing(await startStack(hre, { ports, accounts: "required" }));
-    const { serviceUrl, adminToken } = stack.service ?? never();
-    const admin = new AdminClient({ serviceUrl, adminToken });
-    const bizID = (await admin.createPartner("A company")).biz_id;
-    const { token } = await admin.createServerToken(bizID);
-    const partner = new PartnerClient({ serviceUrl, bizID, serverToken: token });
+    const { stack, admin, partner, variables } = closing(await startAccountStack());
     const folder = await build(stack, { "http://127.0.0.1:8551": SESSIONS });
-    const env = { ...process.env, SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: token, PORT: "0" };
-    const sessions = spawn(process.execPath, ["server.mjs"], {
-      cwd: folder,
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    closing({ close: () => Promise.resolve(void sessions.kill()) });
-    const [line] = (await once(sessions.stdout, "data")) as [Buffer];
-    const sessionsUrl = `http://127.0.0.1:${/port (\d+)/.exec(line.toString())?.[1] ?? never()}`;
+    const sessions = closing(await startExampleServer(folder, variables));
 
     const app = await serveApp(folder);
     const browser = closing(await launchChromium());
     const open = async (screen: string) => {
       const page = await (await browser.newContext()).newPage();
       await page.route(`${SESSIONS}/**`, async (route) => {
-        const response = await fetch(route.request().url().replace(SESSIONS, sessionsUrl), { method: "POST" });
+        const response = await fetch(route.request().url().replace(SESSIONS, sessions.url), { method: "POST" });
         await route.fulfill({ status: response.status, body: await response.text(), headers: CORS });
       });
       await page.goto(`${app.url}/#${screen}`);

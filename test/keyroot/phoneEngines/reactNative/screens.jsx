@@ -1,13 +1,13 @@
 /**
  * A test of the app's screens with the real verifier, on a real stack. It runs in a copy of examples/react-native.
- * `contact.json` has the contact's name, user id and published key, and the limit of a wait. The server returns the
+ * `settings.json` has the contact's name, user id and published key, and the limit of a wait. The server returns the
  * contact twice: with the published key, and as Swapped with another key.
  */
 import { configure, fireEvent, render, screen } from "@testing-library/react-native";
 import { makeSafetyCode } from "keyroot/safety-code";
 import { App } from "./App";
-import contact from "./contact.json";
 import { me } from "./keys";
+import contact from "./settings.json";
 
 jest.mock("@react-native-async-storage/async-storage", () =>
   jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
