@@ -130,7 +130,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       const { page } = await world.signIn("Dark", {}, { colorScheme: "light" });
       const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
       const light = await background();
-      await page.getByLabel("Colors:").selectOption("dark");
+      await page.getByLabel("Colors").selectOption("dark");
       const dark = await background();
       expect(dark).to.not.equal(light);
       await page.reload();

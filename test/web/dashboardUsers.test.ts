@@ -255,6 +255,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await page.getByLabel("User id", { exact: true }).fill(prefix);
     await click(page, "Find");
     await rows(page).nth(1).waitFor({ state: "detached" });
+    await userLink(page, user.userID).waitFor();
     expect(await rows(page).count()).to.equal(1);
     expect(page.url()).to.match(new RegExp(`#/users\\?prefix=${prefix}$`));
     await page.reload();

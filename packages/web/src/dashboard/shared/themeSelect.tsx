@@ -1,36 +1,32 @@
 import { useState } from "preact/hooks";
+import { Select } from "../../shared/form.tsx";
 
-const THEMES = { "light dark": "as the device", light: "light", dark: "dark" };
+const THEMES = [
+  ["device", "as the device"],
+  ["light", "light"],
+  ["dark", "dark"],
+] as const;
 /** The name of the stored theme in the browser. */
 const KEY = "keyroot-theme";
 
-/** Applies the theme that the person chose earlier in this browser. */
+/** Applies the theme that the person chose earlier in this browser. `base.css` has its colors. */
 export function applyTheme(): string {
-  const theme = localStorage.getItem(KEY) ?? "";
-  const known = Object.hasOwn(THEMES, theme) ? theme : "light dark";
-  document.documentElement.style.colorScheme = known;
-  return known;
+  const stored = localStorage.getItem(KEY);
+  const [theme] = THEMES.find(([name]) => name === stored) ?? THEMES[0];
+  document.documentElement.dataset["theme"] = theme;
+  return theme;
 }
 
 /** Lets the person choose light or dark colors. */
 export function ThemeSelect() {
   const [theme, setTheme] = useState(applyTheme);
+  const set = (value: string) => {
+    localStorage.setItem(KEY, value);
+    setTheme(applyTheme());
+  };
   return (
-    <label class="theme">
-      Colors:{" "}
-      <select
-        value={theme}
-        onChange={({ currentTarget }) => {
-          localStorage.setItem(KEY, currentTarget.value);
-          setTheme(applyTheme());
-        }}
-      >
-        {Object.entries(THEMES).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <div class="theme">
+      <Select label="Colors" value={theme} set={set} options={THEMES} />
+    </div>
   );
 }
