@@ -168,22 +168,22 @@ export { verifyMerkleProof } from "keyroot/merkle";
       expect(size).to.be.within(stated - 2000, stated);
     });
 
-    it("adds at most 4.5 kB for a watch", async () => {
+    it("adds at most 4.7 kB for a watch", async () => {
       const { chunks, chunksWith, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const watch = chunksWith("dist/watch");
       const size = sizeOf(watch.map((name) => chunks.get(name)));
       const [, stated = NaN] = await statedSizes();
       expect(watch).to.have.lengthOf(1);
       expect(initial).to.not.include.members(watch);
-      expect(stated).to.be.at.most(4500);
+      expect(stated).to.be.at.most(4700);
       expect(size).to.be.within(stated - 1000, stated);
     });
 
-    it("adds at most 40 kB in a single file with all proofs", async () => {
+    it("adds at most 40.3 kB in a single file with all proofs", async () => {
       const { chunks } = await bundle(EVERYTHING, { splitting: false }, app);
       const { [2]: stated = NaN } = await statedSizes();
       expect([...chunks.keys()]).to.have.lengthOf(1);
-      expect(stated).to.be.at.most(40_000);
+      expect(stated).to.be.at.most(40_300);
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 

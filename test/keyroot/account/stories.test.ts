@@ -64,9 +64,10 @@ describe("the stories in docs/accounts.md", () => {
         const unchanged = registry.requests.splice(0).length;
         await registry.change(account, 1, [2]);
         expect(await check(1)).to.deep.equal(all({ userID, number: 1, changedFrom: 0 }));
-        // Each app reads the roots twice, because the next slot is filled, and the new account file and key file once.
+        // Each app reads the roots twice, because the next slot is filled. Then it reads one file each: of a change that is being
+        // published, which does not exist here, the new account file and the key's file.
         const changed = registry.requests.splice(0);
-        expect(changed.filter(({ url }) => /\.(?:json|txt)$/.test(url))).to.have.lengthOf(2 * CONTACTS);
+        expect(changed.filter(({ url }) => /\.(?:json|txt)$/.test(url))).to.have.lengthOf(3 * CONTACTS);
         expect(changed.length).to.be.at.most(2 * unchanged + 4 * CONTACTS);
         expect(await check(0)).to.deep.equal(all("KEY_MISMATCH"));
       });

@@ -16,6 +16,8 @@ const DOCS_PICTURES: Readonly<Record<string, string>> = {
   "dashboard-the-overview-with-something-to-do-1280-light": "dashboard-overview",
   "dashboard-publishing-1280-light": "dashboard-publishing",
   "dashboard-a-webhook-1280-light": "dashboard-webhook",
+  "a-forged-file-1280-light": "explorer-attack",
+  "a-batch-1280-light": "explorer-batch",
 };
 
 /** Takes a picture of a page without animations. */

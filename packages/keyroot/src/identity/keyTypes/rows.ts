@@ -16,7 +16,7 @@ export type KeyTypeName = keyof typeof ROWS;
 
 /** Returns the titles of the types whose keys have a length. Returns undefined if there are none. */
 export function titlesOf(length: number): string | undefined {
-  const titles = Object.values(ROWS).flatMap((row) => (row.length === length ? [row.title] : []));
+  const titles = Object.entries(ROWS).flatMap(([, row]) => (row.length === length ? [row.title] : []));
   const last = titles.pop();
   return titles.length === 0 ? last : `${titles.join(", ")} or ${last}`;
 }
