@@ -207,6 +207,7 @@ describe("alarms", () => {
     await raise(alarm);
     expect(titlesOfButtons()).toEqual(["I have read this"]);
     expect(screen.queryByLabelText("Safety code")).toBeNull();
+    expect(screen.queryAllByRole("tab")).toEqual([]);
   });
 
   it("remain after a restart until the user dismisses them", async () => {

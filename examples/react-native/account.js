@@ -1,6 +1,6 @@
 import { UserClient } from "@keyroot/client/user";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { bytesToHex, hexToBytes } from "@noble/curves/utils.js";
+import { asciiToBytes, bytesToHex, hexToBytes } from "@noble/curves/utils.js";
 import { ANY_KEY, createVerifier } from "keyroot";
 import { accounts, keyStatementText, makeAccount, makeKeyStatement, parseAccount } from "keyroot/account";
 import { generateKeyPair } from "keyroot/records";
@@ -46,12 +46,17 @@ export async function replaceKey({ userID, secretKey }) {
   return submit(user, account, secretKey, verified.account.number + 1);
 }
 
+/** Makes the statement of a key, which the recovery key signs. */
+export function signKey(account, secretKey, number, publicKey) {
+  const text = keyStatementText(account, { number, publicKey });
+  const signature = ed25519.sign(asciiToBytes(text), secretKey);
+  return makeKeyStatement(account, { number, publicKey, signatures: [{ keyNumber: 1, signature }] });
+}
+
 async function submit(user, account, secretKey, number) {
   // In your app, first store the key pair on the phone.
   const { publicKey, privateKey } = generateKeyPair();
-  const text = keyStatementText(account, { number, publicKey });
-  const signature = ed25519.sign(new TextEncoder().encode(text), secretKey);
-  const statement = makeKeyStatement(account, { number, publicKey, signatures: [{ keyNumber: 1, signature }] });
+  const statement = signKey(account, secretKey, number, publicKey);
   const { state, hold_ends_at } = await user.submitStatement(statement, { publicKey, privateKey });
   return `Key ${number} is ${state}. Your contacts will see it after ${new Date(hold_ends_at).toLocaleString()}.`;
 }

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createVerifier, oneEndpoint } from "keyroot";
+import { verifyKeyStatement } from "keyroot/account";
 import { makeBundle } from "keyroot/bundle";
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { installLocked } from "../../support/packages/installLocked.ts";
@@ -35,9 +36,10 @@ describe("examples/react-native, bundled by Metro", () => {
   before("records the answers of a real stack, and bundles the app with the packed library", async () => {
     key = await publishedKey();
     tools = await installLocked(SOURCES, "react-native");
-    await unpackPackage("keyroot", tools);
+    for (const name of ["keyroot", "client"]) await unpackPackage(name, tools);
     await cp(SOURCES, tools, { recursive: true });
-    for (const name of ["keys.js", "config.js", "me.json"]) await cp(join(EXAMPLE, name), join(tools, "app", name));
+    for (const name of ["keys.js", "account.js", "config.js", "me.json"])
+      await cp(join(EXAMPLE, name), join(tools, "app", name));
     const folder = await mkdtemp(join(tmpdir(), "keyroot-react-native-"));
     opened.defer(() => rm(folder, { recursive: true }));
     bundle = join(folder, "bundle.js");
@@ -71,10 +73,12 @@ describe("examples/react-native, bundled by Metro", () => {
     JavaScriptCore: () => Promise.resolve(["/usr/bin/jsc"]),
   };
   for (const [engine, command] of Object.entries(engines))
-    it(`verifies a key and raises an alarm for a swapped key in ${engine}`, async () => {
+    it(`verifies a key, raises an alarm for a swapped key, and signs a key with a recovery sheet in ${engine}`, async () => {
       const [file = "", ...args] = await command();
       const { stdout } = await run(file, [...args, program], { timeout: ENDLESS_MS });
-      expect(JSON.parse(stdout)).to.deep.equal({
+      const { signed, ...outcomes } = JSON.parse(stdout) as { signed: { account: string; statement: string } };
+      expect(verifyKeyStatement({ text: signed.account }, signed.statement).number).to.equal(0);
+      expect(outcomes).to.deep.equal({
         published: key.record.pubKey,
         swapped: "KEY_MISMATCH, warn",
         redirect: "REDIRECT_REFUSED, retry",

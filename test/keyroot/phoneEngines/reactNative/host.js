@@ -3,13 +3,11 @@
  * method and parameters; `files`, the answers of the file host by path, in base64.
  */
 import { fromByteArray, toByteArray } from "base64-js";
+import { native } from "./native";
 
 /** The URL of the file host in the app's configuration, and that of the server. */
 const FILES = "http://127.0.0.1:8546";
 const SERVER = "http://127.0.0.1:8551";
-
-/** The state of the native side. A test changes `contacts` and `attack`: `redirect` or `endless`. */
-export const native = { contacts: [], attack: undefined, texts: new Map(), abortedRequests: 0 };
 
 const ignore = () => undefined;
 const blobs = new Map();
@@ -83,5 +81,9 @@ const modules = {
     },
   },
 };
-globalThis.nativeModuleProxy = {};
+globalThis.nativeModuleProxy = {
+  RNGetRandomValues: {
+    getRandomBase64: (length) => fromByteArray(Uint8Array.from({ length }, () => Math.random() * 256)),
+  },
+};
 globalThis.__turboModuleProxy = (name) => modules[name];

@@ -3,9 +3,13 @@
  * AbortController. Prints the outcome of each case.
  */
 import "./shell";
-import { native } from "./host";
+import "./host";
 import "react-native/Libraries/Core/setUpXHR";
+import "react-native-get-random-values";
+import { generateKeyPair } from "keyroot/records";
+import { makeRecoverySheet, readRecoverySheet, signKey } from "./app/account";
 import { verifyContacts, watchKeys } from "./app/keys";
+import { native } from "./native";
 
 async function outcomeOf({ key = "publicKey", attack }) {
   native.texts.clear();
@@ -33,6 +37,13 @@ function firstAlarm() {
   });
 }
 
+/** A new account, and the statement that the recovery key of its sheet signs. */
+function signedBySheet() {
+  const { account, text } = makeRecoverySheet();
+  const { secretKey } = readRecoverySheet(text);
+  return { account: account.text, statement: signKey(account, secretKey, 0, generateKeyPair().publicKey) };
+}
+
 async function main() {
   const outcomes = {
     published: await outcomeOf({}),
@@ -42,6 +53,7 @@ async function main() {
   };
   outcomes.aborted = native.abortedRequests;
   outcomes.watch = await firstAlarm();
+  outcomes.signed = signedBySheet();
   print(JSON.stringify(outcomes));
 }
 

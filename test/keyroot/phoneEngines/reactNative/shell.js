@@ -1,5 +1,5 @@
 /**
- * The console, the timers and a clock, which React Native adds to each engine and these shells lack. The shells run timers at once. These run in
+ * The console, the timers, a clock and `TextEncoder`, which React Native has and these shells lack. The shells run timers at once. These run in
  * the order of their delays, without waiting.
  */
 const ignore = () => undefined;
@@ -11,6 +11,12 @@ globalThis.self = globalThis;
 globalThis.global = globalThis;
 globalThis.console ??= { assert: ignore, error: ignore, warn: ignore };
 globalThis.performance ??= { now: () => Date.now() };
+globalThis.TextEncoder ??= class {
+  encode(text) {
+    const binary = encodeURIComponent(text).replace(/%(..)/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  }
+};
 globalThis.setTimeout = (work, ms = 0) => {
   const timer = { work, at: clock + ms };
   timers.push(timer);
