@@ -109,7 +109,7 @@ describe("watch", () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
       const requests: (string | undefined)[] = [];
       const fetch: typeof globalThis.fetch = (url, init) => {
-        if (String(url).endsWith(".json")) requests.push(init?.method);
+        if ((url as string).endsWith(".json")) requests.push(init?.method);
         return network.fetch(url, init);
       };
       const [alone] = sampleRecords(8).slice(7) as [KeyRecord];

@@ -34,7 +34,11 @@ export const stack = command(
       announce: true,
       keyType,
       ...(accounts && { accounts: "required" }),
-      ...(!json && { onStep: (step) => print(style("dim", step)) }),
+      ...(!json && {
+        onStep: (step) => {
+          print(style("dim", step));
+        },
+      }),
     });
     try {
       const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = running;

@@ -13,7 +13,7 @@ import {
   invalidArgument,
 } from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
-import { type NoteSignature, type SignedNote } from "./signedNote.ts";
+import type { SignedNote } from "./signedNote.ts";
 import { parseSignedStatement, type Statement } from "./statement.ts";
 
 /** The auditors that the caller trusts. */
