@@ -18,6 +18,13 @@ export interface AttackResult {
   duration?: number;
 }
 
+interface Run {
+  id: string;
+  results: Readonly<Record<string, AttackResult>>;
+}
+
+const NO_RUN: Run = { id: "", results: {} };
+
 /**
  * Runs all attacks, one after the other. Runs them again each time an argument changes.
  * @returns the results, by the attacks' names
@@ -27,13 +34,15 @@ export function useAttacks(
   source: AttackedSource,
   run: number,
 ): Readonly<Record<string, AttackResult>> {
-  const [results, setResults] = useState<Readonly<Record<string, AttackResult>>>({});
+  /** The results with the run that they belong to. Until a new run begins, the page would otherwise show the earlier ones. */
+  const [{ id, results }, setResults] = useState<Run>(NO_RUN);
+  const currentID = `${source} ${run}`;
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    setResults({});
+    setResults({ id: currentID, results: {} });
     const set = (name: string, result: AttackResult) => {
-      if (!signal.aborted) setResults((before) => ({ ...before, [name]: result }));
+      if (!signal.aborted) setResults(({ id, results }) => ({ id, results: { ...results, [name]: result } }));
     };
     const runAll = async () => {
       for (const attack of attacks.list) {
@@ -48,8 +57,8 @@ export function useAttacks(
     return () => {
       controller.abort();
     };
-  }, [source, run]);
-  return results;
+  }, [currentID]);
+  return id === currentID ? results : NO_RUN.results;
 }
 
 async function runAttack(
