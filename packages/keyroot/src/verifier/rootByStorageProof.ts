@@ -3,6 +3,7 @@ import type { BlockHeader } from "../ethereum/header.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
+import { requestProof } from "./requestProof.ts";
 import type { RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
@@ -23,7 +24,7 @@ export async function readRootByStorageProof(
 ): Promise<RootAnswers> {
   const userIDs = nextSlotID === undefined ? [userID] : [userID, nextSlotID];
   const slots = userIDs.map((id) => slotOfUser(id, usersSlot));
-  const proof = call("eth_getProof", [contract, slots, { blockHash: hash }]);
+  const proof = requestProof(call, contract, slots, hash);
   const [{ stateRoot }, chainId, answer] = await Promise.all([header, call("eth_chainId", []), proof]);
   const [proven, next] = slots.map((slot, i) => verifyStorageProof(stateRoot, contract, slot, extractProof(answer, i)));
   const nextRoot = nextSlotID === undefined ? {} : { nextRoot: next?.value ?? "0x" };

@@ -55,7 +55,8 @@ export interface WatchKeysOptions {
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
-   * Maximum pause in ms between two rounds. The pause doubles after failed requests, up to 5 minutes. Default: 45,000.
+   * Maximum pause in ms between two rounds. Default: 384,000, the time of an epoch, because Ethereum finalizes at most one
+   * block in an epoch. After failed requests, the pause is at most 1 minute, and doubles with each further failure.
    */
   intervalMs?: number | undefined;
   /**
@@ -101,6 +102,10 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
 /** Browser functions, which other runtimes may not have. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
+/** The time of an epoch in ms: 32 slots of 12 seconds (consensus specification, "Time parameters"). */
+const EPOCH_MS = 384_000;
+/** The pause in ms that doubles with each failed round, and the longest of these pauses. */
+const RETRY_MS = 30_000;
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ERRORS = 100;
 /** The time for an access to the store, as a multiple of the time in a verification. The state is not only a cache. */
@@ -212,7 +217,9 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
     state.failures = answered > 0 ? 0 : state.failures + 1;
     // The time is random. Clients that failed together retry at different times.
-    state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
+    const retryMs = Math.min(intervalMs, RETRY_MS) * 2 ** state.failures;
+    const pauseMs = state.failures > 0 ? Math.min(retryMs, maxPauseMs) : intervalMs;
+    state.nextAt = time + pauseMs * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     await cache.set(name, lastState);
     keys.delete(userID);
@@ -261,7 +268,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 
 function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
-  const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
+  const { intervalMs = EPOCH_MS, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
   const { name } = config.source;
   if (name === "pinned-block") throw invalidArgument("The trust option", "another choice for a watch", name);

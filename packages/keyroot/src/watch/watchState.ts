@@ -5,7 +5,7 @@ import type { UserToCheck } from "./checkUsers.ts";
 import type { WatchedUserState } from "./watchedUser.ts";
 
 /** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
-const CONTACTS_PER_ROUND = 20;
+const CONTACTS_PER_ROUND = 32;
 /** Maximum number of users in the state. */
 export const MAX_USERS = 5000;
 
