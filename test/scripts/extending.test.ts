@@ -1,14 +1,19 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type * as library from "keyroot";
-import type * as answers from "../../packages/service/src/api/answerFrom.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 import { type Addition, ProjectCopy } from "../support/copy/projectCopy.ts";
+import { failure } from "../support/support.ts";
 
 const TRUST = "packages/keyroot/src/trust";
 const COMMANDS = "packages/operator/src/commands";
-const PARTNERS = "packages/service/src/partners";
+const OPERATIONS = "packages/service/src/partners/operations.ts";
+const STORE = "packages/service/src/partners/partners.ts";
+const CLI = "packages/operator/src/cli.ts";
+const CONTRACT = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
+const HASH = `0x${"1".repeat(64)}`;
+const USER = "4443nzngyi7hsyn9e55rgxxskar74qu4";
 
 /** A block source: the file, its name, its export, and the rows that the type checker asks for. */
 const SOURCE: { added: Addition; asked: Addition } = {
@@ -50,6 +55,10 @@ export function printedBlock(hash: string): Trust {
   },
 };
 
+const PRINTED: Addition = {
+  [`${COMMANDS}/trust.ts`]: { text: "printedBlock, ", before: "type Trust } from" },
+};
+
 /** A command: its file and its row. */
 const COMMAND: Addition = {
   [`${COMMANDS}/countRecords.ts`]: {
@@ -57,7 +66,7 @@ const COMMAND: Addition = {
 
 /** \`keyroot count-records\`: counts the records of a file. */
 export const countRecords = command(
-  { summary: "Count the records of a file", argument: { kind: "one", name: "file", description: "JSON Lines" }, options: { json } },
+  { summary: "Count the records of a file", argument: { kind: "required", name: "file", description: "JSON Lines" }, options: { json } },
   async ({ file }) => {
     const { readLines } = await import("./inputFiles.ts");
     const count = (await readLines(file)).length;
@@ -75,20 +84,22 @@ const IMPORTED: Addition = {
   },
 };
 
-/** An API field: its line in the schema, and the value that the type checker asks the store for. */
-const FIELD: { added: Addition; asked: Addition } = {
+/** An API field: its line in the schema, and its value in the store, which the type checker asks for. */
+const FIELD: { added: Addition; asked: Addition[] } = {
   added: {
-    [`${PARTNERS}/operations.ts`]: {
-      text: `  free_users: count("users that the partner may create"),\n`,
-      before: "  pending_keys:",
-    },
+    [OPERATIONS]: { text: `  free_users: count("users that the partner may create"),\n`, before: "  pending_keys:" },
   },
-  asked: {
-    [`${PARTNERS}/partners.ts`]: {
-      text: "  freeUsers: number;\n",
-      before: "  /** Number of registered public keys that are not",
+  asked: [
+    {
+      [STORE]: { text: "  freeUsers: number;\n", before: "  /** Number of registered public keys that are not" },
     },
-  },
+    {
+      [STORE]: {
+        text: "      freeUsers: (partner.userLimit ?? 2 ** 31 - 1) - partner.users,\n",
+        before: "      ...(keys.get(partner.bizID) ??",
+      },
+    },
+  ],
 };
 
 describe("CONTRIBUTING.md, on a copy of the project", () => {
@@ -100,14 +111,43 @@ describe("CONTRIBUTING.md, on a copy of the project", () => {
 
   after(() => copy.remove());
 
-  const sectionOf = async (title: string) => {
-    const text = await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8");
-    return text.split(/^## /m).find((section) => section.startsWith(title)) ?? "";
-  };
-
-  it("names the files of a block source, a command and an API field, and the type checker asks for their rows", async () => {
+  it("needs four rows for a block source, one for a command, and two files for an API field", async () => {
     for (const addition of [SOURCE.added, COMMAND, IMPORTED, FIELD.added]) await copy.add(addition);
-    const asked = Object.keys({ ...SOURCE.asked, ...FIELD.asked });
-    expect(await copy.filesWithErrors()).to.deep.equal([...asked, `${PARTNERS}/operations.ts`].toSorted());
+    expect(await copy.filesWithErrors()).to.deep.equal([...Object.keys(SOURCE.asked), OPERATIONS].toSorted());
+    for (const addition of [SOURCE.asked, PRINTED, ...FIELD.asked]) await copy.add(addition);
+    expect(await copy.filesWithErrors()).to.deep.equal([]);
+  });
+
+  it("names these files", async () => {
+    const text = await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8");
+    for (const path of Object.keys({ ...SOURCE.added, ...SOURCE.asked, ...COMMAND, ...FIELD.added }))
+      if (!path.includes("printedBlock") && !path.includes("countRecords")) expect(text).to.include(basename(path));
+  });
+
+  it("makes a block source that a verifier and --trust accept", async () => {
+    const { createVerifier, printedBlock } = (await copy.load("packages/keyroot/src/index.ts")) as typeof library & {
+      printedBlock: typeof library.pinnedBlock;
+    };
+    const place = { rpc: "http://127.0.0.1:1", merkleUrl: "http://127.0.0.1:1", chainId: 1, contract: CONTRACT };
+    expect(createVerifier({ ...place, trust: printedBlock(HASH) })).to.have.property("verify");
+    const help = await copy.run(CLI, "verify", "--help");
+    expect(help.stdout.replaceAll(/\s+/g, " ")).to.include("pinned-block:HASH");
+    const args = ["--rpc", place.rpc, "--contract", CONTRACT, "--chain-id", "1", "--merkle-url", place.merkleUrl];
+    const refused = await failure(copy.run(CLI, "verify", "--trust", "printed-block:0x12", ...args, USER));
+    expect((refused as { stderr: string }).stderr).to.include("needs 0x and 64 lowercase hex digits");
+  });
+
+  it("makes a command that runs", async () => {
+    const { stdout } = await copy.run(CLI, "count-records", "package.json", "--json");
+    expect(JSON.parse(stdout)).to.have.property("count").that.is.above(10);
+    expect((await copy.run(CLI, "--help")).stdout).to.include("count-records");
+  });
+
+  it("makes an API field that the OpenAPI document, the client's types and its checks have", async () => {
+    await copy.run("scripts/generate/openApi.ts");
+    await copy.run("scripts/generate/clientTypes.ts");
+    const clientFolder = join(copy.folder, "packages/client/src/shared");
+    for (const name of ["operations.ts", "answerChecks.ts"])
+      expect(await readFile(join(clientFolder, name), "utf8")).to.include("free_users");
   });
 });

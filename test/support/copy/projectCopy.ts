@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../../scripts/test/root.ts";
@@ -9,7 +10,7 @@ export type Addition = Readonly<Record<string, { text: string; before?: string }
 
 const PACKAGES = ["client", "keyroot", "operator", "service"];
 /** The folders that a package's own programs read. */
-const PARTS = ["src", "package.json"];
+const PARTS = ["src", "package.json", "node_modules"];
 const FOLDERS = ["contracts", "docs", "scripts", "tasks", "typechain-types"];
 
 /** A copy of the packages' sources and the project's scripts, in which the packages import each other. */
@@ -27,7 +28,8 @@ export class ProjectCopy {
     await mkdir(join(modules, "@keyroot"), { recursive: true });
     for (const name of PACKAGES) {
       for (const part of PARTS)
-        await cp(join(ROOT, "packages", name, part), join(folder, "packages", name, part), { recursive: true });
+        if (existsSync(join(ROOT, "packages", name, part)))
+          await cp(join(ROOT, "packages", name, part), join(folder, "packages", name, part), { recursive: true });
       const link = join(modules, name === "keyroot" ? name : `@keyroot/${name}`);
       await symlink(join(folder, "packages", name), link, "junction");
     }

@@ -84,7 +84,7 @@ interface BundledBlock {
  */
 export interface BlockSource {
   /** The name of the choice, in evidence and on the command line. */
-  name: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
+  name: Evidence["source"];
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;
   /**
