@@ -5,7 +5,7 @@ import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/i
  * Rejects options with unknown names, because a misspelled option would have no effect.
  * @param what the beginning of the message, such as "The options of publish"
  * @param names all option names. The compiler reports a missing name
- * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`; BUILTIN_REPLACED, before any other check
+ * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`; BUILTIN_REPLACED, before any other check
  */
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
   checkAllBuiltins();

@@ -80,39 +80,15 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
  * Rejects options with unknown names. A misspelled option would have no effect, so a check that the caller requires
  * could be missing.
  * @param what the start of the error message, such as "The options"
- * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
+ * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`
  */
 export function checkNames<T extends object>(what: string, options: T, names: readonly string[]): T {
   const known = new Set(names);
   for (const name of Object.keys(options)) {
     if (known.has(name)) continue;
-    const nearest = nearestName(name, names);
-    const hint = nearest === undefined ? `Valid options are ${names.join(", ")}.` : `Did you mean ${nearest}?`;
-    const message = `${what} contain the unknown option ${describeValue(name)}. ${hint}`;
-    throw new ArgumentError("ARGUMENT_INVALID", message, { expected: nearest, actual: name });
+    const expected = names.join(", ");
+    const message = `${what} contain the unknown option ${describeValue(name)}. Valid options are ${expected}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: name });
   }
   return options;
-}
-
-/** Finds the most similar name. The case has no effect. At most two letters, or a third of the letters, may differ. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  let nearest: string | undefined;
-  let least = Infinity;
-  for (const known of names) {
-    const difference = differenceOf(name.toLowerCase().slice(0, 64), known.toLowerCase());
-    if (difference >= least || difference > Math.max(2, known.length / 3)) continue;
-    [nearest, least] = [known, difference];
-  }
-  return nearest;
-}
-
-/** Counts the letters that only one of two names contains, in any order. */
-function differenceOf(a: string, b: string): number {
-  let missing = 0;
-  for (const letter of a) {
-    const rest = b.replace(letter, "");
-    if (rest === b) missing++;
-    b = rest;
-  }
-  return Math.max(missing, b.length);
 }

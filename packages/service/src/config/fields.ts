@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
-import { nearestName } from "keyroot/internal/input";
+import { nearestName } from "@keyroot/operator/shared";
 import { ArgumentError } from "../api/base/errors.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
