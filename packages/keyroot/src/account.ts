@@ -6,7 +6,13 @@ import { verifyAccountFile } from "./account/accountFile.ts";
 import { type Accounts, makeAccounts } from "./account/choice.ts";
 
 export { type Account, type AccountOptions, makeAccount, parseAccount, slotIDOf } from "./account/account.ts";
-export { type AccountFile, parseAccountFile, serializeAccountFile, verifyAccountFile } from "./account/accountFile.ts";
+export {
+  type AccountFile,
+  maxVoidStatements,
+  parseAccountFile,
+  serializeAccountFile,
+  verifyAccountFile,
+} from "./account/accountFile.ts";
 export type { AccountPlace, Accounts, AuthorizedKey } from "./account/choice.ts";
 export {
   type KeyStatement,
@@ -14,6 +20,7 @@ export {
   keyStatementText,
   makeKeyStatement,
   parseKeyStatement,
+  serializeKeyStatement,
   type SignedKeyStatement,
   type StatementSignature,
   verifyKeyStatement,

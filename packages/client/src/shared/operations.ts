@@ -361,11 +361,11 @@ export interface AccountStatement {
   key_id: string;
   /** The id under which the key is published. For number 0, it is the user's id. */
   slot_id: UserID;
-  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
+  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the account file has the void statement. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
   state: "pending" | "submitted" | "published" | "objected" | "taken" | "withdrawn";
   /** A time in milliseconds since 1970-01-01, UTC. */
   submitted: number;
-  /** The end of a pending key's hold period. */
+  /** The end of a pending statement's hold period. */
   hold_ends_at: number | null;
   objected: number | null;
   approved: number | null;

@@ -1,7 +1,7 @@
 import { command, flag, integer, json, onlyWith, text } from "./defineCommand.ts";
-import { chain, keyType } from "./options.ts";
+import { chainWithTrust, keyType, trustWithoutAuditors } from "./options.ts";
 
-const { rpc, allowHttp, chainId, contract } = chain;
+const { rpc, allowHttp, chainId, contract } = chainWithTrust;
 
 /**
  * `keyroot account new|rotate|void|show`: for people who hold recovery keys. It makes accounts, signs changes of keys,
@@ -51,11 +51,11 @@ export const account = command(
         onlyWith: { action: ["rotate", "void"] },
       }),
       offline: flag("Sign or show without reading the chain. First run show on another machine", {
-        excludes: ["rpc", "allowHttp"],
+        excludes: ["rpc", "allowHttp", "trust"],
         onlyWith: { action: ["rotate", "void", "show"] },
       }),
       // The account file contains the chain and the registry, which are signed.
-      ...onlyWith({ action: ["rotate", "void", "show"] }, { rpc, allowHttp }),
+      ...onlyWith({ action: ["rotate", "void", "show"] }, { rpc, allowHttp, ...trustWithoutAuditors }),
       ...onlyWith({ action: ["new"] }, { chainId, contract }),
       json,
     },

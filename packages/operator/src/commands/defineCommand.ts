@@ -1,9 +1,9 @@
 /**
  * The types of command definitions, and functions that define commands and options. The program `keyroot` and the
- * Hardhat plugin make their commands from the definitions. This file imports only types, so that the programs print
- * help quickly.
+ * Hardhat plugin make their commands from the definitions. This file imports only types and the names of the key types,
+ * so that the programs print help quickly.
  */
-import type { KeyTypeName } from "keyroot/internal/identity";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { Host, Outcome } from "./host.ts";
 
 /** The largest signed 32-bit integer. */
@@ -163,19 +163,21 @@ export const flag = (
   description: string,
   rest?: Pick<FlagOption, "excludes" | "onlyWith"> & { readonly variable?: string },
 ) => ({ kind: "flag", description, ...rest }) as const;
-/** Returns options that have an effect only in one mode. See `onlyWith` of `Option`. */
+/** Returns options that have an effect only in one mode, in addition to their own modes. See `onlyWith` of `Option`. */
 export function onlyWith<const Options extends Readonly<Record<string, Option>>>(
   mode: NonNullable<Option["onlyWith"]>,
   options: Options,
 ): Options {
   const entries = Object.entries(options);
-  return Object.fromEntries(entries.map(([name, option]) => [name, { ...option, onlyWith: mode }])) as Options;
+  return Object.fromEntries(
+    entries.map(([name, option]) => [name, { ...option, onlyWith: { ...option.onlyWith, ...mode } }]),
+  ) as Options;
 }
 /** The option `--json` of all commands that print a result. */
 export const json = flag("Print one JSON object instead of text");
 /** The type of the registry's keys. It is configuration, and never read from data. */
 export const keyType = text("type", "Type of the registry's public keys", {
-  choices: ["curve41417", "x25519", "ed25519", "p256", "document"] as const satisfies readonly KeyTypeName[],
+  choices: KEY_TYPE_NAMES,
   default: "curve41417",
   variable: "KEYROOT_KEY_TYPE",
 });

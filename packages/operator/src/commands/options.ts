@@ -71,8 +71,8 @@ export const trust = {
   ...settings.lightClient,
   ...settings.auditors,
 };
-/** `--trust` of an audit, which relies on no other auditor. */
-export const trustOfAudit = {
+/** `--trust` of a command that relies on no auditor, such as an audit. */
+export const trustWithoutAuditors = {
   trust: text("choice", `${BLOCK_SOURCES}, or light-client with --beacon and --checkpoint`, {
     default: "one-endpoint",
   }),

@@ -17,7 +17,7 @@ import {
   keyType,
   merkleUrl,
   statementFolder,
-  trustOfAudit,
+  trustWithoutAuditors,
 } from "./options.ts";
 import { style } from "./output.ts";
 
@@ -31,7 +31,7 @@ export const signStatement = command(
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", { min: 1, default: 300 }),
       files: auditedFiles(". The audit then also covers stray files"),
-      ...trustOfAudit,
+      ...trustWithoutAuditors,
       codeHash: { ...codeHash, required: true },
       keyType,
       state: auditState,

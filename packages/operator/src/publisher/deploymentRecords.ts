@@ -8,7 +8,7 @@ import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError } from "../errors.ts";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { SentCall } from "./transactions/sendCall.ts";
 
 /** A deployment that was sent, or that was about to be sent. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import { nearestName } from "@keyroot/operator/shared";
 import { ArgumentError } from "../api/base/errors.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import type { ChallengeResponse } from "./possessionCheck.ts";
 import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";

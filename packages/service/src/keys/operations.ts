@@ -3,7 +3,7 @@ import { z } from "zod";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../api/base/errors.ts";
 import { type KeyType, toKeyRecord } from "keyroot/internal/identity";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";

@@ -104,7 +104,8 @@ export const accounts = pgTable("accounts", {
 
 /**
  * The signed key statements of accounts, in the user's region. `slot_id` is the id under which the key is published.
- * `key_id` is VOID for a void statement. `objected` is the time of the objection, with its text if a recovery key signed
+ * `key_id` is VOID for a void statement, whose hold period ends at `hold_ends_at`. Other statements' keys have their own.
+ * `objected` is the time of the objection, with its text if a recovery key signed
  * it. `approved` is the time when the partner overruled objections. `taken` is the time when another key was found in
  * the slot. `settled` is the time when the statement became part of the account file. A statement without these three
  * times is open, and an account has at most one.
@@ -121,6 +122,7 @@ export const keyStatements = pgTable(
     statement: text("statement").notNull(),
     possession: text("possession").$type<"proven" | "unproven">().notNull(),
     submitted: timestampMs("submitted").notNull(),
+    holdEndsAt: timestampMs("hold_ends_at"),
     objected: timestampMs("objected"),
     objection: text("objection"),
     approved: timestampMs("approved"),
@@ -134,6 +136,13 @@ export const keyStatements = pgTable(
       .where(sql`${table.objected} is null and ${table.taken} is null and ${table.settled} is null`),
     index("key_statements_by_slot").on(table.slotID),
   ],
+);
+
+/** The condition that a statement is open, in the form of the index. */
+export const isOpenStatement = and(
+  isNull(keyStatements.objected),
+  isNull(keyStatements.taken),
+  isNull(keyStatements.settled),
 );
 
 /** The `key_id` of a void statement. */

@@ -246,13 +246,20 @@ export class KeyPublisher {
   }
 
   /**
-   * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
+   * Adds published keys, and statements of accounts, that are missing from the databases and replaces different keys, after a
+   * backup is restored.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
       const registry = await this.#connection.connect(lost);
-      return reconcile(this.#recheckOptions(await this.#connection.openCheck(registry, lost)));
+      const options = this.#recheckOptions(await this.#connection.openCheck(registry, lost));
+      const { files } = this.#chain;
+      const stores = {
+        "us-west-2": await openStore(files["us-west-2"]),
+        "eu-west-1": await openStore(files["eu-west-1"]),
+      };
+      return reconcile({ ...options, ...(this.#hasAccounts && { accounts: { stores, keyType: this.#keyType } }) });
     });
   }
 

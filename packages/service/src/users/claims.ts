@@ -42,6 +42,11 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
 }
 
+/** Gives an id that has a claim to another owner. */
+export async function giveClaim(home: Database, { userID, ...owner }: Claim): Promise<void> {
+  await home.update(userIDs).set(owner).where(eq(userIDs.userID, userID));
+}
+
 /** Prepares the query for one id's claim. The query's placeholder is `userID`. */
 export function prepareGetClaim(home: Database) {
   return home

@@ -32,9 +32,6 @@ const KEY_TYPES: Readonly<Record<KeyTypeName, Row>> = {
   },
 };
 
-/** The names of all key types. */
-export const KEY_TYPE_NAMES = Object.keys(KEY_TYPES) as readonly KeyTypeName[];
-
 /** Loads the key type with a name from the program's configuration. */
 export async function loadKeyType(name: KeyTypeName): Promise<KeyType> {
   return KEY_TYPES[name].load();

@@ -14,6 +14,9 @@ export const ROWS = {
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = keyof typeof ROWS;
 
+/** The names of all key types. */
+export const KEY_TYPE_NAMES = Object.keys(ROWS) as readonly KeyTypeName[];
+
 /** Returns the titles of the types whose keys have a length. Returns undefined if there are none. */
 export function titlesOf(length: number): string | undefined {
   const titles = Object.entries(ROWS).flatMap(([, row]) => (row.length === length ? [row.title] : []));
