@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { type KeyHolder, makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { launchChromium } from "../support/browser/chromium.ts";
 import { click, sees } from "../support/browser/controls.ts";
@@ -13,6 +13,9 @@ import { describeIfNamed } from "../support/named.ts";
 
 /** The size of the false camera's picture. */
 const [WIDTH, HEIGHT] = [640, 480];
+/** Chromium's arguments for a visitor who allows the camera, and for a false camera. */
+const ALLOWED = "--use-fake-ui-for-media-stream";
+const CAMERA = "--use-fake-device-for-media-stream";
 
 describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
   const explorer = sharedExplorer();
@@ -71,7 +74,7 @@ describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
     for (const text of [wrong.digits, wrong.payload]) {
       await shown.fill(text);
       await sees(form, "The safety codes are different.");
-      await page.locator("[data-verdict=bad]").getByText("Different key").waitFor();
+      await page.locator("[data-verdict=bad] h2", { hasText: "Different key" }).waitFor();
       expect(await page.getAttribute("[data-step=key]", "data-state")).to.equal("failed");
     }
     for (const [text, code] of [
@@ -112,10 +115,10 @@ describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
   describe("with a camera", () => {
     const browsers: Browser[] = [];
     afterEach(() => Promise.all(browsers.splice(0).map((browser) => browser.close())));
-    const open = async (args: readonly string[], options: BrowserContextOptions = {}) => {
+    const open = async (args: readonly string[]) => {
       const browser = await launchChromium(args);
       browsers.push(browser);
-      return observedPage(browser, options);
+      return observedPage(browser, {});
     };
 
     it("reads the QR code that the camera sees", async () => {
@@ -124,10 +127,7 @@ describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
       try {
         const file = join(folder, "camera.y4m");
         await writeFile(file, videoOf(await codeOf(contact, mine)));
-        const { page, complaints } = await open(
-          ["--use-fake-device-for-media-stream", `--use-file-for-fake-video-capture=${file}`],
-          { permissions: ["camera"] },
-        );
+        const { page, complaints } = await open([ALLOWED, CAMERA, `--use-file-for-fake-video-capture=${file}`]);
         const form = await enter(page, contact, mine);
         await click(form, "Scan with the camera");
         await sees(form, "The safety codes are equal");
@@ -139,8 +139,8 @@ describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
     });
 
     for (const [what, args, message] of [
-      ["a camera that the visitor refuses", ["--use-fake-device-for-media-stream"], "The browser may not use the camera."],
-      ["no camera", ["--use-fake-ui-for-media-stream"], "This device has no camera."],
+      ["a camera that the visitor refuses", [`${ALLOWED}=deny`, CAMERA], "The browser may not use the camera."],
+      ["no camera", [ALLOWED], "This device has no camera."],
     ] as const) {
       it(`names what to do with ${what}`, async () => {
         const { page } = await open(args);

@@ -99,7 +99,7 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
       await page.getByLabel("Your own user id").fill(own?.userID ?? "");
       await page.getByLabel("Your own public key").fill(own?.pubKey ?? "");
       await page.getByLabel("What the other app shows").fill("1".repeat(60));
-      await page.locator("[data-verdict=bad]").getByText("Different key").waitFor();
+      await page.locator("[data-verdict=bad] h2", { hasText: "Different key" }).waitFor();
     },
   },
   "verified, with a safety code": {

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { formatCount } from "../../shared/format.ts";
 import { Time } from "../../shared/time.tsx";
@@ -12,8 +12,29 @@ interface ReceiptProps {
   verification: Verification;
 }
 
-/** A verdict with its evidence, for paper. It is visible only in print, where it replaces the page. */
-export function Receipt({ title, verification: { userID, outcome, options, source } }: ReceiptProps) {
+/** A button that prints the verdict with its evidence. Only paper shows the receipt, in place of the page. */
+export function PrintReceipt(props: ReceiptProps) {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (count > 0) print();
+  }, [count]);
+  return (
+    <>
+      <button
+        type="button"
+        class="button print-button"
+        onClick={() => {
+          setCount(count + 1);
+        }}
+      >
+        Print a receipt
+      </button>
+      {count > 0 && <Receipt {...props} />}
+    </>
+  );
+}
+
+function Receipt({ title, verification: { userID, outcome, options, source } }: ReceiptProps) {
   const checkedAt = useMemo(() => Date.now(), [outcome]);
   if (outcome === undefined) return null;
   const verified = "verified" in outcome ? outcome.verified : undefined;
@@ -65,19 +86,5 @@ export function Receipt({ title, verification: { userID, outcome, options, sourc
       </Facts>
       <p>This paper proves nothing by itself. Verify the key again to rely on it.</p>
     </section>
-  );
-}
-
-export function PrintButton() {
-  return (
-    <button
-      type="button"
-      class="button print-button"
-      onClick={() => {
-        print();
-      }}
-    >
-      Print a receipt
-    </button>
   );
 }

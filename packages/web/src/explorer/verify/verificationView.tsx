@@ -17,7 +17,7 @@ import { PathDrawing } from "./pathDrawing.tsx";
 import { NOT_COMPARED, SafetyCodeForm } from "./safetyCodeForm.tsx";
 import { StepList } from "./stepList.tsx";
 import { stepStates, type Verification } from "./useVerification.ts";
-import { PrintButton, Receipt } from "./receipt.tsx";
+import { PrintReceipt } from "./receipt.tsx";
 import { verdictOf, VerificationVerdict } from "./verificationVerdict.tsx";
 import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
 
@@ -85,7 +85,6 @@ export function VerificationView({ verification, entered = "", retry, children }
                   }
                 />
               </More>
-              <PrintButton />
             </Later>
           </div>
           <section aria-labelledby="drawing-title" class="card drawing-card">
@@ -94,7 +93,7 @@ export function VerificationView({ verification, entered = "", retry, children }
           </section>
         </div>
       )}
-      <Receipt title={content.title} verification={verification} />
+      {isOver && <PrintReceipt title={content.title} verification={verification} />}
     </>
   );
 }
