@@ -39,9 +39,21 @@ describeIfNamed(import.meta.filename)("contact lists in the explorer", () => {
     await done(page);
     expect(await page.innerText("[data-verdict=bad]"))
       .to.contain("Do not use 2 keys of 9")
-      .and.contain("3 keys the same, 2 different, 1 without a key to compare, 1 not published, 0 rejected, 2 not verified")
+      .and.contain(
+        "3 keys the same, 2 different, 1 without a key to compare, 1 not published, 0 rejected, 2 not verified",
+      )
       .and.contain("Evidence: one server (1 of 3)");
-    const expected = ["same", "same", "same", "published", "different", "different", "absent", "unreadable", "unreadable"];
+    const expected = [
+      "same",
+      "same",
+      "same",
+      "published",
+      "different",
+      "different",
+      "absent",
+      "unreadable",
+      "unreadable",
+    ];
     expect(await verdicts(page)).to.deep.equal(expected);
     expect(await page.locator("[data-contact] a").first().getAttribute("href")).to.equal(
       `#/verify/${one?.userID}/one-endpoint`,
@@ -54,7 +66,9 @@ describeIfNamed(import.meta.filename)("contact lists in the explorer", () => {
     const saved = await readFile(await (await saving).path(), "utf8");
     const lines = saved.split("\r\n");
     expect(lines[0]).to.equal('"userID","verdict","code","keyID","number","evidence","block","blockTime"');
-    expect(lines[1]).to.match(new RegExp(`^"${one?.userID}","same","","${one?.keyID.replaceAll("+", "\\+")}","","one-endpoint"`));
+    expect(lines[1]).to.match(
+      new RegExp(`^"${one?.userID}","same","","${one?.keyID.replaceAll("+", "\\+")}","","one-endpoint"`),
+    );
     expect(lines[5]).to.match(new RegExp(`^"${one?.userID}","different","KEY_MISMATCH"`));
     expect(lines).to.have.lengthOf(11);
     expect(complaints).to.deep.equal([]);

@@ -47,7 +47,11 @@ describeIfNamed(import.meta.filename)("safety code in the explorer", () => {
     return form.locator(".qr-code").evaluate((svg) => {
       const size = Number(svg.getAttribute("viewBox")?.split(" ")[2]);
       const rows = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
-      const runs = svg.querySelector("path")?.getAttribute("d")?.matchAll(/M(\d+) (\d+)h(\d+)/g) ?? [];
+      const runs =
+        svg
+          .querySelector("path")
+          ?.getAttribute("d")
+          ?.matchAll(/M(\d+) (\d+)h(\d+)/g) ?? [];
       for (const [, x, y, length] of runs) rows[Number(y)]?.fill(true, Number(x), Number(x) + Number(length));
       return rows;
     });

@@ -31,8 +31,7 @@ export async function publishAccountUser(place: Place): Promise<AccountUser> {
   const account = plainAccount([PHONE, PAPER], 2, { contract });
   const { userID } = account;
   const slotIDs = [0, 1, 2].map((number) => plainSlot(account, number));
-  for (const [number, slotID] of slotIDs.entries())
-    await publishLocally(place, [makeKeyRecord(slotID, keyAt(number))]);
+  for (const [number, slotID] of slotIDs.entries()) await publishLocally(place, [makeKeyRecord(slotID, keyAt(number))]);
   const statements = [plainStatement(account, 1, textAt(1)), plainStatement(account, 2, undefined)];
   const file = plainAccountFile(account, statements);
   await storeAccountFile(place, userID, file);

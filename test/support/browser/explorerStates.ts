@@ -28,7 +28,9 @@ export async function dropFile(page: Page, content: string): Promise<void> {
 
 /** Chooses a contact list with some users. @param otherKey a false key for the second user */
 async function chooseList(page: Page, records: readonly KeyRecord[], otherKey?: string): Promise<void> {
-  const rows = records.slice(0, 4).map(({ userID, pubKey }, i) => `${userID},${i === 1 ? (otherKey ?? pubKey) : pubKey}`);
+  const rows = records
+    .slice(0, 4)
+    .map(({ userID, pubKey }, i) => `${userID},${i === 1 ? (otherKey ?? pubKey) : pubKey}`);
   if (otherKey !== undefined) rows.push(`${"y".repeat(32)},`, "hello,");
   const buffer = Buffer.from(["userID,publicKey", ...rows].join("\n"));
   await page.locator("input[type=file]").setInputFiles({ name: "contacts.csv", mimeType: "text/csv", buffer });

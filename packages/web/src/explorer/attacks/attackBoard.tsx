@@ -82,8 +82,8 @@ export function AttackBoard({ attacks }: { attacks: ExplorerAttacks }) {
         ))}
       </table>
       <p class="detail">
-        In the terminal, <code>npm start</code> also attacks the registration of keys. Such an attack sends requests to the
-        service, and a verifier never does.
+        In the terminal, <code>npm start</code> also attacks the registration of keys. Such an attack sends requests to
+        the service, and a verifier never does.
       </p>
     </>
   );

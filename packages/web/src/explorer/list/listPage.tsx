@@ -41,8 +41,9 @@ export function ListPage({ dropped, choice, setChoice }: ListPageProps) {
     <>
       <h1>Verify a contact list</h1>
       <p class="lead">
-        Is each <Term of="public key" /> in your contact list the published one? Your browser compares them all. The keys
-        stay here; an <Term of="endpoint" /> of the <Term of="chain" /> sees only which users you verify.
+        Is each <Term of="public key" /> in your contact list the published one? Your browser compares them all, with
+        the <Term of="evidence" /> that you choose. The keys stay here: an <Term of="endpoint" /> of the{" "}
+        <Term of="chain" /> sees only which users you verify.
       </p>
       <div class="card">
         <Field
@@ -66,12 +67,12 @@ export function ListPage({ dropped, choice, setChoice }: ListPageProps) {
             />
           )}
         </Field>
+        <p class="detail">
+          All keys are verified at one <Term of="block" />. With stronger evidence than endpoints, a{" "}
+          <Term of="storage proof" /> confirms each.
+        </p>
         <details id={EVIDENCE} class="evidence-card">
-          <summary>
-            <span>
-              <Term of="evidence">Evidence</Term>: {sourceOf(options).label}
-            </span>
-          </summary>
+          <summary>Evidence: {sourceOf(options).label} </summary>
           <EvidenceForm
             choice={choice}
             setChoice={(choice) => {

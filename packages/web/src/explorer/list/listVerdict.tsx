@@ -73,7 +73,16 @@ function resultsToCsv(results: readonly ContactResult[]): string {
   const rows = results.map(({ userID, verdict, failure, keyID = null, number = null, evidence }) => {
     const { block } = evidence ?? {};
     const time = timeInCsv(block ? block.timestamp * 1000 : null);
-    return [userID, verdict, failure?.code ?? null, keyID, number, evidence?.source ?? null, block?.number ?? null, time];
+    return [
+      userID,
+      verdict,
+      failure?.code ?? null,
+      keyID,
+      number,
+      evidence?.source ?? null,
+      block?.number ?? null,
+      time,
+    ];
   });
   return toCsv(columns, rows);
 }

@@ -32,13 +32,18 @@ export function useContactList(file: File | undefined, options: Options, attempt
     }, RENDER_MS);
     const verify = async () => {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      return callWorker("list", "verifyList", { bytes, options }, {
-        signal,
-        onProgress: (event) => {
-          if (event.kind === "contacts") results.push(...event.results);
-          else if (event.kind === "contact") results[event.index] = event.result;
+      return callWorker(
+        "list",
+        "verifyList",
+        { bytes, options },
+        {
+          signal,
+          onProgress: (event) => {
+            if (event.kind === "contacts") results.push(...event.results);
+            else if (event.kind === "contact") results[event.index] = event.result;
+          },
         },
-      });
+      );
     };
     verify()
       .then(

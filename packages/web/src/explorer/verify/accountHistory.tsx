@@ -76,7 +76,11 @@ function Slot({ slot: { number, userID, statement }, keyID, facts }: SlotProps) 
         <b>
           {isVoid ? "Slot" : "Key"} {formatCount(number)}
         </b>
-        {isVoid ? ", void: it holds a key that the owner did not authorize" : keyID ? ", the current one" : ", replaced"}
+        {isVoid
+          ? ", void: it holds a key that the owner did not authorize"
+          : keyID
+            ? ", the current one"
+            : ", replaced"}
         {blockNumber !== undefined && (
           <>
             {", in block "}
@@ -93,7 +97,8 @@ function Slot({ slot: { number, userID, statement }, keyID, facts }: SlotProps) 
               Key id <code>{keyID}</code>.{" "}
             </>
           )}
-          Slot id <Link href={root === undefined ? undefined : `#/batch/${root}/${userID}`}>
+          Slot id{" "}
+          <Link href={root === undefined ? undefined : `#/batch/${root}/${userID}`}>
             <code title={userID}>{shorten(userID)}</code>
           </Link>
         </span>

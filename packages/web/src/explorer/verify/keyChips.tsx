@@ -7,7 +7,10 @@ type NamedKey = readonly [name: string, key: string];
 /** Shows two keys or key ids where they first differ, instead of all their characters. */
 export function KeyChips({ keys }: { keys: readonly [NamedKey, NamedKey] }) {
   const [[, one], [, other]] = keys;
-  const first = Math.max(0, Array.from(one).findIndex((character, i) => character !== other[i]));
+  const first = Math.max(
+    0,
+    Array.from(one).findIndex((character, i) => character !== other[i]),
+  );
   const [start, end] = [Math.max(0, first - BEFORE), first + AFTER];
   return (
     <dl class="chips">

@@ -11,7 +11,8 @@ const LOOK_MS = 200;
 
 /** What a visitor can do after the camera failed, by the errors of the W3C's Media Capture and Streams. */
 const CAMERA_ERRORS: Readonly<Record<string, string>> = {
-  NotAllowedError: "The browser may not use the camera. Allow it for this page beside the address, or choose a picture.",
+  NotAllowedError:
+    "The browser may not use the camera. Allow it for this page beside the address, or choose a picture.",
   NotFoundError: "This device has no camera. Choose a picture of the code instead.",
   NotReadableError: "Another program uses the camera. Close that program, or choose a picture of the code.",
   SecurityError: "Browsers give the camera only to pages with https. Choose a picture of the code instead.",

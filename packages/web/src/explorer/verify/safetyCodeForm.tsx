@@ -117,7 +117,9 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
               <QrCode text={code.payload} label="QR code of your safety code, for the other app" />
             </>
           ) : (
-            <p class="detail">The code appears here as soon as your id and your {account ? "account" : "key"} are complete.</p>
+            <p class="detail">
+              The code appears here as soon as your id and your {account ? "account" : "key"} are complete.
+            </p>
           )}
         </div>
       </div>

@@ -43,7 +43,7 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
   root: (
     <>
-      The <dfn>contract</dfn> is a program on the blockchain. It stores one <dfn>root</dfn>, a fingerprint of a whole
+      The <dfn>contract</dfn> is a program that nobody can change. It stores one <dfn>root</dfn>, a fingerprint of a whole
       list of keys, for each user. No account can change a stored root.
     </>
   ),

@@ -111,7 +111,12 @@ function differentKey(record: KeyRecord, { what, text }: Extract<PastedKey, { te
           The {what} that you entered is not the user’s published one. Do not use it. Ask the person for their key id
           over another way, such as a call.
         </p>
-        <KeyChips keys={[["Published", what === "key" ? record.pubKey : record.keyID], ["Yours", text]]} />
+        <KeyChips
+          keys={[
+            ["Published", what === "key" ? record.pubKey : record.keyID],
+            ["Yours", text],
+          ]}
+        />
       </>
     ),
   };
@@ -162,7 +167,12 @@ function failed(failure: Failure, options: Options, retry: (() => void) | undefi
     ...{ tone: "bad", title: "Do not use this key" },
     content: areKeys(failure.expected, failure.actual) ? (
       <Explanation failure={failure}>
-        <KeyChips keys={[["Expected", String(failure.expected)], ["Published", String(failure.actual)]]} />
+        <KeyChips
+          keys={[
+            ["Expected", String(failure.expected)],
+            ["Published", String(failure.actual)],
+          ]}
+        />
       </Explanation>
     ) : (
       <Explanation failure={failure} />
