@@ -29,7 +29,7 @@ describeIfNamed(import.meta.filename)("explorer of a registry with accounts", ()
     const { page, complaints } = await openUser();
     expect(await page.innerText("[data-verdict]"))
       .to.contain("This is the user’s published key")
-      .and.contain("It is key 1 of the user’s account, and no newer one is published.")
+      .and.contain("This is key 1 of the user’s account, and no newer one is published.")
       .and.contain("Ethereum’s sync committee");
     expect(await page.innerText(".key-card")).to.contain(world.accountUser.publicKey);
     expect(complaints).to.deep.equal([]);
@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("explorer of a registry with accounts", ()
     await page.locator("input[type=file]").setInputFiles({ name: "b.json", mimeType: "application/json", buffer });
     await page.getByLabel("Hash of the block").fill(verified.evidence.block?.hash ?? "");
     await click(page, "Verify bundle");
-    await sees(page.locator("[data-verdict=good]"), "It is key 1 of the user’s account");
+    await sees(page.locator("[data-verdict=good]"), "This is key 1 of the user’s account");
     await page.locator(".timeline time").nth(2).waitFor();
   });
 });

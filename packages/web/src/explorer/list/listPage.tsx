@@ -71,7 +71,7 @@ export function ListPage({ dropped, choice, setChoice }: ListPageProps) {
           All keys are verified at one <Term of="block" />. With stronger evidence than endpoints, a{" "}
           <Term of="storage proof" /> confirms each.
         </p>
-        <details id={EVIDENCE} class="evidence-card">
+        <details id={EVIDENCE}>
           <summary>Evidence: {sourceOf(options).label} </summary>
           <EvidenceForm
             choice={choice}

@@ -1,4 +1,4 @@
-import { plural } from "../../shared/format.ts";
+import { formatCount, plural } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { saveFile } from "../../shared/saveFile.ts";
 import { timeInCsv, toCsv } from "../../shared/csv.ts";
@@ -43,8 +43,7 @@ export function ListVerdict({ list: { results, isOver }, options, retry }: ListV
     <Verdict tone={tone} isTall title={title}>
       <Meter strength={strength} label={label} canChange />
       <p>
-        {plural(count("same"), "key")} the same, {count("different")} different, {count("published")} without a key to
-        compare, {absent} not published, {count("rejected")} rejected, {unknown} not verified.{" "}
+        {sumOf(results)}{" "}
         {evidence && (
           <>
             <b>This rests on</b> {restsOn(evidence, options)}
@@ -65,6 +64,26 @@ export function ListVerdict({ list: { results, isOver }, options, retry }: ListV
       </div>
     </Verdict>
   );
+}
+
+/** The verdicts that a list can have, in words. */
+const COUNTED: readonly [ContactVerdict, string][] = [
+  ["same", "the same"],
+  ["different", "different"],
+  ["published", "published without a key to compare"],
+  ["absent", "not published"],
+  ["rejected", "rejected"],
+  ["open", "not verified"],
+  ["unreadable", "not readable"],
+];
+
+/** Returns how many contacts have each verdict: "3 the same, 1 different." */
+function sumOf(results: readonly ContactResult[]): string {
+  const counts = COUNTED.map(([name, words]) => {
+    const count = results.filter(({ verdict }) => verdict === name).length;
+    return count === 0 ? "" : `${formatCount(count)} ${words}`;
+  });
+  return `${counts.filter((text) => text !== "").join(", ")}.`;
 }
 
 /** Converts the verdicts to CSV. */

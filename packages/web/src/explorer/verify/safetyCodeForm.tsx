@@ -5,6 +5,7 @@ import { bytesIn, toBase64 } from "../../shared/keyText.ts";
 import { readUserID } from "../../shared/readUserID.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../shared/callWorker.ts";
+import { goToVerdict } from "../shared/verdict.tsx";
 import type { Failure, VerifiedResult, WorkerCalls } from "../worker/messages.ts";
 import { config } from "../shared/config.ts";
 import { QrCode } from "./qrCode.tsx";
@@ -35,6 +36,7 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
   const [id, setID] = useState("");
   const [key, setKey] = useState("");
   const [shown, setShown] = useState("");
+  const [isScanned, setScanned] = useState(false);
   const [computed, setComputed] = useState<Computed>();
   const user = readUserID(id);
   const userID = "userID" in user ? user.userID : undefined;
@@ -69,6 +71,8 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
   const state = isMismatch ? "different" : code && failure === undefined && shown.trim() !== "" ? "equal" : "none";
   useEffect(() => {
     onCompared(isMismatch ? { state: "different", failure } : { state: state === "equal" ? "equal" : "none" });
+    // Whoever scans looks at the camera. Whoever types keeps the focus in the field.
+    if (isScanned && state !== "none") goToVerdict();
   }, [state]);
   return (
     <>
@@ -129,9 +133,17 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
         error={failure?.code === "SAFETY_CODE_INVALID" ? "This is not a safety code." : undefined}
         rows={2}
         value={shown}
-        onInput={setShown}
+        onInput={(text) => {
+          setScanned(false);
+          setShown(text);
+        }}
       />
-      <QrReader onText={setShown} />
+      <QrReader
+        onText={(text) => {
+          setScanned(true);
+          setShown(text);
+        }}
+      />
       <div role="status">
         {state === "equal" && (
           <p class="comparison-result comparison-result-equal">

@@ -92,8 +92,8 @@ function verifiedKey(
           {hasEqualCodes && "You and the other app have the same safety code. "}
           {comparison.state === "equal" && `The ${comparison.what} that you entered is the published one. `}
           Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
+          {account && `This is key ${account.number} of the user’s account, and no newer one is published. `}
           <b>This rests on</b> {restsOn(evidence, options)}
-          {account && ` It is key ${account.number} of the user’s account, and no newer one is published.`}
           {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
         </p>
       </>

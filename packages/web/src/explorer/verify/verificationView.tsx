@@ -53,6 +53,9 @@ export function VerificationView({ verification, entered = "", retry, children }
         )}
         <EvidenceCard verification={verification}>{children}</EvidenceCard>
       </div>
+      {verified?.account && (
+        <AccountHistory history={verified.account} keyID={verified.record.keyID} options={options} />
+      )}
       {verified && (
         <More title="Compare the safety code with this user">
           <SafetyCodeForm userID={userID} verified={verified} onCompared={setSafetyCodes} />
@@ -61,9 +64,6 @@ export function VerificationView({ verification, entered = "", retry, children }
       {isOver && (
         <div class="columns">
           <div class="column">
-            {verified?.account && (
-              <AccountHistory history={verified.account} keyID={verified.record.keyID} options={options} />
-            )}
             <section aria-labelledby="steps-title">
               <h2 id="steps-title">Step by step</h2>
               <StepList states={states} verification={verification} />
