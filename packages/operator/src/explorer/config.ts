@@ -24,6 +24,8 @@ export interface ExplorerConfig {
   auditors?: AuditorsOptions | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
+  /** Whether the registry has accounts (docs/accounts.md), so that all user ids are account ids. Default: false. */
+  accounts?: boolean | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
