@@ -28,7 +28,7 @@ export async function startAttacks(
   { rpcUrl, merkleUrl, beaconUrl = "" }: Stack,
   context: AttackContext,
 ): Promise<ExplorerAttacks> {
-  const config: AttackerConfig = { context, rpcUrl, merkleUrl, beaconUrl };
+  const config: AttackerConfig = { context, keyType: context.keyType.name, rpcUrl, merkleUrl, beaconUrl };
   const url = await attacker.request(JSON.stringify(config));
   const list = ATTACKS.map((attack) => {
     const { name, attacker, description, expectedCode, target } = attack;

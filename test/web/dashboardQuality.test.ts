@@ -192,7 +192,13 @@ const STEPS: Steps = {
     await sees(page, "but this has 3");
     await rows(page, "user created").first().locator("summary").click();
   },
+  "a place to go to": async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Name or id").fill("5d5d5d");
+    await page.locator(".places").getByText("batch").waitFor();
+  },
   "no page": async (page, { url }) => {
+    await page.keyboard.press("Escape");
     await page.goto(`${url}#/nothing`);
     await sees(page, "There is no such page");
   },

@@ -10,7 +10,7 @@ export const serve = command(
     options: { json },
   },
   async ({ json }) => {
-    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, style, untilStopped } = await import("@keyroot/operator/commands");
     const { readConfig } = await import("../config/readConfig.ts");
     const { startService } = await import("../serve/startService.ts");
     const { describeService } = await import("./describeConfig.ts");
@@ -21,9 +21,9 @@ export const serve = command(
       const { url, monitoringUrl } = service;
       const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
       const lines = [
-        `Partner service    ${url}`,
-        `API description    ${url}/docs`,
-        ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
+        `Partner service    ${style("link", url)}`,
+        `API description    ${style("link", `${url}/docs`)}`,
+        ...(monitoringUrl === undefined ? [] : [`Monitoring         ${style("link", `${monitoringUrl}/readyz`)}`]),
         `Database           ${database}`,
         ...describeService(config),
         "Press Ctrl-C to stop. The service finishes the requests in progress first.",
