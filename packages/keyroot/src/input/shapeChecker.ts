@@ -7,7 +7,7 @@ export type MakeShapeError = (message: string, details: ErrorDetails) => Keyroot
 
 /**
  * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of
- * the value, such as `siblings[0].hash`, for the error message. For a wrong type, the method throws the error that
+ * the value, such as `siblings[0].hash`, for the error message. If the type is wrong, it throws the error that
  * `makeError` makes.
  */
 export class ShapeChecker {

@@ -59,7 +59,10 @@ export interface ProvenKey {
 }
 
 const FORMAT = "keyroot-proof-v1";
-/** The size limits of a proof. A proof has about 2 kB and a nesting depth of 3: the proof, `siblings` and a sibling. */
+/**
+ * The size limits of a proof, which usually has about 2 kB. Its nesting depth is 3: the proof, `siblings` and a
+ * sibling.
+ */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
 /** Maximum number of siblings. This number is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
@@ -95,12 +98,12 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in the proof. Checks only the form. To verify the proof, use
- * `verifyMerkleProof`.
+ * Parses an inclusion proof and the record in it. Only the form is checked. Use `verifyMerkleProof` to verify the
+ * proof.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
- * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"
+ * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file";
+ * VALUE_LOOKS_LIKE_NODE, or an error of `parseKeyRecord`, step "record"
  * @example
  * const { proof, record } = parseMerkleProof(await readFile(`${userID}.json`));
  */
@@ -121,11 +124,11 @@ export function parseMerkleProof(
 }
 
 /**
- * Verifies an untrusted inclusion proof. The proof must contain a record of this user with a valid key. The proof must
- * show that the tree with this root includes the record. A proof cannot show that the tree has no second record of the
- * user.
+ * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and show that the tree
+ * with this root includes the record. An inclusion proof cannot rule out a second record of the same user in the tree.
+ * Only the whole file shows that.
  * @param source the received bytes, or the parsed JSON
- * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
+ * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, or an error of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example

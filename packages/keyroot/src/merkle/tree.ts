@@ -9,8 +9,8 @@ export const MAX_VALUES = 1_000_000;
 const HASH_CHARACTERS = 64;
 
 /**
- * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Each other level contains the parents of the
- * level below, and the last level contains only the root. If a level has an odd number of nodes, the level's last node
+ * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Every other level contains the parents of the
+ * level below, up to the last one, which contains only the root. If a level has an odd number of nodes, its last node
  * is paired with itself. `hashLeaf` and `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
@@ -49,7 +49,7 @@ export class MerkleTree {
   }
 
   /**
-   * Returns the hashes of a level, 64 lowercase hex digits each.
+   * Returns the hashes of a level, each with 64 lowercase hex digits.
    * @param level 0 for the leaves
    * @throws ArgumentError ARGUMENT_INVALID
    */

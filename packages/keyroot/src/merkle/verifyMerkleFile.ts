@@ -26,7 +26,7 @@ type MerkleNode = Record<string, string | number>;
 const MAX_DEPTH = 3;
 
 /**
- * Parses and verifies the text of a Merkle-tree file. The keys may have any order and spacing.
+ * Parses and verifies the text of a Merkle-tree file. Keys may have any order and spacing.
  * @param text the whole file
  * @param root 64 lowercase hex digits
  * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
@@ -107,8 +107,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order, so the next key is usually the right key. Engines find a member
-  // faster with the object's own key than with an equal string.
+  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected one. It is used
+  // for the access, because engines find a member faster by the object's own key than by an equal string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];

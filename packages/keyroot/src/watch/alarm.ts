@@ -21,8 +21,8 @@ export interface Alarm {
   /** A description of the problem for people. */
   message: string;
   /**
-   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). The evidence
-   * includes a bundle if possible.
+   * The evidence for other people, as JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). It contains a
+   * bundle if one could be made.
    */
   file: { name: string; text: string };
 }
@@ -32,8 +32,8 @@ export interface Published {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   /**
-   * The user's key in the root's file, in base64. Empty if the file has no valid record of the user. Undefined if the
-   * file was not read.
+   * The user's key in the root's file, in base64. It is empty if the file has no valid record of the user, and
+   * undefined if the file was not read.
    */
   publicKey?: string | undefined;
   /** The evidence for the root, with the block at which the watch read the root. */

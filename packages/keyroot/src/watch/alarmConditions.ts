@@ -47,7 +47,8 @@ export function newConditions({ reported = [] }: WatchedUserState, conditions: r
 }
 
 /**
- * Records the reported alarms. A condition that ends and begins again raises a new alarm.
+ * Records which alarms were reported, so that each is raised only once. A condition that ends and begins again raises a
+ * new alarm.
  * @param undelivered the conditions whose alarms must be repeated
  */
 export function noteReported(

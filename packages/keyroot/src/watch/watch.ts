@@ -37,7 +37,7 @@ export interface WatchKeysOptions {
   publicKey: Uint8Array | string;
   /**
    * This user's own account file from the user's device, for a verifier with the `accounts` option. It must authorize
-   * `publicKey`. After a change of the key, end the watch and start another one.
+   * `publicKey`. After each change of the key, end the watch and start another one.
    */
   account?: KeyOptions["account"];
   /**
@@ -50,8 +50,8 @@ export interface WatchKeysOptions {
   /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * A function that is called once for each alarm. If it throws, or its promise rejects or does not resolve within
-   * `limits.timeoutMs`, the watch calls it again in a later round. Other alarms do not wait for it.
+   * A function that is called once for each alarm. The watch calls it again in a later round if it throws, or if its
+   * promise rejects or does not resolve within `limits.timeoutMs`. Meanwhile, other alarms are delivered.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
@@ -59,11 +59,13 @@ export interface WatchKeysOptions {
    */
   intervalMs?: number | undefined;
   /**
-   * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.
+   * The time in ms after which a contact's root or a file is read again. The user's own root is read in each round.
+   * Default: 1 hour.
    */
   recheckMs?: number | undefined;
   /**
-   * Maximum time in ms for which a file may be unavailable. Only time in which the app runs counts. Default: 24 hours.
+   * Maximum time in ms for which a file may be unavailable. Only the time during which the app runs counts. Default: 24
+   * hours.
    */
   fileLimitMs?: number | undefined;
   /** A signal that ends the watch. */
@@ -72,11 +74,11 @@ export interface WatchKeysOptions {
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The last time at which the user's own root could be read, in ms since 1970. Undefined before the first time. */
+  /** The last time at which the user's own root was read, in ms since 1970. Undefined until it has been read once. */
   checkedAt?: number | undefined;
   /**
-   * The last time at which each contact's root could be read, in ms since 1970. The map contains a contact as soon as
-   * the watch has read the contact's root.
+   * The last time at which each contact's root was read, in ms since 1970. A contact is in the map as soon as its root
+   * has been read once.
    */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
@@ -103,13 +105,16 @@ const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; docu
 
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ERRORS = 100;
-/** The time for an access to the store, as a multiple of the time in a verification. The state is not only a cache. */
+/**
+ * The time limit for an access to the store, as a multiple of the limit in a verification. It is longer because the
+ * state must not be lost, unlike a cache.
+ */
 const STORE_TIMES = 3;
 
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
- * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH; EnvironmentError
- * ENVIRONMENT_UNSUPPORTED for a web page without Web Locks
+ * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
@@ -134,7 +139,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** Runs work in only one tab at a time (Web Locks API). Without this API, runs one task at a time per process. */
+  /**
+   * Runs work in only one tab at a time, with the Web Locks API. Without this API, it runs one task at a time per
+   * process.
+   */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);
@@ -165,7 +173,8 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   };
 
   /**
-   * Runs a round, unless another tab has already run this round. @returns the time of the next round, in ms since 1970
+   * Runs a round, unless another tab has already run it.
+   * @returns the time of the next round, in ms since 1970
    */
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();

@@ -1,7 +1,8 @@
 /**
- * One row per key type: its name in configuration, its name for readers, the length of a public key in bytes, and how a user
- * proves at registration that the key is theirs: with a shared secret, with a signature, or not by the key itself, so the
- * partner authorizes it. The checks of each type are in its own file.
+ * The key types, one per row. `name` is for configuration, `title` for readers, and `length` is the size of a public
+ * key in bytes. `possession` shows how a user proves at registration that the key is theirs: with a shared secret, with
+ * a signature, or by the partner's authorization if the key itself can prove nothing. The checks of each type are in a
+ * file of their own.
  */
 export const ROWS = {
   curve41417: { name: "curve41417", title: "Curve41417", length: 105, possession: "shared secret" },
