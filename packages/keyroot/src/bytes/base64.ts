@@ -14,8 +14,8 @@ interface Coder {
 }
 
 /**
- * Matches base64 digits and padding. The expression has no repeated group, which would exhaust the stack for millions
- * of characters.
+ * Matches base64 digits and padding. It has no repeated group, because that would exhaust the stack for texts of
+ * millions of characters.
  */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 

@@ -6,8 +6,8 @@ import { keccak256 } from "./keccak.ts";
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Checks an address's checksum (EIP-55). The case of the address's letters encodes the checksum. Accepts an address
- * without a checksum, which has only lowercase or only uppercase letters.
+ * Checks an address's checksum, which the case of its letters encodes (EIP-55). An address whose letters are all
+ * lowercase or all uppercase has no checksum, and is accepted.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {

@@ -33,17 +33,21 @@ export interface BlockRange {
 /** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 
-/** The number of accepted ranges after which a wider one is tried. The number doubles when the wider one is rejected. */
+/**
+ * The number of accepted ranges after which a wider one is tried. Each time a wider range is rejected, the number
+ * doubles.
+ */
 const FIRST_PATIENCE = 8;
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs, or do not finish in time. The function then asks for fewer blocks, and
- * tries a wider range only after several accepted ones.
+ * reject a range with too many blocks or logs, or do not answer in time. The function then asks for fewer blocks, and
+ * tries a wider range again only after several accepted ones.
  * @param onRead called after each response, with the number of the last block that was read
- * @param fewerBlocks returns the number of blocks to ask for after an error for a number of blocks, or undefined to throw
- * the error. Default: half of them after RPC_ERROR, ANSWER_TOO_LARGE or TIMEOUT
- * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
+ * @param fewerBlocks called with an error and the number of blocks in the request that failed. It returns the number of
+ * blocks to ask for next, or undefined to throw the error. Default: half of the blocks after RPC_ERROR,
+ * ANSWER_TOO_LARGE or TIMEOUT
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request, or an error of the call if the
  * endpoint rejects a range of a single block
  */
 export async function fetchRootAddedLogs(
@@ -104,8 +108,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once. All logs of a
- * block must have the same block hash.
+ * Fetches the events in a range of blocks. Each log must match the request and occur only once, and all logs of a block
+ * must have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

@@ -31,12 +31,13 @@ export interface ReadRootsOptions {
 }
 
 /**
- * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract. The node runs
- * this code, which calls the registry for each user. If the node rejects a call, the function splits the call.
+ * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract, which the node
+ * runs and which calls the registry for each user. If the node rejects a call, it is split into smaller ones.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
- * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
- * @throws TransportError RPC_ERROR, for example if the address has no such contract; RPC_ANSWER_INVALID, and the errors
- * of the call
+ * @returns the roots in the order of the users, each with 64 lowercase hex digits, or undefined for a user without a
+ * root
+ * @throws TransportError RPC_ERROR, for example if the address has no such contract; RPC_ANSWER_INVALID, or an error of
+ * the call
  * @throws ArgumentError USER_ID_INVALID
  */
 export async function readMerkleTreeRoots(
@@ -78,7 +79,7 @@ function isRejected(error: unknown): boolean {
 }
 
 /**
- * Reads the roots of at most 700 users in one call, so all answers are from one block.
+ * Reads the roots of at most 700 users in one call, so that all answers are from the same block.
  * @throws TransportError, ArgumentError as `readMerkleTreeRoots`
  */
 export async function readInOneCall(
@@ -112,8 +113,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with the same root have one entry: the number of these
- * users (2 bytes) and the root.
+ * Decodes the result of the reader contract. It has one entry for consecutive users with the same root: the number of
+ * these users (2 bytes), followed by the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

@@ -20,9 +20,9 @@ interface PendingCall {
 const REFUSED = [401, 403, 429];
 
 /**
- * Makes a function that sends JSON-RPC calls as `rpcCaller` does, but concurrent calls over HTTP share a request, called
- * a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches or none. Their calls are repeated in
- * smaller batches, and at last one by one.
+ * Makes a function that sends JSON-RPC calls as `rpcCaller` does, except that concurrent calls over HTTP share one
+ * request, which is called a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls
+ * that such an endpoint did not answer are repeated in smaller batches, and finally one by one.
  * @param batchSize maximum number of calls in one request
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -30,11 +30,11 @@ export interface FoundStatement extends VerifiedStatement {
 const GRACE_MS = 500;
 
 /**
- * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
- * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
- * auditors may have signed only an older statement.
- * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED; TransportError
- * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
+ * Finds the newest statement that enough auditors signed. The search first reads each folder's newest statement. If too
+ * few auditors signed the newest of these, it requests the older ones from all folders, because slower auditors may
+ * have signed only an older statement.
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED
+ * @throws TransportError AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
 export async function findStatement(
   query: StatementQuery,
@@ -81,7 +81,7 @@ export async function findStatement(
 }
 
 /**
- * Waits for requests. As soon as one of the results is enough, waits only briefly for the others, so that a folder that
+ * Waits for requests. As soon as one of the results is enough, it waits only briefly for the others, so a folder that
  * does not respond causes almost no delay.
  */
 async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result: T) => boolean): Promise<void> {
@@ -117,8 +117,8 @@ class KnownStatements {
   }
 
   /**
-   * Reads a statement from a folder, and adds its signatures to those of the same text. @returns the statement's block
-   * number, or undefined if the statement has no valid signature
+   * Reads a statement from a folder, and adds its signatures to those of the same text.
+   * @returns the statement's block number, or undefined if the statement has no valid signature
    */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;

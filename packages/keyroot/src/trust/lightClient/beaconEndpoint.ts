@@ -16,12 +16,13 @@ import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
 /**
- * Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly committee keys, and
- * more if the endpoint indents it.
+ * Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly for the committee's
+ * keys, and more if the endpoint indents it.
  */
 const ITEM_BYTES = 2 ** 17;
 /**
- * The size of an update's length in bytes. After the length, each update has a fork digest, which is not authenticated.
+ * The number of bytes that encode the length of an update. They are followed by a fork digest, which is not
+ * authenticated.
  */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
@@ -43,8 +44,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Returns the error for a failure at this endpoint. A response of an unknown fork may be impossible to decode. The
-   * name of the fork replaces only this failure. A false response remains false.
+   * Returns the error for a failure at this endpoint. The endpoint may have named a fork that this version does not
+   * support. If its response could not be decoded, FORK_UNKNOWN then replaces the error. A response that was decoded but
+   * is false remains an error, whose message mentions the fork.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;
@@ -125,8 +127,8 @@ export class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ. The slot of the first header determines the layout. Headers of a fixed
- * size are at the beginning. Other headers are at the first offset.
+ * Decodes a light-client container from SSZ. The slot of its first header determines the layout. A header of fixed size
+ * is at the beginning, and any other header is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

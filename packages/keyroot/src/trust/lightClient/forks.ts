@@ -2,8 +2,8 @@ import { byteList, byteVector, container, malformed, readUint64, type SszType, u
 
 /**
  * The differences between the forks of the consensus layer, in one table. The slot determines the fork, because the
- * fork name in a response is not authenticated. Sources: consensus-specs, `specs/<fork>/light-client/sync-protocol.md`
- * and `specs/<fork>/beacon-chain.md`.
+ * fork name in a response is not authenticated. The sources are consensus-specs,
+ * `specs/<fork>/light-client/sync-protocol.md` and `specs/<fork>/beacon-chain.md`.
  */
 
 /** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`). All known networks have the same number. */
