@@ -7,7 +7,7 @@ import { isBytes } from "../input/isBytes.ts";
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
 
 /**
- * Checks the form of a contact list, and copies the list. The caller may change the original list during the
+ * Checks the form of a contact list, and copies the list, because the caller may change the original during the
  * verification.
  * @throws ArgumentError ARGUMENT_INVALID
  */
