@@ -46,8 +46,10 @@ interface PagedList<Item> {
 }
 
 /**
- * Iterates over the items of a list. Requests each page only when the caller needs the page's first item.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and the errors of `OperationCall`
+ * Iterates over the items of a list. Each page is requested only when the caller needs its first item.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @throws TransportError SERVICE_ANSWER_INVALID
+ * @throws the errors of `OperationCall`
  */
 export async function* iteratePages<Item>(
   { send }: OperationClient,

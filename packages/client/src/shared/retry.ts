@@ -3,8 +3,8 @@ import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * The HTTP statuses after which the same request may succeed. These statuses mean a rate limit, or an outage of the
- * service or a proxy.
+ * The HTTP statuses after which the same request may succeed. They mean that a rate limit was reached, or that the
+ * service or a proxy was not available.
  */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
@@ -21,9 +21,10 @@ export interface SendRetryOptions {
 }
 
 /**
- * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502,
- * 503 and 504. Use this function only for requests that may arrive twice without harm.
- * @throws TransportError ABORTED; and the errors of the last attempt
+ * Calls `send`, and repeats the call after a transient failure, which is UNREACHABLE, TIMEOUT, or one of the HTTP
+ * statuses 429, 502, 503 and 504. Use this function only for requests that may arrive twice without harm.
+ * @throws TransportError ABORTED
+ * @throws the error of the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
   for (let retriesBefore = 0; ; retriesBefore++) {

@@ -16,8 +16,8 @@ export interface PossessionOptions {
    */
   service?: string | undefined;
   /**
-   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires this option if the service
-   * publishes keys.
+   * The id of the chain (EIP-155) on which the service publishes keys. If the service publishes keys, `register`
+   * requires this option.
    */
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
@@ -34,14 +34,16 @@ export interface CheckedPossession extends Pick<PossessionStatement, "registry">
   keyType: KeyType;
 }
 
-/** A public key with a private key that the app cannot read, such as a private key in secure hardware. */
+/** A public key whose private key the app cannot read, for example because it is in secure hardware. */
 export interface ExternalKey {
   /** The public key, of the registry's type. */
   publicKey: Uint8Array;
   /**
-   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. If the
-   * hardware computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`. If it signs,
-   * return its signature of `possessionTranscript(statement)`: for P-256 in the DER form or as r and s, 64 bytes.
+   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. What to
+   * return depends on the hardware:
+   * - If it computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`.
+   * - If it signs, return its signature of `possessionTranscript(statement)`. For P-256, the signature can be in the
+   *   DER form or r and s, 64 bytes.
    */
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }
