@@ -1,4 +1,4 @@
-/** The error classes of the clients. They have the codes of `keyroot` and of this package. */
+/** The error classes of the clients, with the codes of `keyroot` and of this package. */
 import { type Advice, KeyrootError } from "keyroot/internal/errors";
 import * as library from "keyroot/internal/errors";
 import type { ErrorDetails, NotInferred } from "keyroot/internal/errors";

@@ -10,14 +10,13 @@ import type { Evidence } from "./evidence.ts";
 export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 
 /**
- * The recommended reaction to an error (docs/errors.md, "Advice"):
+ * The recommended reaction to an error (docs/errors.md, "Advice"). The app must not use the key after any error. The
+ * values mean:
  * - `warn`: warn the user, because an attack is possible.
  * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet.
  * - `developer`: correct the call or the options.
  * - `retry`: try again later.
  * - `none`: do nothing, because the app aborted the call.
- *
- * Whatever the advice is, the app must not use the key.
  */
 export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 
@@ -69,8 +68,7 @@ export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 :
  * }
  */
 export abstract class KeyrootError<Code extends string = ErrorCode> extends Error {
-  // Declares only a type. Without this line, `instanceof` narrows to KeyrootError<any>. All subclasses repeat this
-  // line.
+  // Declares only a type. Without this line, which all subclasses repeat, `instanceof` narrows to KeyrootError<any>.
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
   /** The error code, which docs/errors.md explains. */
@@ -130,7 +128,7 @@ export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError
 /** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
-/** The data is forged, malformed, incomplete or not published. Do not use the key. */
+/** The data is forged, malformed, incomplete or not published, so the key must not be used. */
 export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
@@ -194,7 +192,7 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   }
 }
 
-/** The platform lacks a required feature, which the message names. The call did not verify or refute anything. */
+/** The platform lacks a required feature, which the message names. The call neither verified nor refuted anything. */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;

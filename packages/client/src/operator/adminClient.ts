@@ -156,7 +156,7 @@ export class AdminClient {
     return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
   }
 
-  /** Returns a partner with counts, such as the number of the partner's users. */
+  /** Returns a partner with counts, such as the number of its users. */
   getPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/get", bizID, {}, options);
   }

@@ -182,7 +182,7 @@ export class PartnerClient {
     return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
   }
 
-  /** Iterates over all users of the partner. Requests each page only when the caller needs the page's first user. */
+  /** Iterates over all users of the partner. Each page is requested only when the caller needs its first user. */
   listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
     const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
@@ -208,7 +208,7 @@ export class PartnerClient {
     return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
 
-  /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
+  /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const { id, body } = userOf(userID);
     const check = about({ user_id: id }, withValidKey(keyOfUser, this.#keyType));

@@ -29,14 +29,14 @@ export interface ProvisionOptions extends CallOptions {
    * of new ones.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens. This value applies to users without their own `context`. */
+  /** The device or purpose of the refresh tokens of users who have no `context` of their own. */
   context?: string | undefined;
   /**
    * The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default:
    * 1,000.
    */
   concurrency?: number | undefined;
-  /** Called after each user, with the number of processed users and the number of failed users. */
+  /** Called after each user, with the numbers of processed and failed users. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
 }
 
@@ -92,7 +92,7 @@ export async function* provision<User extends UserToProvision>(
   try {
     let [done, failed] = [0, 0];
     for (;;) {
-      // The list may never return its next user. A caller that aborts must not wait for this user.
+      // The list may never return its next user, so a caller that aborts must not wait for it.
       const next = await rejectOnAbort(results.next(), signal);
       if (next.done === true) return;
       const ending = next.value.flatMap((outcome) =>

@@ -112,7 +112,7 @@ export class PartnerWebhooks {
     return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
 
-  /** Deletes a webhook endpoint and the endpoint's deliveries. Repeating the call has no effect. */
+  /** Deletes a webhook endpoint and its deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     const check = about({ endpoint_id: id }, deletedEndpoint);
     await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);

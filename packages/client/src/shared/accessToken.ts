@@ -10,7 +10,7 @@ import { rejectOnAbort } from "keyroot/internal/transport";
  */
 const MARGIN_MS = 60_000;
 
-/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group contains the payload. */
+/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group is the payload. */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
@@ -43,7 +43,7 @@ export class AccessToken {
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // This handler prevents an unhandled rejection after all callers have aborted. Each waiting caller still receives
+    // After all callers have aborted, this handler prevents an unhandled rejection. Each waiting caller still receives
     // the error.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
@@ -84,7 +84,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // The parser's error may contain the token. `lifetimeOf` throws an error without the token.
+    // The parser's error may contain the token, so `lifetimeOf` throws one without it.
     return {};
   }
 }

@@ -14,7 +14,7 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
  */
 export type Check<T> = (where: string, value: unknown) => T;
 
-/** Checks an object with these fields. Ignores other fields, because newer services may add fields. */
+/** Checks an object with these fields. Other fields are ignored, because newer services may add some. */
 // @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
@@ -53,7 +53,7 @@ export function text(pattern?: RegExp): Check<string> {
   return (where, value) => ANSWER.text(where, value, pattern);
 }
 
-/** Checks a secret string. The error does not contain the value. */
+/** Checks a secret string. The error never contains it. */
 // @__NO_SIDE_EFFECTS__
 export function secret(pattern: RegExp): Check<string> {
   return (where, value) =>

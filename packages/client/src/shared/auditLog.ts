@@ -19,7 +19,7 @@ export interface ListAuditLogOptions extends PageOptions {
   userID?: string | undefined;
   /** The earliest time of a change, in ms since 1970. */
   since?: number | undefined;
-  /** The end of the time range, in ms since 1970. The list contains only earlier changes. */
+  /** The end of the time range, in ms since 1970. Only earlier changes are listed. */
   until?: number | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   timeoutMs?: number | undefined;
   /** Maximum number of retries after a failed attempt, from 0 to 100. Default: 4. */
   retries?: number | undefined;
-  /** A function that replaces the global `fetch`. The function must support `signal` and `redirect: "manual"`. */
+  /** A function that replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 

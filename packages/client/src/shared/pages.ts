@@ -36,7 +36,7 @@ export function page<Item>(field: string, item: Check<Item>) {
 
 /** The requests and checks for the pages of a list. */
 interface PagedList<Item> {
-  /** Makes the body of the first request. Throws an error if the caller's arguments are invalid. */
+  /** Makes the body of the first request, or throws an error if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
   read: (answer: unknown, limit: number) => ListPage<Item>;
   /** The names of the operation's options that `PageOptions` does not have. */

@@ -68,7 +68,7 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Prepares an untrusted text for an error message. Shortens the text, and replaces control characters and tokens. */
+/** Prepares an untrusted text for an error message by shortening it and replacing control characters and tokens. */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

@@ -45,7 +45,8 @@ function isTransientFailure(error: unknown): boolean {
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // The wait is random from zero to the maximum ("full jitter"). Clients that failed together retry at different times.
+  // The wait is random from zero to the maximum ("full jitter"), so clients that failed together retry at different
+  // times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

@@ -20,7 +20,7 @@ export function sessionOf(options: CheckedOptions, refreshToken: string): SendOp
   const call = operationCaller(options);
   const request = { biz_id: options.bizID, token: refreshToken };
   const exchange = async () => {
-    // The request has no signal, because all waiting callers share the request.
+    // The request has no signal, because all waiting callers share it.
     const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
     return jwt;
   };

@@ -20,7 +20,7 @@ import {
 import { checkFunction, checkObject, invalidArgument } from "keyroot/internal/input";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possessionOptions.ts";
 
-// This file is loaded on demand, because only `register` uses the curve arithmetic, which has 8 kB.
+// This file is loaded on demand, because only proofs of possession use the curve arithmetic, which has 8 kB.
 
 /**
  * The sizes of responses in bytes, which are those of a MAC, and of signatures in the fixed form and in the DER form.

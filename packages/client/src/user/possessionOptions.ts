@@ -7,9 +7,7 @@ import { type UserID, parseUserID } from "keyroot/internal/formats";
 import { checkChainId, checkText } from "keyroot/internal/input";
 import { checkUrl } from "keyroot/internal/transport";
 
-/**
- * The service that the app expects. The client does not respond to challenges for another service, chain or contract.
- */
+/** The service that the app expects. Challenges for another service, chain or contract are not answered. */
 export interface PossessionOptions {
   /**
    * The URL in the service's `KEYROOT_SERVICE_URL` variable, if the app uses a different URL. Default: `serviceUrl`.
@@ -22,7 +20,7 @@ export interface PossessionOptions {
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If this option is set, the client rejects responses for other users. */
+  /** The user's id. If you set this option, responses about other users are rejected. */
   userID?: UserID | undefined;
 }
 

@@ -29,7 +29,7 @@ import {
 
 /** The options of `UserClient`. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
-  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates this token. */
+  /** The refresh token of a user, which the partner creates (docs/specification.md, "User refresh token"). */
   refreshToken: string;
 }
 

@@ -52,8 +52,8 @@ export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => {
-        // Node ignores invalid characters. To detect invalid characters, encode the decoded bytes again, and compare
-        // the texts.
+        // Node ignores invalid characters. To detect them, the decoded bytes are encoded again, and the texts are
+        // compared.
         const bytes = nodeBuffer.from(text, "base64");
         return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
       },

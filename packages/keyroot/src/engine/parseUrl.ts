@@ -21,7 +21,7 @@ export function parseUrl(url: string): UrlParts {
     try {
       return new URL(url);
     } catch {
-      // The text is not a URL. Throw an error that does not contain the text.
+      // The text is not a URL. Throw an error that does not contain it.
     }
   } else {
     const [, protocol = "", host, hostname = "", port = "", path = "/"] = PLAIN_URL.exec(url) ?? [];

@@ -14,7 +14,7 @@ export function isWellFormed(text: string): boolean {
  */
 export function encodeUtf8(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
-  // Nearly every text is ASCII. The general way below takes ten times as long.
+  // Nearly every text is ASCII, for which this loop is ten times as fast as the general way below.
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 128) return encodeAnyText(text);

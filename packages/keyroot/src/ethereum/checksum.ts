@@ -2,7 +2,10 @@ import { encodeUtf8 } from "../engine/utf8.ts";
 import { invalidArgument } from "../input/options.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** Matches an address that contains lowercase and uppercase letters. Only such an address has a checksum (EIP-55). */
+/**
+ * Matches an address that contains lowercase and uppercase letters, because only such an address has a checksum
+ * (EIP-55).
+ */
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**

@@ -108,7 +108,7 @@ export function hashHeader(header: unknown): BlockHeader {
   for (const [name, size] of FIELDS) {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
-    // RLP has no field names. Without this check, the next field would replace a missing field.
+    // RLP has no field names, so without this check, the next field would replace a missing one.
     if (!isKnown) throw invalid(`the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }

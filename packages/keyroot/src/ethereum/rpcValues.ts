@@ -46,5 +46,5 @@ export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
-/** An address: 0x and 40 hex digits in either case. The expression does not check the checksum (EIP-55). */
+/** An address, 0x and 40 hex digits in either case. The checksum (EIP-55) is not checked. */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;

@@ -5,7 +5,7 @@ import { invalidArgument } from "../input/options.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 
-/** The type of `ANY_KEY`. This type replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
+/** The type of `ANY_KEY`. It replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**

@@ -36,7 +36,7 @@ export interface AccountHolder {
 export interface SafetyCode {
   /** The 60 decimal digits that the two users compare. */
   digits: string;
-  /** The text of the QR code: 228 characters in alphanumeric mode. The contact's app verifies this text. */
+  /** The text of the QR code, which the contact's app verifies: 228 characters in alphanumeric mode. */
   payload: string;
 }
 

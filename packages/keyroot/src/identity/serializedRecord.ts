@@ -44,6 +44,6 @@ export function parseSerializedRecord(text: string, keyType: KeyType = curve4141
   // The type is checked first, because `exec` converts other values to text.
   const isCandidate = typeof text === "string" && text.length === serializedLength(keyType) && !text.includes("_");
   const match = isCandidate && (SERIALIZED[keyType.length % 3]?.exec(text) as [string, string, string, string] | null);
-  // A file has many records. Destructuring takes twice as long until engines optimize this function.
+  // Destructuring would take twice as long until engines optimize this function, and a file has many records.
   return match ? { userID: match[1], pubKey: match[2], keyID: match[3] } : undefined;
 }

@@ -62,7 +62,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   let [nameStart, nameEnd] = [0, 0];
   /** A hash of the member names in order, and the number of members, for each open object. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
-  /** The orders of member names found so far. `ordered` is the number of names in all orders. */
+  /** The orders of member names found so far, which have `ordered` names in total. */
   const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

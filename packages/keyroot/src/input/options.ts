@@ -9,7 +9,7 @@ import { isBytes } from "./isBytes.ts";
  * such as "The chainId option".
  */
 
-/** Maximum timeout in ms, because setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
+/** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Makes the error for an invalid argument. Do not pass a secret, because the message contains the value. */

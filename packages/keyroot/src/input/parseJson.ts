@@ -40,7 +40,7 @@ function countMembers(value: unknown, depth: number): number {
   if (Array.isArray(value)) {
     for (const child of value as unknown[]) count += countMembers(child, depth - 1);
   } else if (isObject(value)) {
-    // A for-in loop creates no arrays. The loop is three times as fast as Object.keys and Object.values.
+    // A for-in loop creates no arrays, so it is three times as fast as Object.keys and Object.values.
     for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
   }
   return count;

@@ -26,7 +26,7 @@ export class ShapeChecker {
     throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
-  /** Returns an object's values for these keys. Ignores other keys. A missing key has the value undefined. */
+  /** Returns an object's values for these keys. Other keys are ignored, and a missing key has the value undefined. */
   fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const object = this.dictionary(path, value);
     const own = keys.map((key) => [key, hasOwn(object, key) ? object[key] : undefined]);
@@ -43,7 +43,7 @@ export class ShapeChecker {
     throw this.error(path, "an array", value);
   }
 
-  /** Checks an array of at most `maxLength` items. Returns the result of `readItem` for each item. */
+  /** Checks an array of at most `maxLength` items, and returns the result of `readItem` for each of them. */
   list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
     const items = this.array(path, value);
     if (items.length > maxLength) throw this.error(`${path}.length`, `at most ${maxLength}`, items.length);

@@ -6,7 +6,7 @@ import { MerkleTree } from "./tree.ts";
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts of the records. The hashes of these texts are the leaves. */
+  /** The exact texts of the records, whose hashes are the leaves. */
   values: readonly string[];
   /** The parsed records of `values`. */
   records: readonly KeyRecord[];

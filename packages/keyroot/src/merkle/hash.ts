@@ -31,7 +31,7 @@ export function hashChildren(left: string, right: string, hash: Sha256Hex = sha2
   return hash(left + right);
 }
 
-/** Returns the root from the name of a Merkle-tree file, `<root>.json`. Returns undefined for any other name. */
+/** Returns the root from the name of a Merkle-tree file, `<root>.json`, or undefined for any other name. */
 export function rootOfFileName(name: string): string | undefined {
   const root = name.endsWith(".json") ? name.slice(0, -".json".length) : undefined;
   return isMerkleRoot(root) ? root : undefined;

@@ -13,7 +13,7 @@ const MAX_FILE_BYTES = 2 ** 29 - 24;
 
 /** The text before the first value in a file that `serializeMerkleFile` wrote. */
 const VALUES = '"values":[';
-/** The end of a record in JSON. Other parts of a record do not contain this text. */
+/** The end of a record in JSON, which occurs nowhere else in a record. */
 const RECORD_END = '}"';
 
 /** Decodes a file from an untrusted source. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */

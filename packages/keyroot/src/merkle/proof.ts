@@ -22,9 +22,9 @@ import { isBytes } from "../input/isBytes.ts";
 /** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
   format: typeof FORMAT;
-  /** The exact text of the record. The text's hash is the leaf. */
+  /** The exact text of the record, whose hash is the leaf. */
   value: string;
-  /** The siblings of all nodes on the path from the leaf to the root. The leaf's sibling comes first. */
+  /** The siblings of all nodes on the path from the leaf to the root, starting with the leaf's. */
   siblings: readonly Sibling[];
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -54,7 +54,7 @@ export interface ProvenKey {
   /** The public key in the record. */
   publicKey: Bytes;
   root: string;
-  /** The tree may contain a second record of this user. Only the whole file shows all records. */
+  /** The tree may contain a second record of this user, because only the whole file shows all records. */
   uniqueness: "unchecked";
 }
 
@@ -64,7 +64,7 @@ const FORMAT = "keyroot-proof-v1";
  * sibling.
  */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
-/** Maximum number of siblings. This number is enough for a tree of 1,000,000 leaves. */
+/** Maximum number of siblings, which is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
@@ -162,7 +162,7 @@ function computeRoot({ value, siblings }: MerkleProof): string {
   );
 }
 
-/** Checks that a user id is a text. Accepts any text, because a malformed id belongs to no user. */
+/** Checks that a user id is a text. Any text is accepted, because a malformed id belongs to no user. */
 function checkIsText(userID: unknown): UserID {
   return typeof userID === "string" ? userID : parseUserID(userID);
 }

@@ -2,7 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
-/** Maximum number of values in a tree. The hashes of such a tree take about 128 MB. */
+/** Maximum number of values in a tree. Its hashes then take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
 
 /** The length of a hash in hex digits. */
@@ -43,7 +43,7 @@ export class MerkleTree {
     return this.joinedHashes(0).length / HASH_CHARACTERS;
   }
 
-  /** The number of levels. A tree with one leaf has one level, because the leaf is also the root. */
+  /** The number of levels. A tree with one leaf has one level, because its leaf is also the root. */
   get height(): number {
     return this.levels.length;
   }
@@ -61,7 +61,7 @@ export class MerkleTree {
   }
 
   /**
-   * Returns the hashes of a level as one text without separators. `hashAt` reads this text.
+   * Returns the hashes of a level as one text without separators, which `hashAt` reads.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   joinedHashes(level: number): string {

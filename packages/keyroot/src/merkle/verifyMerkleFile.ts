@@ -15,7 +15,7 @@ import { MERKLE_ROOT } from "./hash.ts";
 import { serializeNodes } from "./nodes.ts";
 import type { MerkleTree } from "./tree.ts";
 
-/** Matches the header keys of the `merkle` object. All header keys are optional. */
+/** Matches the header keys of the `merkle` object, all of which are optional. */
 const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
 const HASH_ALGORITHM = "sha256";
 
@@ -83,7 +83,7 @@ function parseValue(path: string, value: string, keyType: KeyType): KeyRecord {
   );
 }
 
-/** Checks that `lookup` contains exactly the indexes of the records. The root does not depend on `lookup`. */
+/** Checks that `lookup` contains exactly the indexes of the records, because the root does not depend on it. */
 function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
   for (const userID of new Set([...index.keys(), ...Object.keys(lookup)])) {
     const [expected, actual] = [index.get(userID), lookup[userID]];

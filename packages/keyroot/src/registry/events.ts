@@ -4,14 +4,13 @@ import { type Log, parseLogs } from "../ethereum/log.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /**
- * The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this
- * signature.
+ * The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`, which is the Keccak-256
+ * of the event's signature.
  */
 export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
 /**
- * The `MerkleTreeRootAdded` event. The registry emits this event when a call of `addMerkleTreeRoot` sets a root for
- * users.
+ * The `MerkleTreeRootAdded` event, which the registry emits when a call of `addMerkleTreeRoot` sets a root for users.
  */
 export interface RootAddedLog {
   /** The Merkle root, 64 lowercase hex digits. */
@@ -60,7 +59,7 @@ export async function fetchRootAddedLogs(
   const all: RootAddedLog[] = [];
   let span = toBlock - fromBlock + 1;
   let patience = FIRST_PATIENCE;
-  // The number of accepted ranges that are missing for a wider one.
+  // The number of ranges that must still be accepted before a wider one is tried.
   let missing = patience;
   let isWider = false;
   for (let first = fromBlock; first <= toBlock;) {

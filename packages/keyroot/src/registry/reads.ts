@@ -29,7 +29,7 @@ export async function fetchUserCount(
     return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
   } catch (cause) {
     if (!(cause instanceof KeyrootError) || !["RPC_ERROR", "NO_CONTRACT"].includes(cause.code)) throw cause;
-    // Nodes report a missing function in different ways. The code contains the selectors of all functions.
+    // Nodes report a missing function in different ways, but the code contains the selectors of all functions.
     const code = await call("eth_getCode", [contract, block]);
     if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
     const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry. It may be the predecessor PubKeyTrust. An audit needs the number of users to show that no user is missing.`;

@@ -14,7 +14,7 @@ export interface Store {
   set(name: string, text: string): unknown;
 }
 
-/** Checks that a value is a store, and returns the store. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a store, and returns it. @throws ArgumentError ARGUMENT_INVALID */
 export function checkStore(what: string, store: Store): Store {
   const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with the functions get and set");
   if (typeof methods.get === "function" && typeof methods.set === "function") return store;

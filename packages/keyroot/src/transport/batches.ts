@@ -72,7 +72,7 @@ async function sendBatch(
       let own = answer;
       if (isBatch) {
         own = undefined;
-        // This loop does not use the `find` method, because some libraries replace `find`.
+        // The `find` method is not used, because some libraries replace it.
         if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
         if (own === undefined && !REFUSED.includes(reply.status)) {
           unanswered.push(call);

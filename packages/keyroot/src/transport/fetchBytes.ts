@@ -4,10 +4,7 @@ import { TransportError } from "../errors.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
-  /**
-   * The function that sends the request. The function must support `signal` and `redirect`. Default:
-   * `globalThis.fetch`.
-   */
+  /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
   /** Maximum size of the response in bytes, after decompression. */
   maxBytes: number;
@@ -53,7 +50,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       if (cause instanceof TransportError) throw cause;
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
-    // For an error page, the status is enough. The page's body may be too large.
+    // For an error page, the status is enough, and its body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `${host} returned more than ${maxBytes} bytes.`;
@@ -72,7 +69,7 @@ function supported({ cache, ...init }: RequestInit): RequestInit {
   return cache !== undefined && Request !== undefined && "cache" in Request.prototype ? { ...init, cache } : init;
 }
 
-/** Reads the body of a response. Returns undefined as soon as the body is larger than `maxBytes`. */
+/** Reads the body of a response. The result is undefined as soon as the body is larger than `maxBytes`. */
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const { body, headers } = response as Partial<Response>;
   if (typeof body?.getReader !== "function") {

@@ -29,7 +29,7 @@ export interface RpcOptions extends FetchOptions {
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/** Maximum nesting depth of a response. This depth is enough for a batch of blocks with withdrawals. */
+/** Maximum nesting depth of a response, which is enough for a batch of blocks with withdrawals. */
 const MAX_DEPTH = 16;
 
 /**
@@ -56,7 +56,7 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
       } catch (cause) {
         throw rpcError("The provider", method, cause, { cause });
       }
-      // web3.js 4 returns the whole JSON-RPC response. No result of a method has this field.
+      // web3.js 4 returns the whole JSON-RPC response, which this field shows. No result of a method has it.
       if (!isObject(answer) || answer["jsonrpc"] !== "2.0") return answer;
       if (hasOwn(answer, "result")) return answer["result"];
       throw rpcError("The provider", method, answer["error"], {});

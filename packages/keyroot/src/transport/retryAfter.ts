@@ -1,4 +1,4 @@
-/** Maximum wait in seconds, which is 31 years. This maximum replaces longer values of Retry-After. */
+/** Maximum wait in seconds, which is 31 years. It replaces longer values of Retry-After. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
 /**

@@ -30,7 +30,7 @@ export interface FoundBlock {
   header?: BlockHeader;
   /** The expected block number, if the source provides no header. */
   number?: number;
-  /** The auditors' statement as a file. A bundle includes it, so the bundle's readers can verify the block. */
+  /** The auditors' statement as a file. A bundle includes it, so that its readers can verify the block. */
   statement?: string;
   /** The indexes of the endpoints that reported this hash. Empty if the hash comes from another source. */
   endpoints: readonly number[];
@@ -82,7 +82,7 @@ interface BundledBlock {
  * `findBlock` MUST NOT read the contract. It should load its code on demand, because every app loads the constructors.
  */
 export interface BlockSource {
-  /** The name of the choice, in evidence and on the command line. */
+  /** The name of the source, in evidence and on the command line. */
   name: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;

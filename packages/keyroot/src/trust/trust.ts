@@ -9,7 +9,7 @@ export interface Trust {
   readonly name: BlockSource["name"];
 }
 
-/** Makes the block source of a choice for one registry, when a verifier is created. */
+/** Makes the source of blocks for one registry, when a verifier is created. */
 type OpenTrust = (place: SourcePlace) => BlockSource;
 
 /**
@@ -17,7 +17,7 @@ type OpenTrust = (place: SourcePlace) => BlockSource;
  */
 const choices = /* @__PURE__ */ new WeakMap<object, OpenTrust>();
 
-/** Makes a choice. The caller has checked the choice's settings, except those that depend on the registry. */
+/** Makes a `trust` value. The caller has checked its settings, except those that depend on the registry. */
 export function makeTrust(name: Trust["name"], open: OpenTrust): Trust {
   const trust: Trust = Object.freeze({ name });
   choices.set(trust, open);

@@ -74,7 +74,7 @@ export interface BundleQuery
   trust: Trust;
 }
 
-/** A public key that a bundle proves, and the contract in which the key is published. */
+/** A public key that a bundle proves, and the contract in which it is published. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
@@ -220,7 +220,7 @@ function accountOf({ account }: Bundle): BundledAccount {
   throw new VerificationError("file", "ACCOUNT_MISSING", message, { expected: "account" });
 }
 
-/** The error for a choice of trust that cannot vouch for a block without a network. */
+/** The error for a `trust` value that cannot show the block of a bundle, because its source needs a network. */
 function unanchored({ hash, number }: BlockHeader): VerificationError {
   const message = `The bundle is for the untrusted block ${hash} with the number ${number}. Get the block's hash from a trusted source, and pass pinnedBlock(hash) as trust.`;
   return new VerificationError("anchor", "UNANCHORED", message, { actual: hash });

@@ -37,7 +37,7 @@ const TAGS: readonly BlockTag[] = ["latest", "safe", "finalized"];
 /** The time in ms after which the unproven answer of a single endpoint is read again. */
 const RECHECK_MS = 3_600_000;
 
-/** The names of EIP-1193 providers, which have no URL. The names are valid only in this process. */
+/** The names of EIP-1193 providers, which have no URL. They are valid only in this process. */
 const providers = new WeakMap<object, string>();
 
 /**
@@ -153,7 +153,10 @@ function isInTime(evidence: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource,
   return age <= maxAgeMs && age >= -MAX_AHEAD_MS;
 }
 
-/** Counts the current endpoints that agreed on the block and on the answer: the smaller number counts. */
+/**
+ * Counts the current endpoints that agreed on the block, and those that agreed on the answer. The result is the smaller
+ * number.
+ */
 function countAgreeing(sources: CachedKey["sources"], current: readonly string[]): number {
   let least = sources.length === 0 ? 0 : current.length;
   for (const agreed of sources) {

@@ -3,7 +3,7 @@ import { checkObject, invalidArgument } from "../input/options.ts";
 import type { KeyOptions } from "./options.ts";
 import { isBytes } from "../input/isBytes.ts";
 
-/** A contact to verify, and the key that a server returned for this contact. */
+/** A contact to verify, and the key that a server returned for it. */
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
 
 /**

@@ -37,7 +37,7 @@ const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["codeHash", "keyType", "accounts", "account", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
-/** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
+/** A bundle, and the facts that it proves to readers who trust its block. */
 export interface MadeBundle {
   bundle: Bundle;
   verified: VerifiedBundle;
@@ -131,7 +131,7 @@ async function withNewestFile<T>(
     try {
       return await work(await read());
     } catch (error) {
-      // What the chain shows about an older file says more than that the file host has no newer one.
+      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
       if (unproven !== undefined && isMissing(error)) continue;
       if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
       unproven = error;
@@ -140,7 +140,7 @@ async function withNewestFile<T>(
   throw unproven;
 }
 
-/** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
+/** Returns the endpoint's header of the block, which is requested only if the source did not fetch it. */
 function readHeader(answers: ReadonlyMap<string, unknown>, { calls: [call] }: VerifierServers, hash: string): unknown {
   return (
     answers.get("eth_getBlockByHash") ??

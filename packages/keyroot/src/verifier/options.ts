@@ -64,8 +64,7 @@ export interface VerifierOptions {
    */
   allowHttp?: boolean | undefined;
   /**
-   * A function that replaces the global `fetch` for files and RPC. The function must support `signal` and `redirect:
-   * "manual"`.
+   * A function that replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`.
    */
   fetch?: typeof globalThis.fetch | undefined;
 }
@@ -134,7 +133,7 @@ export function parseRegistryReference(
   if (codeHash !== undefined)
     checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
-    // Repeats the check of `checkChainId`. An import of that function would enlarge the code that every app loads.
+    // Repeats the check of `checkChainId`, because importing it would enlarge the code that every app loads.
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,

@@ -76,11 +76,11 @@ export async function readRootAtBlock(
     hinted = started;
     if (started) agreeOnCall(encodeGetBlockNumber(started.root)).catch(() => undefined);
   });
-  // A storage proof is verified, so a valid proof from one endpoint is enough.
+  // A storage proof is verified, so one endpoint with a valid proof is enough.
   const voting = storageProof
     ? endpoints.first(request)
     : endpoints.agree(request, ({ root, nextRoot, codeHash }) => [root, nextRoot, codeHash].join(" "));
-  // The header and the answers are requested together. The header's errors come first.
+  // The header and the answers are requested together, but an error of the header takes precedence.
   voting.catch(() => undefined);
   const block = await header;
   checkHeaderHash("The endpoint's header", block, hash, found.number);

@@ -96,7 +96,7 @@ export async function withServers<T>(
   });
 }
 
-/** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the checksum of a contract address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
   // A lowercase address has no checksum. The module is loaded on demand, because the code for Keccak-256 is large.
   if (/[A-F]/.test(contract)) (await loadModule(() => import("../ethereum/checksum.ts"))).checkChecksum(contract);

@@ -4,7 +4,7 @@ import type { UserID } from "../identity/userID.ts";
 import type { CachedAnswer } from "./equivocation.ts";
 import type { VerifiedRecord } from "./verdict.ts";
 
-/** A verified public key, the contract in which the key is published, and the evidence. */
+/** A verified public key, the contract in which it is published, and the evidence. */
 export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;

@@ -61,7 +61,7 @@ const SMALL_FILE_BYTES = 2 ** 20;
 const NEWER_FILES = { known: "next", next: "hosted", hosted: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
-/** A user's verified root. The root's file is not verified yet. */
+/** A user's verified root, whose file is not verified yet. */
 interface FoundRoot {
   target: IndexedTarget;
   reading: RootReading;
@@ -128,7 +128,7 @@ export async function verifyContacts(
     return outcomeOf(target, { error }, contradicts);
   };
 
-  /** Returns where the contract must show each contact's key. Ends contacts for which this fails. */
+  /** Returns where the contract must show each contact's key. If this fails for a contact, its outcome is settled. */
   const findTargets = async (
     list: readonly IndexedContact[],
     servers: VerifierServers,
@@ -210,7 +210,7 @@ export async function verifyContacts(
     }
   };
 
-  /** Verifies a user's record in the root's file, and stores it in the cache. */
+  /** Verifies a user's record in the root's file, and stores the verified key in the cache. */
   const verifyUser = async (found: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
     const { target, root, reading, stored, sources } = found;
     const { query, slot } = target;
@@ -255,7 +255,7 @@ export async function verifyContacts(
     const newerFiles = NEWER_FILES[files];
     const unproven = new Map<number, ContactOutcome>();
     const end = (index: number, outcome: ContactOutcome) => {
-      // What the chain shows about an older file says more than that the file host has no newer one.
+      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
       const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
       if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);

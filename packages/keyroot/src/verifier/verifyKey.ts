@@ -27,7 +27,7 @@ export async function verifyKey(
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
     const blockNumber = readBlockOfRoot(root, reading);
-    // The verdict about the file comes first: a missing block number must not hide a false key.
+    // The verdict about the file comes first, because a missing block number must not hide a false key.
     blockNumber.catch(() => undefined);
     const verified = await verifyFile(query, root, await (reading.file ?? servers.fetchFile(root)));
     evidence.uniqueness = "checked";

@@ -40,10 +40,10 @@ export interface Published {
   evidence: Evidence;
 }
 
-/** A problem that raises an alarm when the watch first finds the problem. */
+/** A problem that raises an alarm when the watch first finds it. */
 export interface Condition {
   code: AlarmCode;
-  /** The id of the condition. The same condition has the same id in every round. */
+  /** The id of the condition, which is the same in every round. */
   id: string;
   message: string;
   /** The user id of the alarm's bundle: a slot of the user's account. Default: the user's id. */
@@ -55,7 +55,7 @@ export interface Condition {
     published?: Published;
     /** The number of the account's slot that the alarm is about. */
     slot?: number;
-    /** The newer answer, which contradicts `published`. The newer answer has a different root or no root. */
+    /** The newer answer, which contradicts `published`: a different root, or no root. */
     now?: { root?: string; evidence: Evidence };
     /** The start and the cause of the file host's outage. */
     outage?: object;

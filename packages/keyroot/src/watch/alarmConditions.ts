@@ -57,7 +57,7 @@ export function noteReported(
   undelivered: ReadonlySet<Condition> = new Set(),
 ): void {
   const reported = conditions.filter((condition) => !undelivered.has(condition));
-  // The chain's answers may alternate between a few roots. Report each of these roots only once.
+  // The chain's answers may alternate between a few roots, each of which is reported only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
   user.reported = [...new Set([...changes, ...reported.map(({ id }) => id)])];
 }

@@ -47,7 +47,7 @@ export interface WatchKeysOptions {
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
   /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
-  /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
+  /** The `makeBundle` function of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
    * A function that is called once for each alarm. The watch calls it again in a later round if it throws, or if its
@@ -55,7 +55,8 @@ export interface WatchKeysOptions {
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
-   * Maximum pause in ms between two rounds. The pause doubles after failed requests, up to 5 minutes. Default: 45,000.
+   * Maximum pause in ms between two rounds. After failed requests, the pause doubles each time, up to 5 minutes.
+   * Default: 45,000.
    */
   intervalMs?: number | undefined;
   /**
@@ -92,7 +93,7 @@ export interface Watch {
   check(): Promise<WatchStatus>;
   /** Starts no more rounds, for example while the app is in the background. A running round continues. */
   pause(): void;
-  /** Ends the pause. If a round is due, runs this round immediately. */
+  /** Ends the pause, and runs a round immediately if one is due. */
   resume(): void;
 }
 
@@ -126,7 +127,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  // A page may be open in several tabs, so the tabs need a lock.
+  // A page may be open in several tabs, which need a lock so that only one of them runs the checks.
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
@@ -191,7 +192,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // Always include the app's user, because each round reads this user's root.
+    // Always include the app's user, whose root is read in each round.
     const chosen = [
       ownUser,
       ...chooseContacts(
@@ -220,7 +221,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const undelivered = await raiseAlarms(config, due, { makeBundle, onAlarm, refused, errors, signal });
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
     state.failures = answered > 0 ? 0 : state.failures + 1;
-    // The time is random. Clients that failed together retry at different times.
+    // The time is random, so that clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     await cache.set(name, lastState);

@@ -3,7 +3,7 @@ import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which a user's root was readable, but the root's file was not readable. */
+/** A period in which a user's root could be read, but not its file. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -94,7 +94,7 @@ export function applyOutage(user: WatchedUserState, code: string, now: number): 
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
 }
 
-/** Returns the recorded root, key and evidence of a user. Returns undefined if there is no root. */
+/** Returns the recorded root, key and evidence of a user, or undefined if there is no root. */
 export function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
   return evidence && { root: String(root), publicKey, evidence };
 }

@@ -15,7 +15,7 @@ export const ROWS = {
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = keyof typeof ROWS;
 
-/** Returns the titles of the types whose keys have a length. Returns undefined if there are none. */
+/** Returns the titles of the types whose keys have a length, or undefined if there are none. */
 export function titlesOf(length: number): string | undefined {
   const titles = Object.entries(ROWS).flatMap(([, row]) => (row.length === length ? [row.title] : []));
   const last = titles.pop();

@@ -44,7 +44,10 @@ export async function findStatement(
   const { folders, policy } = query;
   const known = new KnownStatements(query, limitsOfRound(http));
   const newest: (number | undefined)[] = [];
-  /** Returns the statements about a block that enough auditors signed. Adds the reasons against others to `refusals`. */
+  /**
+   * Returns the statements about a block that enough auditors signed, and adds the reasons against others to
+   * `refusals`.
+   */
   const acceptedAt = (height: number, refusals: KeyrootError[] = []) => {
     const accepted: FoundStatement[] = [];
     for (const { statement, ...note } of known.ofBlock(height)) {
@@ -64,7 +67,7 @@ export async function findStatement(
   const refusals: KeyrootError[] = [];
   for (const height of heights) {
     if (height === heights[1]) {
-      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
+      // One round reads all older statements, because dishonest hosts could otherwise delay the search again and again.
       const readOthers = (older: number) =>
         folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
       await untilEnough(heights.slice(1).flatMap(readOthers), isEnough);
@@ -75,7 +78,7 @@ export async function findStatement(
     if (other === undefined) return first;
     throw conflict(first, other);
   }
-  // A statement with enough signatures says more than one with too few.
+  // A statement that enough auditors signed gives a better reason than one with too few signatures.
   const [refusal] = [...refusals.filter(({ code }) => code !== "AUDITORS_NOT_REACHED"), ...refusals];
   throw notReached(refusal, known.errors, policy);
 }
@@ -143,9 +146,7 @@ function conflict(expected: VerifiedStatement, actual: VerifiedStatement): Verif
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
-/**
- * Makes the error for the newest statement. The error's message includes the reasons why other statements are missing.
- */
+/** Makes the error for the newest statement. Its message includes the reasons why other statements are missing. */
 function notReached(
   refusal: KeyrootError | undefined,
   errors: readonly KeyrootError[],

@@ -34,7 +34,7 @@ export class BeaconEndpoint {
   private readonly url: string;
   private readonly network: BeaconNetwork;
   private readonly http: HttpOptions;
-  /** A fork that the endpoint named and the network's table lacks. This name is not authenticated. */
+  /** A fork that the endpoint named and the network's table lacks. The name is not authenticated. */
   private unknownFork: string | undefined;
 
   constructor(url: string, network: BeaconNetwork, http: HttpOptions) {
@@ -112,7 +112,7 @@ export class BeaconEndpoint {
     if (name !== undefined && !hasOwn(this.network.forks, name)) this.unknownFork = name;
   }
 
-  /** Decodes a light-client container. The slot of the container's first header determines the layout. */
+  /** Decodes a light-client container, whose layout depends on the slot of its first header. */
   private decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
     if (item instanceof Uint8Array) return decodeSsz(this.network, kind, item);

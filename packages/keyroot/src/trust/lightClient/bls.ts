@@ -52,7 +52,7 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** Encodes a point. `point.toBytes()` takes ten times as long, because `toBytes` also checks the point's group. */
+/** Encodes a point. `point.toBytes()` would take ten times as long, because it also checks the point's group. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;

@@ -8,7 +8,7 @@ import { type Layouts, toNumber } from "./forks.ts";
 import { applyUpdate, latestSlot, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./rules.ts";
 import { malformed } from "./ssz.ts";
 
-/** A container that changed the state, with the slot of the container's first header. */
+/** A container that changed the state, with the slot of its first header. */
 interface Accepted {
   kind: keyof Layouts;
   slot: number;
@@ -89,7 +89,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
     return promise;
   };
   try {
-    // The requests have time limits. This function only ends the requests to the other endpoints.
+    // The requests have time limits of their own, so this call only ends those to the other endpoints.
     await withTimeout("The light client", MAX_TIMEOUT_MS, http.signal, race);
   } finally {
     clearTimeout(timer);

@@ -6,7 +6,7 @@ import { byteList, byteVector, container, malformed, readUint64, type SszType, u
  * `specs/<fork>/light-client/sync-protocol.md` and `specs/<fork>/beacon-chain.md`.
  */
 
-/** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`). All known networks have the same number. */
+/** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`), which is the same in all known networks. */
 export const COMMITTEE_SIZE = 512;
 
 const ROOT = byteVector(32);
@@ -21,7 +21,7 @@ interface BeaconBlockHeader {
   body_root: Uint8Array;
 }
 
-/** A `SyncCommittee`: 512 public keys and the sum of these keys. */
+/** A `SyncCommittee`, which has 512 public keys and their sum. */
 export interface Committee {
   pubkeys: Uint8Array[];
   aggregate_pubkey: Uint8Array;

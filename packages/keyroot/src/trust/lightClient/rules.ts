@@ -46,7 +46,7 @@ export interface LightClientState {
   participation: number;
   /** The sync committee for the period of the header. */
   current: Committee;
-  /** The sync committee for the next period. Undefined if this committee is not known yet. */
+  /** The sync committee for the next period. Undefined if it is not known yet. */
   next: Committee | undefined;
 }
 
@@ -165,7 +165,7 @@ export function applyUpdate(
   };
 }
 
-/** Verifies that a header's beacon block includes the header's execution block, and returns the execution block. */
+/** Verifies that a header's beacon block includes the header's execution block, and returns the latter. */
 function executionOf(network: BeaconNetwork, header: LightClientHeader): Pick<LightClientState, "blockHash" | "block"> {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
   if (index === undefined) return { blockHash: undefined, block: undefined };
