@@ -1,6 +1,7 @@
 /**
- * The entry `keyroot/light-client`. It exports `lightClient`, a value for the `trust` option of a verifier, and
- * functions that make and verify proofs of blocks. The light client's own code is loaded at the first verification.
+ * The entry `keyroot/light-client`, for verifiers that check blocks with Ethereum's light-client protocol. Pass the
+ * result of `lightClient` as the `trust` option. The other functions make and verify proofs of blocks. The light
+ * client's own code is loaded at the first verification.
  */
 import { loadModule } from "./engine/loadModule.ts";
 import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
@@ -17,9 +18,9 @@ export { lightClient } from "./trust/lightClient/lightClient.ts";
 
 /**
  * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint, so
- * anyone who trusts the checkpoint can check it offline with `verifyBlockProof`. Pass the resulting block hash to
+ * anyone who trusts the checkpoint can check it offline with `verifyBlockProof`, and pass the resulting block hash to
  * `pinnedBlock`.
- * @throws VerificationError, TransportError the codes of a verification with `lightClient`
+ * @throws VerificationError, TransportError as a verification with `lightClient`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {

@@ -8,7 +8,7 @@ import { type BlockHeader, checkHeaderHash, checkHeaderKind, extractHeader, hash
 
 const SUBJECT = "The endpoint's header";
 
-/** A block in a JSON-RPC call, which is a tag such as "latest", a number as a quantity, or a hash (EIP-1898). */
+/** A block in a JSON-RPC call: a tag such as "latest", a number as a quantity, or a hash (EIP-1898). */
 export type BlockParameter = string | { blockHash: string };
 
 /** Fetches the chain id (EIP-155). @throws TransportError RPC_ANSWER_INVALID, and the errors of the call */

@@ -2,7 +2,7 @@ import { isObject } from "../input/isObject.ts";
 import { isData, toAddress, toHash } from "./rpcData.ts";
 import { invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
-/** A log, which is an event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
+/** An event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
 export interface Log {
   /** The address of the contract: 0x and 40 hex digits. */
   address: string;

@@ -9,8 +9,8 @@ export function invalidAnswer(expected: string, actual: unknown): TransportError
 }
 
 /**
- * A JSON-RPC quantity, which is 0x and 1 to 64 hex digits. Leading zeros are accepted, because some nodes write them
- * although JSON-RPC forbids it.
+ * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but they are accepted, because some
+ * nodes write them.
  */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 

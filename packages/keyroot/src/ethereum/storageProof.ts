@@ -24,10 +24,7 @@ export interface ProvenSlot {
   value: string;
 }
 
-/**
- * Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so its path has at most 64 nodes and a leaf, which
- * is 65.
- */
+/** Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so its path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
 
 /** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */

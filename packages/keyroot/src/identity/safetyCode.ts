@@ -64,14 +64,14 @@ interface Scheme {
 
 /**
  * Makes the safety code of two users, which both users' apps show. The digits are equal only if both apps use the real
- * keys of both users. Pass verified keys. The computation takes about 30 ms in Node and 100 ms in browsers.
+ * keys of both users, so pass verified keys. The computation takes about 30 ms in Node and 100 ms in browsers.
  *
  * In a registry with accounts, pass both users' accounts instead of their keys. The code then stays the same when a
  * user changes the key.
  *
- * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): 5,200 iterations of
- * SHA-512 over the user id and the key result in 30 digits per user, and the smaller of the two numbers comes first.
- * docs/formats.md specifies the digits.
+ * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). SHA-512 is iterated
+ * 5,200 times over the user id and the key, which results in 30 digits per user. The smaller of the two numbers comes
+ * first. docs/formats.md specifies the digits.
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, or an error of `checkPublicKey`. ARGUMENT_INVALID if both
  * users are the same, or if only one of them has an account.

@@ -4,7 +4,7 @@ import { ArgumentError } from "../errors.ts";
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the array methods that this library uses, because some other libraries replace them. With a method that skips
+ * Checks the array methods that this library uses, because some other libraries replace them. If a method skipped
  * elements, a verification could accept a false key. The check runs the methods on small lists, so it finds only those
  * that return wrong results for small lists.
  * @throws ArgumentError BUILTIN_REPLACED

@@ -17,8 +17,8 @@ export function describeValue(value: unknown): string {
  */
 let unprintable = /[^ -~]/gu;
 try {
-  // A literal would be a syntax error in engines that do not support these Unicode categories, so use the RegExp
-  // constructor.
+  // Use the RegExp constructor, because a literal would be a syntax error in engines that do not support these Unicode
+  // categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
   // In such an engine, `printable` escapes all characters outside ASCII.

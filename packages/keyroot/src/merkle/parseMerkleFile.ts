@@ -10,12 +10,12 @@ import { isBytes } from "../input/isBytes.ts";
 /**
  * Parses and verifies an untrusted Merkle-tree file. It computes the whole tree from `values`, and compares the tree's
  * root with the given one. The file must meet these conditions:
- * - It has one record per user, and each record has the right form. Whether the public keys are valid is not checked
- *   here, but by `checkKeyRecord`.
+ * - It has one record per user, and each record has the right form.
  * - `lookup` and the nodes in `merkle` match `values` exactly.
  * - The header keys of `merkle` are correct or missing.
  *
- * A file that `serializeMerkleFile` wrote takes less time than other files.
+ * The public keys themselves are not checked. Use `checkKeyRecord` to check them. A file that `serializeMerkleFile`
+ * wrote takes less time than other files.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @param keyType the type of the registry's keys. Default: `curve41417`

@@ -6,8 +6,8 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. This is the length of V8's longest string, and enough for about 660,000
- * users.
+ * Maximum size of a Merkle-tree file in bytes. It equals the length of V8's longest string, and is enough for about
+ * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 

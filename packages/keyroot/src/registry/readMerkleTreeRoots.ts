@@ -113,8 +113,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. It has one entry for consecutive users with the same root: the number of
- * these users (2 bytes), followed by the root.
+ * Decodes the result of the reader contract. Consecutive users with the same root share one entry: their number (2
+ * bytes), followed by the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

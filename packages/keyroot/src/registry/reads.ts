@@ -17,7 +17,8 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws VerificationError NO_USER_COUNT if the contract has no function `userCount`, such as `PubKeyTrust`
+ * @throws VerificationError NO_USER_COUNT if the contract has no function `userCount`. `PubKeyTrust` is such a
+ * contract.
  * @throws the errors of `fetchOwner`
  */
 export async function fetchUserCount(

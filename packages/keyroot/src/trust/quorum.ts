@@ -96,8 +96,9 @@ export class Quorum {
   }
 
   /**
-   * Makes the error QUORUM_NOT_REACHED, which is a VerificationError if an answer was false, and a TransportError if
-   * answers were only missing. If HEADER_UNSUPPORTED explains all false answers, that error is returned instead.
+   * Makes the error QUORUM_NOT_REACHED. It is a VerificationError if answers were false or contradicted each other, and
+   * a TransportError if they were only missing. If HEADER_UNSUPPORTED explains all false answers, that error is
+   * returned instead.
    */
   notReached(): KeyrootError {
     const verdicts = this.errors.filter((error) => error instanceof VerificationError);

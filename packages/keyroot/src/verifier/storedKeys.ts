@@ -31,8 +31,8 @@ export interface Target {
 export interface StoredKey {
   cached: CachedKey | undefined;
   /**
-   * The stored key, if it is the expected one, was verified under at least the verifier's trust, and there is no alarm
-   * about the user.
+   * The stored key. Undefined unless it is the expected one, was verified under at least the verifier's trust, and has
+   * no alarm.
    */
   trusted: VerifiedKey | undefined;
   /**
@@ -62,7 +62,11 @@ export interface StoredKeys {
    * of an account is returned only if its age is limited, because it may have been replaced at any time since.
    */
   findOffline: (stored: StoredKey, error: unknown) => VerifiedKey | undefined;
-  /** Compares a new answer with the stored one. @returns the stored one if they differ @throws VerificationError EQUIVOCATION */
+  /**
+   * Compares a new answer with the stored one.
+   * @returns the stored answer if they differ
+   * @throws VerificationError EQUIVOCATION
+   */
   compare: (
     target: Target,
     stored: StoredKey,

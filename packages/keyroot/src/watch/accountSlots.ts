@@ -45,9 +45,9 @@ interface SlotReading {
 }
 
 /**
- * Reads the users' roots at a finalized block and updates the users' states. For each user, it reads the newest known
- * slot and the slot after it. If the slot after it is filled, the file host may have a newer statement, so the function
- * also reads the account file there.
+ * Reads the users' roots at a finalized block, and updates the users' states. Each user's newest known slot and the
+ * slot after it are read. If the latter is filled, the file host may have a newer statement, so its account files are
+ * read, too.
  * @returns the users whose roots could be read
  */
 export async function readAccounts(

@@ -92,8 +92,8 @@ export async function checkUsers(
 }
 
 /**
- * Asks the file host whether it serves a file. The result is true only for an honest "yes". After any other response,
- * the caller must read the file, whose error then shows the reason.
+ * Asks the file host whether it serves a file. If the result is false, the caller must read the file, because only the
+ * error of the read shows what is wrong.
  */
 async function servesFile(
   { servers: { network } }: VerifierConfig,

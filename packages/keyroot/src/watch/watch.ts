@@ -50,8 +50,8 @@ export interface WatchKeysOptions {
   /** The `makeBundle` function of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * A function that is called once for each alarm. The watch calls it again in a later round if it throws, or if its
-   * promise rejects or does not resolve within `limits.timeoutMs`. Meanwhile, other alarms are delivered.
+   * A function that is called once for each alarm. If it throws, or if its promise rejects or does not resolve within
+   * `limits.timeoutMs`, the watch calls it again in a later round. Other alarms do not wait for this.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
@@ -108,7 +108,7 @@ const MAX_BACKOFF_MS = 300_000;
 const MAX_ERRORS = 100;
 /**
  * The time limit for an access to the store, as a multiple of the limit in a verification. It is longer because the
- * state must not be lost, unlike a cache.
+ * watch's state, unlike a cache, must not be lost.
  */
 const STORE_TIMES = 3;
 

@@ -44,9 +44,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Returns the error for a failure at this endpoint. The endpoint may have named a fork that this version does not
-   * support. If its response could not be decoded, FORK_UNKNOWN then replaces the error. A response that was decoded but
-   * is false remains an error, whose message mentions the fork.
+   * Returns the error for a failure at this endpoint, which may have named a fork that this version does not support.
+   * If its response could not be decoded, FORK_UNKNOWN then replaces the error. If the response was decoded but is
+   * false, the error remains, and its message mentions the fork.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;

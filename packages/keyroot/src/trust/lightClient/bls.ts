@@ -14,7 +14,7 @@ const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;
 
 /**
- * Checks the joint signature of a committee some of whose members are absent. Their keys are subtracted from the sum of
+ * Checks the joint signature of a committee in which some members are absent. Their keys are subtracted from the sum of
  * all keys, because that is much faster than adding all the other keys. The caller must have verified that the sum and
  * the keys belong to one committee.
  * @param sum the sum of all members' keys, 48 bytes

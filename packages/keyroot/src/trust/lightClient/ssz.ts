@@ -38,7 +38,7 @@ export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(left, right));
 }
 
-/** Computes the root of a tree of chunks, whose number is filled up to a power of two with chunks of zeros. */
+/** Computes the root of a tree of chunks. Chunks of zeros fill their number up to a power of two. */
 function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   let level = chunks;
   for (let zero: Uint8Array = new Uint8Array(CHUNK_BYTES); level.length > 1; zero = hashPair(zero, zero)) {
@@ -148,8 +148,8 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
 }
 
 /**
- * Returns the type for a list of named values. In the encoding, values of variable size come last, and their offsets
- * take their places.
+ * Returns the type for a list of named values. Values of variable size are encoded last, and their offsets take their
+ * places.
  */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
