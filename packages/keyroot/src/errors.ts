@@ -1,7 +1,6 @@
 /**
  * The errors that Keyroot throws on purpose. The class of an error shows how to react to it. Programs can rely on
- * `code`, which is stable, but not on `message`, which is written for people and may change. docs/errors.md explains
- * every code.
+ * `code`, which is stable. `message` is written for people and may change. docs/errors.md explains every code.
  */
 
 import type { ErrorCode } from "./errorCodes.ts";

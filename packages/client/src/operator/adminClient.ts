@@ -56,7 +56,7 @@ export interface AdminClientOptions extends ConnectionOptions {
 /** Options of `AdminClient.createPartner`. */
 export interface CreatePartnerOptions extends CallOptions {
   /**
-   * The idempotency key, which has 32 to 128 visible ASCII characters. A call with the same key and the same name
+   * The idempotency key: 32 to 128 visible ASCII characters. A call with the same key and the same name
    * returns the same partner. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
@@ -67,7 +67,7 @@ export interface CreateServerTokenOptions extends CallOptions {
   /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
   /**
-   * The idempotency key, which has 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
    * returns the same token. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
@@ -82,8 +82,8 @@ export interface InviteOptions extends CallOptions {
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
   /**
-   * The text to find, which is any part of a partner's name in upper or lower case, or the start of a partner's
-   * `biz_id`. Default: all partners.
+   * The text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`.
+   * Default: all partners.
    */
   search?: string | undefined;
 }

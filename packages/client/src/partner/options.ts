@@ -36,7 +36,7 @@ export interface ListEventsOptions extends CallOptions {
 /** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * The idempotency key, which has 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
    * returns the same tokens. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;

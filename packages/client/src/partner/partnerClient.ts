@@ -218,7 +218,7 @@ export class PartnerClient {
   /**
    * Registers the hash of a user's document, in a registry with the key type `document`. The partner must authorize it,
    * because a hash cannot prove possession. Each user has only one key. Repeating the call with the same hash has no
-   * effect. A different hash is rejected with PUBLIC_KEY_REGISTERED.
+   * effect, but the service rejects a different hash with PUBLIC_KEY_REGISTERED.
    * @param hash the SHA-256 of the document, 32 bytes
    * @throws ArgumentError as `checkPublicKey`
    */

@@ -31,7 +31,7 @@ const queued = object<{ queued: number }>({ queued: count });
 /** The options of operations that create a webhook secret. */
 export interface NewSecretOptions extends CallOptions {
   /**
-   * The idempotency key, which has 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
    * returns the same secret. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;

@@ -21,8 +21,8 @@ export interface SendRetryOptions {
 }
 
 /**
- * Calls `send`, and repeats the call after a transient failure, which is UNREACHABLE, TIMEOUT, or one of the HTTP
- * statuses 429, 502, 503 and 504. Use this function only for requests that may arrive twice without harm.
+ * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP status 429, 502, 503
+ * or 504. Use this function only for requests that may arrive twice without harm.
  * @throws TransportError ABORTED
  * @throws the error of the last attempt
  */

@@ -22,9 +22,7 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
 
 // This file is loaded on demand, because only proofs of possession use the curve arithmetic, which has 8 kB.
 
-/**
- * The sizes of responses in bytes, which are those of a MAC, and of signatures in the fixed form and in the DER form.
- */
+/** The sizes of responses in bytes: of a MAC, and of signatures in the fixed form and in the DER form. */
 const MAC_BYTES = 32;
 const SIGNATURE_BYTES = { least: 8, most: 72 };
 
@@ -105,7 +103,7 @@ function compare(field: string, own: string | number | null, stated: string | nu
 }
 
 /**
- * Checks the argument of `register`, which is a public key with the private key or with a function.
+ * Checks the argument of `register`: a public key with the private key or with a function.
  * @returns the public key
  * @throws ArgumentError ARGUMENT_INVALID, or an error of `checkPublicKey`. The message does not contain the private
  * key.

@@ -80,8 +80,8 @@ export class UserClient {
 
   /**
    * Registers the user's public key, and proves that the app has the private key, which is never sent. Each user has
-   * only one key. You can repeat the call with the same key, which has no effect. If you pass a different key, the
-   * service rejects it with PUBLIC_KEY_REGISTERED.
+   * only one key. Repeating the call with the same key has no effect, but the service rejects a different key with
+   * PUBLIC_KEY_REGISTERED.
    * @param key the key pair, or the public key and a function that responds to the service's challenge. The private key
    * may be a `CryptoKey` that cannot be exported.
    * @throws ArgumentError as `checkPublicKey`

@@ -96,8 +96,8 @@ export function checkHeaderKind(block: unknown, cause: unknown): void {
 }
 
 /**
- * Computes the block hash from the header fields, which is the Keccak-256 of their RLP encoding (Yellow Paper, section
- * 4.4). A header must have all fields of its fork and of earlier forks, and no other fields.
+ * Computes the block hash, which is the Keccak-256 of the header fields' RLP encoding (Yellow Paper, section 4.4). A
+ * header must have all fields of its fork and of earlier forks, and no other fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {

@@ -20,7 +20,7 @@ export function checkPublicKey(bytes: Uint8Array, keyType: KeyType = curve41417)
 }
 
 /**
- * Computes the id of a public key, which is the first 16 bytes of its SHA-256. The rule is the same for all key types.
+ * Computes the id of a public key: the first 16 bytes of the key's SHA-256. The rule is the same for all key types.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH
  * @example

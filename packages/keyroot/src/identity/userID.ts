@@ -5,8 +5,8 @@ import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /**
- * A user id of 160 bits in canonical form, which is 32 lowercase zBase32 characters. The contract uses the same id as
- * 20 bytes, and the HTTP API as 40 hex digits (docs/specification.md, "Limits").
+ * A user id of 160 bits in canonical form: 32 lowercase zBase32 characters. The contract uses the same id as 20 bytes,
+ * and the HTTP API as 40 hex digits (docs/specification.md, "Limits").
  */
 export type UserID = string;
 

@@ -4,8 +4,8 @@ import { isObject } from "./isObject.ts";
 import { scanJson } from "./jsonLimits.ts";
 
 /**
- * The characters that are allowed outside strings, which are punctuation, white space and digits. Values such as null,
- * true, -1, 1.5 and 1e3 contain other characters, so they are rejected.
+ * The characters that are allowed outside strings: punctuation, white space and digits. Values such as null, true, -1,
+ * 1.5 and 1e3 contain other characters, so they are rejected.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**

@@ -11,7 +11,7 @@ export function isMerkleRoot(value: unknown): value is string {
 }
 
 /**
- * Computes the hash of a leaf, which is the SHA-256 of the value's exact text in UTF-8 (docs/specification.md, "Tree
+ * Computes the hash of a leaf: the SHA-256 of the value's exact text in UTF-8 (docs/specification.md, "Tree
  * construction rules", 1).
  * @returns 64 lowercase hex digits
  */

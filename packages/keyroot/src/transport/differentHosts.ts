@@ -20,8 +20,8 @@ export function checkDifferentHosts(endpoints: readonly unknown[]): void {
 }
 
 /**
- * Returns a name for the node that a URL leads to, which is the same for all URLs of the node. On this machine, each
- * port is a different node. All ports of another machine count as one node, because one operator controls them.
+ * Returns a name for the node that a URL leads to. All URLs of a node have the same name. On this machine, each port is
+ * a different node. All ports of another machine count as one node, because one operator controls them.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);

@@ -41,8 +41,7 @@ const RECHECK_MS = 3_600_000;
 const providers = new WeakMap<object, string>();
 
 /**
- * Returns an endpoint's name, which is always the same for the same endpoint. It does not contain the URL, which may
- * include a secret.
+ * Returns an endpoint's name, which never changes. It does not contain the URL, because the URL may include a secret.
  */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {

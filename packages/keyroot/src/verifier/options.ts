@@ -34,8 +34,8 @@ export interface VerifierOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The type of the registry's keys, which is a value of `keyroot/key-types`, such as `x25519`. It is part of what an
-   * app trusts, so it is never read from data. Default: `curve41417`.
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app
+   * trusts, so it is never read from data. Default: `curve41417`.
    */
   keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */

@@ -18,7 +18,7 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
 
 /**
  * Fetches a statement from a folder of statements.
- * @param name the file name without `.txt`, which is `latest` or a block number
+ * @param name the file name without `.txt`: `latest` or a block number
  * @throws TransportError FILE_HOST_ERROR, or an error of `fetchBytes`
  */
 export async function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
