@@ -4,8 +4,8 @@ import { chain, keyType } from "./options.ts";
 const { rpc, allowHttp, chainId, contract } = chain;
 
 /**
- * `keyroot account new|rotate|void|show`: for people who hold recovery keys. It makes accounts, signs changes of keys,
- * and shows how an account stands on the chain.
+ * `keyroot account new|rotate|void|show`, for people who hold recovery keys: creates accounts, signs changes of keys,
+ * and shows the state of an account on the chain.
  */
 export const account = command(
   {

@@ -194,8 +194,8 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots have a root: the last one with a statement, and those after it. A signature must rest on a finalized
- * block, because the chain may replace a newer one.
+ * Reads which slots have a root, starting with the last slot that has a statement. A signature must rest on a finalized
+ * block, because a newer one may still be replaced.
  */
 async function readSlots(
   file: AccountFile,

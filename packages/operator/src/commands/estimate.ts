@@ -96,7 +96,7 @@ function toPrice(text: string): number {
 }
 
 /**
- * Converts wei to a currency, rounded to a hundredth, or to two significant digits below 1.
+ * Converts wei to a currency, rounded to hundredths, or to two significant digits below 1.
  * @param ethPrice the price of one ETH in this currency
  */
 function moneyOf(wei: bigint, ethPrice: number): number {

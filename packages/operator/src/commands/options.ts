@@ -1,5 +1,5 @@
 /**
- * The options that several commands share. If neither an option of the chain nor its variable is set, the command uses
+ * The options that several commands share. If no option selects a chain, by itself or by its variable, the command uses
  * the running local stack.
  */
 import { chainOptions, flag, integer, keyType, MAX_INT32, onlyWith, text } from "./defineCommand.ts";
