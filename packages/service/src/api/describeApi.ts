@@ -41,8 +41,8 @@ export const OPERATOR_API: ApiDescription = {
 };
 
 /**
- * Serves the OpenAPI 3.1 description of all operations, as JSON. The description contains the operations
- * that are added to `scope` after this call. It is generated from the schemas that validate requests.
+ * Serves the OpenAPI 3.1 description of all operations that are added to `scope` after this call, as JSON. It is
+ * generated from the schemas that validate requests.
  * @param webhooks the requests that the service sends, by name
  */
 export async function describeApi(

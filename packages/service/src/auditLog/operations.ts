@@ -121,7 +121,10 @@ async function list({ auditLog }: Pick<AuditContext, "auditLog">, filter: AuditF
   return { entries, next: next === null ? null : encodeCursor(next) };
 }
 
-/** Removes the names and addresses of the operator's staff from an entry. @param own the ids of the partner's staff */
+/**
+ * Removes the names and addresses of the operator's staff from an entry.
+ * @param own the ids of the partner's staff
+ */
 function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
   const { actorKind, actorID } = entry;
   const isOperator = actorKind === "operator" || (actorKind === "person" && !own.has(actorID ?? ""));

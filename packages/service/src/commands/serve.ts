@@ -1,8 +1,8 @@
 import { command, json } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure the
- * service. It holds no key of the registry's owner.
+ * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. It is configured by environment
+ * variables, and holds no key of the registry's owner.
  */
 export const serve = command(
   {

@@ -204,7 +204,10 @@ function toRun({ batches, ...run }: PublishRequest) {
   return answerFrom(publishRun, { ...run, batches: batches ?? [] });
 }
 
-/** Logs the error of a failed status check. @returns the error's code for the page. Null if there is no error */
+/**
+ * Logs the error of a failed status check.
+ * @returns the error's code for the page, or null if there is no error
+ */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
   if (error === undefined) return null;
   request.log.warn({ err: error }, "system status check failed");

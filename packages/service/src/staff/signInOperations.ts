@@ -189,8 +189,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // An invited person adds the first passkey without verification. Each further passkey requires verification, so
-      // that another person cannot add a passkey on an unattended page.
+      // An invited person adds the first passkey without verification. Each further one requires it, so that nobody
+      // else can add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

@@ -14,9 +14,7 @@ import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
 import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
-/**
- * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
- */
+/** The timeout of a test delivery in ms. It is shorter than other timeouts, because a caller waits for the result. */
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
@@ -329,9 +327,7 @@ function toEndpoint({ types, ...row }: WebhookEndpoint) {
   return answerFrom(endpoint, { ...row, types: types ?? [] });
 }
 
-/**
- * Converts the event types of a request. An empty list means all event types, and null is stored for all event types.
- */
+/** Converts the event types of a request. An empty list means all event types, for which null is stored. */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
 }
