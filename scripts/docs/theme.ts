@@ -18,7 +18,7 @@ function withoutChildren(element: NavigationElement): NavigationElement {
   return leaf;
 }
 
-/** Names the pages of documents after the documents' files, so that a URL does not change when a title changes. */
+/** Names the pages of documents after their files, so that a URL does not change with a title. */
 export class SiteRouter extends KindRouter {
   protected override getIdealBaseName(reflection: Reflection): string {
     const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;
