@@ -14,7 +14,7 @@ export const estimate = command(
       ...recordFiles,
       ethPrice: text(
         "price",
-        "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
+        "Price of one ETH in a currency of your choice, in which the command then also shows the cost",
       ),
       ...chain,
       merkleUrl,

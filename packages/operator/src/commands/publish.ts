@@ -40,10 +40,10 @@ const options = {
   }),
   safeTransactions: text(
     "dir",
-    "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
+    "Folder for transaction files, if a Safe owns the registry. The command writes them, and waits until the Safe has executed the transactions",
     { excludes: ["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"] },
   ),
-  plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
+  plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues it"),
   ...costLimits,
   maxCost: maxCostOfPlan,
   maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
@@ -51,7 +51,7 @@ const options = {
   }),
   confirmations: text(
     "n",
-    "Number of confirmations to wait for, including the transaction's own block, or finalized to wait until the blocks of the roots are finalized",
+    "Number of confirmations to wait for, including the transaction's own block. With finalized, the command waits until the blocks of the roots are finalized",
     { default: "1", variable: "KEYROOT_CONFIRMATIONS" },
   ),
   timeout: integer("seconds", "Maximum number of seconds to wait without progress. The wait for a Safe has no limit", {

@@ -23,7 +23,7 @@ const options = {
   publicKey: text("base64", "User's own public key in base64"),
   records: text(
     "file",
-    "File with user records, in the same format as for publish. The command watches all users in the file. Use --records instead of --user-id and --public-key",
+    "File with user records, in the same format as for publish. All users in it are watched. Use it instead of --user-id and --public-key",
     { excludes: ["userID", "publicKey"] },
   ),
   files: auditedFiles(),
@@ -56,7 +56,7 @@ const options = {
   }),
   alarmSecretFile: text(
     "file",
-    "File with the secret for signing alarms. You can instead set the secret itself in the KEYROOT_ALARM_SECRET variable",
+    "File with the secret for signing alarms. Alternatively, set the secret itself in the variable KEYROOT_ALARM_SECRET",
     { variable: "KEYROOT_ALARM_SECRET_FILE" },
   ),
   ...chainWithTrust,

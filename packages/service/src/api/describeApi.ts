@@ -15,7 +15,7 @@ interface ApiDescription {
 export const PARTNER_API: ApiDescription = {
   title: "Keyroot partner API",
   description:
-    "A partner's server creates shadow users, and the users' apps register public keys. Keyroot's specification defines only the operations without the mark x-keyroot-extension.",
+    "A partner's server creates shadow users, and the users' apps register public keys. Keyroot's specification defines the operations, except those that are marked with x-keyroot-extension.",
   tags: [
     { name: "public", description: "These operations need no access token." },
     { name: "partner", description: "These operations need the access token of a partner's server." },

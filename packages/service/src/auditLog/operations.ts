@@ -83,7 +83,7 @@ export const auditOperations = [
     reads: true,
     summary: "List the partner's audit log entries in pages, newest first",
     description:
-      "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit`, although `next` is not null, because one request reads at most 10,000 entries of each database. Entries omit the names and addresses of the operator's staff.",
+      "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit` even if `next` is not null, because one request reads at most 10,000 entries of each database. Entries do not contain the names and addresses of the operator's staff.",
     body: filterSchema,
     answer: entries,
     async handle(body, { context, principal: { bizID } }) {
@@ -100,7 +100,7 @@ export const auditOperations = [
     reads: true,
     summary: "List the audit log in pages, newest entries first",
     description:
-      "An entry contains the author, time and request of a change. A page may have fewer entries than `limit`, although `next` is not null, because one request reads at most 10,000 entries of each database.",
+      "An entry contains the author, time and request of a change. A page may have fewer entries than `limit` even if `next` is not null, because one request reads at most 10,000 entries of each database.",
     body: strict({ biz_id: bizID.optional(), ...filter }),
     answer: entries,
     async handle({ biz_id, ...body }, { context }) {

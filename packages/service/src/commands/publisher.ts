@@ -6,7 +6,7 @@ import { command, integer, json, MAX_TIMER_SECONDS } from "@keyroot/operator/def
  */
 export const publisher = command(
   {
-    summary: "Publish registered keys until Ctrl-C. Configure the publisher with environment variables",
+    summary: "Publish registered keys until Ctrl-C. Configure it with environment variables",
     options: {
       every: integer(
         "seconds",

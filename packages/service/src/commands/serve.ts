@@ -6,7 +6,7 @@ import { command, json } from "@keyroot/operator/definition";
  */
 export const serve = command(
   {
-    summary: "Run the partner service until Ctrl-C. Configure the service with environment variables",
+    summary: "Run the partner service until Ctrl-C. Configure it with environment variables",
     options: { json },
   },
   async ({ json }) => {

@@ -17,7 +17,7 @@ export interface Partner {
 export interface PartnerSummary extends Partner {
   /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
   suspended: number | null;
-  /** Maximum number of users. Null for no limit. */
+  /** Maximum number of users. Null if there is no limit. */
   userLimit: number | null;
   users: number;
   /** Number of registered public keys that are not on the chain. */

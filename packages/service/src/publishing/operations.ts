@@ -49,7 +49,7 @@ export const publishingOperations = [
     callers: ["operator"],
     summary: "Publish the registered keys whose hold period is over",
     description:
-      "The publisher takes the request within seconds. The service responds after the transactions are confirmed. This may take minutes.",
+      "The publisher takes the request within seconds. The service responds when the transactions are confirmed, which may take minutes.",
     body: empty,
     answer: strict({ batches: publishedBatches }),
     errors: [409],

@@ -13,8 +13,7 @@ import type { Person } from "../api/base/principals.ts";
 import { ROLES } from "../api/base/principals.ts";
 
 export const role = z.enum(ROLES).meta({
-  description:
-    "The person's role in the dashboard. An administrator can change everything. A reader can change nothing.",
+  description: "The person's role in the dashboard. An administrator can change everything, and a reader nothing.",
 });
 export const person = { person_id: z.uuid().meta({ description: "The id of the person." }), name, role };
 const me = strict({

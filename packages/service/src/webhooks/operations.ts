@@ -79,7 +79,7 @@ export const webhookOperations = [
     callers: ["partner"],
     summary: "List the events of the partner and its users after a cursor, oldest first",
     description:
-      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time. It is listed when all earlier transactions of its database have ended, usually within milliseconds. Events of simultaneous changes and of different regions may be in any order. While a regional database is unreachable, the request fails with UNAVAILABLE, and the cursor stays valid.",
+      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time. It is listed as soon as all earlier transactions of its database have ended, usually within milliseconds. Events of simultaneous changes and of different regions may be in any order. While a regional database is unreachable, the request fails with UNAVAILABLE, and the cursor stays valid.",
     body: strict({
       limit,
       after: cursor.optional().meta({
@@ -194,7 +194,7 @@ export const webhookOperations = [
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
-      "For 24 hours, the service signs deliveries with the new and the earlier secret. Then it uses only the new secret.",
+      "For 24 hours, the service signs deliveries with both the new and the earlier secret, and after that only with the new one.",
     body: ofEndpoint,
     answer: named("RotatedSecret", "The new secret of an endpoint.", {
       endpoint_id: endpointID,
@@ -263,7 +263,7 @@ export const webhookOperations = [
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
     description:
-      "The event keeps its id. The service must still have an earlier delivery of the event to this endpoint.",
+      "The event keeps its id. The request succeeds only if the service still has an earlier delivery of the event to this endpoint.",
     body: strict({ endpoint_id: endpointID, event_id: eventID }),
     answer: queued,
     errors: [404],
