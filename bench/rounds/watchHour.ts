@@ -6,7 +6,7 @@ import { countBytes } from "../../test/support/servers/rounds.ts";
 const ROUNDS = 11;
 
 /**
- * Returns the bytes of all responses to a watch in its first hour and in the following hour, in which each contact's
+ * Returns the bytes of all responses to a watch in its first hour, and in the following one, in which each contact's
  * root and file are due once. The rounds follow each other without a pause.
  */
 export async function bytesPerHour(

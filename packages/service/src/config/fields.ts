@@ -64,7 +64,7 @@ interface CheckOptions {
 
 /**
  * Checks a configuration and adds the defaults.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function checkConfig<Schema extends z.ZodObject>(
   schema: Schema,
