@@ -11,7 +11,7 @@ import { DemoError } from "./demoError.ts";
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
-/** A partner and its users. Each user has an app that has registered a key. */
+/** A partner and its users, whose apps have registered a key each. */
 export interface Provisioned {
   bizID: string;
   serverToken: string;

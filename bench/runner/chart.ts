@@ -45,7 +45,7 @@ const COLORS = {
   ],
 } as const;
 
-/** Draws a chart as SVG. The chart's colors follow the light or dark mode of the reader's system. */
+/** Draws a chart as SVG, whose colors follow the light or dark mode of the reader's system. */
 export function drawChart({ title, kind, x, y, series, file }: Chart, { rows }: Figures): string {
   const names = seriesOf(rows, series);
   const categories = [...new Set(rows.map((row) => String(row[x.column])))];

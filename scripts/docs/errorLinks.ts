@@ -14,12 +14,12 @@ const WITHOUT_LINKS = new Set([
 ]);
 const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
 
-/** Returns the error codes in docs/errors.md. Each error code has a row in one of the page's tables. */
+/** Returns the error codes in docs/errors.md, each of which has a row in one of its tables. */
 export function errorCodesIn(page: string): ReadonlySet<string> {
   return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
 }
 
-/** Finds the table rows that begin with an error code. Sets each row's id to the row's error code. */
+/** Finds the table rows that begin with an error code, and sets the id of each row to it. */
 export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
   return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
     codes.has(code) ? `<tr id="${code}">${cells}` : row,

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { DefaultTheme, KindRouter, type NavigationElement, type ProjectReflection, type Reflection } from "typedoc";
 
-/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists the module's exports. */
+/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists its exports. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): NavigationElement[] {
     return super.buildNavigation(project).map(({ text, children = [], ...group }) => ({

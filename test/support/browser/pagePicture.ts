@@ -108,7 +108,10 @@ async function takeSmallPicture(page: Page): Promise<string> {
   return data;
 }
 
-/** Makes a picture smaller, and compares it in Chromium with the recorded picture. @param picture JPEG in base64 */
+/**
+ * Makes a picture smaller, and compares it in Chromium with the recorded one.
+ * @param picture JPEG in base64
+ */
 async function compareSmall(tested: Page, picture: string, recorded?: Buffer): Promise<{ png: string; share: number }> {
   const blank = await blankPage(tested);
   const addresses = [`data:image/jpeg;base64,${picture}`];
