@@ -111,8 +111,8 @@ export function verdictOf({
  * The audit checks that no event is missing and that each root has a valid file. Every user in a file must have a root,
  * every user with a root must be in that root's file, and no user may have two keys.
  *
- * Whatever it finds is reported in the report's `findings`, whose codes are explained in docs/auditing.md. The function
- * throws only if it cannot complete the audit.
+ * The report's `findings` contain everything that the audit finds, and docs/auditing.md explains their codes. The
+ * function throws only if it cannot complete the audit.
  *
  * @example
  * ```ts
