@@ -82,7 +82,11 @@ export function drawChart(chart: Chart, { rows }: Figures): string {
     ...{ splitLine: { show: false }, inverse: isHorizontal },
     axisLabel: { ...axis.axisLabel, interval: 0, width: isHorizontal ? 150 : 180, overflow: "break" as const },
   };
-  const numbers = { ...axis, type: "log" as const, name: x.title, nameGap: 32, min: "dataMin", max: "dataMax" };
+  const least = Math.min(...rows.map((row) => Number(row[x.column])));
+  const numbers = {
+    ...{ ...axis, type: "log" as const, name: x.title, nameGap: 32, min: "dataMin", max: "dataMax" },
+    axisLabel: { ...axis.axisLabel, showMinLabel: !isNearPowerOfTen(least) },
+  };
   const drawing = echarts.init(null, null, { renderer: "svg", ssr: true, ...SIZE });
   drawing.setOption({
     animation: false,
@@ -117,6 +121,12 @@ export function drawChart(chart: Chart, { rows }: Figures): string {
   const svg = drawing.renderToSVGString();
   drawing.dispose();
   return finish(svg, title, file);
+}
+
+/** Whether a number is below a power of ten, and so near to it that the labels of both would collide. */
+function isNearPowerOfTen(value: number): boolean {
+  const power = 10 ** Math.ceil(Math.log10(value));
+  return value < power && value * 2 > power;
 }
 
 /** Returns the styles of lines or bars. Keyroot's own have colors and thick lines, and the others are gray and dashed. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
 import { useWindowEvent } from "../../shared/useWindowEvent.ts";
@@ -18,7 +18,8 @@ interface DialogProps {
 export function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key is pressed, so that the dialog receives it.
+  useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
     return () => current?.close();
