@@ -1,11 +1,11 @@
 /**
- * Rates the explorer and the dashboard with Lighthouse, offline and with Lighthouse's phone profile:
+ * Rates the explorer and the dashboard with Lighthouse, offline and with its phone profile:
  *
  *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * The script prints the scores, and writes the scores of all pages to bench/lighthouse.json. The script fails if a
- * score for performance, accessibility or best practices is below 95. Lighthouse takes 176 MB, so Lighthouse is not
- * among the project's dependencies. npx fetches this version once.
+ * The scores are printed, and those of all pages are written to bench/lighthouse.json. The script fails if a score for
+ * performance, accessibility or best practices is below 95. Lighthouse takes 176 MB, so it is not one of the project's
+ * dependencies. npx fetches this version once.
  */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";

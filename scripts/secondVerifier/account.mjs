@@ -4,8 +4,8 @@
  *
  *     node scripts/secondVerifier/account.mjs test/vectors/accounts/*.json
  *
- * The script prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code
- * with the library. Signatures are verified by OpenSSL, and points are checked with plain numbers.
+ * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code with the
+ * library: signatures are verified by OpenSSL, and points are checked with plain numbers.
  */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -119,6 +119,10 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       "short",
       /140 characters/,
     ],
+    "explorer/verify/safetyCodeForm.tsx: Your own account":
+      "only a registry with accounts has this field, in explorerAccounts.test.ts",
+    "explorer/verify/qrReader.tsx: Or a picture of the QR code": "people choose a file, in explorerSafetyCode.test.ts",
+    "explorer/list/listPage.tsx: Contact list": "people choose a file, in explorerList.test.ts",
     "explorer/verify/safetyCodeForm.tsx: What the other app shows (optional)": [
       async (page) => {
         await opened("Compare the safety code with this user")(page);
@@ -190,6 +194,7 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       ...([inForm("webhooks", "Add an endpoint"), "ftp://example.com"] as const),
       ...([/^This URL cannot be used: it must begin with https:/, "Add"] as const),
     ],
+    "dashboard/shared/goTo.tsx: Name or id": "every text can be searched",
     "dashboard/shared/themeSelect.tsx: Colors": LIST,
     "dashboard/webhooks/deliveriesCard.tsx: Show": LIST,
     "dashboard/auditLog/auditLogPage.tsx: What": LIST,

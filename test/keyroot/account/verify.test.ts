@@ -11,8 +11,8 @@ import { failure } from "../../support/support.ts";
 import { verifierAt, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
 /**
- * Maximum bytes that an account adds in the small registry of this test, with the account file. The second slot's proof
- * grows with the registry: docs/accounts.md has its size at 70,000 users.
+ * The maximum number of bytes that an account adds in the small registry of this test, including the account file. The
+ * second slot's proof grows with the registry: docs/accounts.md states its size at 70,000 users.
  */
 const MAX_ADDED_BYTES = 2100;
 

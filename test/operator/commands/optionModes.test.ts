@@ -119,7 +119,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "light-client": { always: "beacon checkpoint beaconNetwork allowHttp json" },
   explorer: {
     // The page offers every source that is configured.
-    always: `out blockExplorerUrl visitorEndpoints beacon checkpoint auditors threshold statementUrls codeHash keyType ${REGISTRY} merkleUrl json`,
+    always: `out blockExplorerUrl visitorEndpoints beacon checkpoint auditors threshold statementUrls accounts codeHash keyType ${REGISTRY} merkleUrl json`,
   },
   bundle: {
     modes: TRUST,

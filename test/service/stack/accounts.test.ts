@@ -36,7 +36,7 @@ describe("a local stack with accounts", () => {
 
   after(() => stack.close());
 
-  /** The apps of people who have a user as a contact. They run all the time, and count their requests. */
+  /** Starts apps of people who have a user as a contact. They run all the time, and count their requests. */
   const startApps = async (trust: Trust) => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const { serviceUrl, bizID, partner } = service;
@@ -96,7 +96,8 @@ describe("a local stack with accounts", () => {
       const during = await verify(userID);
       expect(during).to.deep.include({ numbers: [1], keys: [key.publicKey.toString()] });
       expect(await user.client.account()).to.deep.include({ number: 0 });
-      // The answer's file proves too old, so each app fetches the host's file of the change, and reads the chain once more.
+      // The file in the answer proves too old, so each app fetches the host's file of the change, and reads the chain
+      // once more.
       expect(during.requests).to.be.at.most(before.requests + more);
       expect(during.bytes).to.be.at.most(2 * before.bytes);
     });

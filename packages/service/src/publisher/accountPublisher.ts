@@ -13,8 +13,9 @@ import { suspensions } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 
 /**
- * Time in ms after the confirmation of a changed key until the account file shows it. Until then, contacts whose block is
- * older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19 minutes late.
+ * The time in ms from the confirmation of a changed key until the account file shows it. In this time, contacts whose
+ * block is older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19
+ * minutes late.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 
@@ -49,8 +50,8 @@ export class AccountPublisher {
   }
 
   /**
-   * Stores the account files of the users with these published ids, before the ids' root is sent. Whoever finds the root
-   * on the chain then finds the statement.
+   * Stores the account files of the users with these published ids before the ids' root is sent, so that whoever finds
+   * the root on the chain also finds the statement.
    * @param ids user ids and ids of slots
    */
   async storeBefore(ids: readonly UserID[]): Promise<void> {

@@ -18,8 +18,9 @@ export interface RebuiltAccountFiles {
 }
 
 /**
- * Compares the account files of all users with the databases' statements, and writes missing and older files. A file with
- * a newer statement stays: after a database was restored from a backup, only the file has the statement.
+ * Compares the account files of all users with the databases' statements, and writes files that are missing or older. A
+ * file with a newer statement stays, because after a database was restored from a backup, only the file has this
+ * statement.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildAccountFiles(
@@ -50,7 +51,7 @@ export async function rebuildAccountFiles(
   return result;
 }
 
-/** Checks whether a stored file is a valid one of the account, with a later statement than the database's file. */
+/** Checks whether a stored file is valid for the account and has a later statement than the database's file. */
 function isNewer(stored: Uint8Array, accountText: string, text: string): boolean {
   const { userID, chainId, contract } = parseAccount(accountText);
   try {

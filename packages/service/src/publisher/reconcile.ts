@@ -17,8 +17,7 @@ export interface Reconciliation {
   /** Number of published keys that were added for users without a key. */
   added: number;
   /**
-   * Number of keys that the database recorded as published but that are not on the chain. The publisher submits these
-   * keys again.
+   * The number of keys that the database recorded as published but that are not on the chain. They are submitted again.
    */
   lost: number;
   /** Number of statements of accounts that were added from the account files. */
@@ -30,11 +29,11 @@ export interface Reconciliation {
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions. Adds missing published keys, and
- * replaces different keys. The publisher submits keys again if they are not on the chain. Run the comparison after a
- * restore, because the chain is newer than the backup. The caller holds the publisher's lease.
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. Missing published keys are
+ * added, stored keys that differ are replaced, and keys that are not on the chain are submitted again. Run it after a
+ * restore, because the chain is newer than the backup. The caller must hold the publisher's lease.
  * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not
- * respond
+ *   respond
  */
 export async function reconcile(
   options: RecheckOptions & { accounts?: Pick<ImportOptions, "stores" | "keyType"> | undefined },

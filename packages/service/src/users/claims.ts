@@ -11,7 +11,10 @@ export interface Claim {
   region: Region;
 }
 
-/** The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so no partner can use them. */
+/**
+ * The owner of ids that are slots of accounts (docs/accounts.md). It is not the id of any partner, so no partner can
+ * use these ids.
+ */
 export const SLOT_OWNER = "slot";
 
 /** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */

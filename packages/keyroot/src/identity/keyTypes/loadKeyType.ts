@@ -8,7 +8,7 @@ interface Row {
   generate: () => Promise<GeneratedKey>;
 }
 
-/** One row per key type. Each type is loaded when a program is configured for it. */
+/** One row per key type. A type is loaded when a program is configured for it. */
 const KEY_TYPES: Readonly<Record<KeyTypeName, Row>> = {
   curve41417: {
     load: () => curve41417,

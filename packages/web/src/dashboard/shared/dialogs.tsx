@@ -14,12 +14,14 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. The dialog is open while the component is rendered. */
-function Dialog({ title, onCancel, children }: DialogProps) {
+/** A modal dialog. The dialog is open while the component is rendered. Then the focus returns to where it was before. */
+export function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    dialog.current?.showModal();
+    const { current } = dialog;
+    current?.showModal();
+    return () => current?.close();
   }, []);
   return (
     <dialog
