@@ -144,6 +144,18 @@ describe("verifyMany with accounts", () => {
       expect(await check(1)).to.deep.equal({ userID, number: 1 });
     });
 
+    it("learns from the app's file that a slot after the key is void, also if the host has only the file before it", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+      expect(results(await caching(cache).verifyMany([contact]))).to.deep.equal([[0, textAt(0)]]);
+      await registry.publish(plainSlot(account, 1), keyAt(3));
+      const voids = [plainStatement(account, 0, textAt(0)), plainStatement(account, 1, undefined)];
+      const file = plainAccountFile(account, voids);
+      expect(results(await caching(cache).verifyMany([{ ...contact, account: file }]))).to.deep.equal([[0, textAt(0)]]);
+    });
+
     it("knows the void slots after the key, also if app and host have only the file before them", async () => {
       const account = registry.newAccount();
       const before = await registry.change(account, 0);
