@@ -1,6 +1,6 @@
 /**
- * Measures the command `audit` for millions of users. The benchmark audits all files, then only new files. Another process generates the chain's log and the files, and serves the log and the files
- * over HTTP (`auditScale/source.ts`).
+ * Measures the command `audit` for millions of users, first over all files and then over new files only. Another
+ * process generates the chain's log and the files, and serves them over HTTP (`auditScale/source.ts`).
  *
  * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users need 1 GB of
  * disk space. The benchmark reads /proc, so it needs Linux.
@@ -85,7 +85,10 @@ async function generate(users: number): Promise<ScaleSource> {
   return source.send({ dir: files, users });
 }
 
-/** Runs the command, and measures the command's process. @throws Error if the audit has not passed */
+/**
+ * Runs the command, and measures its process.
+ * @throws Error if the audit has not passed
+ */
 async function audit(users: number, name: string, options: readonly string[]): Promise<Run> {
   progress(`${name}, ${users} users`);
   const start = performance.now();

@@ -1,8 +1,10 @@
 /**
- * Measures how one partner's requests delay another partner's users. The benchmark compares the users' response times
- * with and without a flood. In a flood, a partner sends as many requests as the rate limit allows. Either the partner's
- * servers create users, list users or list events, or three of the partner's users send invalid registrations. The
- * service needs curve arithmetic before it can reject a registration.
+ * Measures how much one partner's requests delay another partner's users, by comparing the users' response times with
+ * and without a flood.
+ *
+ * In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users or
+ * list events, or three of its users send invalid registrations, which the service can reject only after curve
+ * arithmetic.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -21,7 +23,7 @@ const SECONDS = QUICK ? 1 : 30;
 /** The requests per second of the measured partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
-/** The requests per second of each user in the flood. This rate is the default rate limit. */
+/** The requests per second of each user in the flood, which is the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
 /** The number of users or events per page. */
@@ -57,7 +59,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// Start the service's threads before the measurement. The threads start with the first curve arithmetic.
+// Start the service's threads before the measurement, because they start only with the first curve arithmetic.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");
@@ -107,7 +109,7 @@ async function createUsers(count: number): Promise<void> {
 
 /**
  * Creates a user, and another partner for the attack.
- * @param ofPartner the user's partner and the attacker. Default: new partners
+ * @param ofPartner the partner of both the user and the attacker. Default: new partners
  */
 async function createUser(ofPartner?: TestPartner) {
   const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);

@@ -3,7 +3,8 @@ import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { deployRegistry, type Stack } from "@keyroot/service/stack";
 import { type Account, keyStatementText, makeAccount, makeKeyStatement, slotIDOf } from "keyroot/account";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
-import { generateKeyPair, makeKeyRecord, type UserID } from "keyroot/internal/identity";
+import { type KeyType, makeKeyRecord, type UserID } from "keyroot/internal/identity";
+import { generateKeyOf } from "keyroot/internal/keyTypes";
 import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 
 /** A user with an account. */
@@ -64,8 +65,7 @@ class Owner {
   }
 
   /** Authorizes a new key. */
-  change(): void {
-    const { publicKey } = generateKeyPair();
+  change(publicKey: Uint8Array): void {
     const number = this.keys.length;
     const { signatures } = this.sign(number, publicKey);
     const statement = makeKeyStatement(this.account, { number, publicKey, signatures });
@@ -80,26 +80,28 @@ class Owner {
 }
 
 /**
- * Deploys a registry in which user ids are accounts, and publishes users' keys. Somebody has filled a slot of one
- * account without a statement of its owner, which only the operator can do.
+ * Deploys a registry in which user ids are accounts, and publishes users' keys. One account has a slot that was filled
+ * without a statement of its owner, which only the operator can do.
  */
 export async function publishAccountVictims(
   { connection, rpcUrl, chainId, filesDir }: Pick<Stack, "connection" | "rpcUrl" | "chainId" | "filesDir">,
   elsewhere: string,
+  keyType: KeyType,
 ): Promise<AccountVictims> {
+  const newKey = async () => (await generateKeyOf(keyType.name)).publicKey;
   const contract = await deployRegistry(connection.provider);
   const [changed, overtaken] = [new Owner({ chainId, contract }), new Owner({ chainId, contract })];
   const foreign = new Owner({ chainId, contract: elsewhere });
-  for (const owner of [changed, changed, overtaken, foreign]) owner.change();
-  const attackersKey = generateKeyPair().publicKey;
+  for (const owner of [changed, changed, overtaken, foreign]) owner.change(await newKey());
+  const attackersKey = await newKey();
   const victims = { changed: changed.victim(), overtaken: overtaken.victim(), elsewhere: foreign.victim() };
   overtaken.keys.push(bytesToBase64(attackersKey));
 
   const records = [changed, overtaken].flatMap(({ account, keys }) =>
-    keys.map((key, number) => makeKeyRecord(slotIDOf(account, number), base64ToBytes(key))),
+    keys.map((key, number) => makeKeyRecord(slotIDOf(account, number), base64ToBytes(key), keyType)),
   );
   const registry = await Registry.connect(rpcCaller(rpcUrl, RPC_LIMITS), contract);
-  await publish(records, { chainId, limits: "local", registry, store: new FolderStore(filesDir) });
+  await publish(records, { chainId, keyType, limits: "local", registry, store: new FolderStore(filesDir) });
 
   const { text, signatures } = changed.sign(2, attackersKey, 1);
   const [{ signature } = { signature: new Uint8Array() }] = signatures;

@@ -17,7 +17,7 @@ export interface RejectedAttacks {
 /** Called after an attack is rejected. @param code the error code that the app reports */
 export type OnRejected = (attack: (typeof ATTACKS)[number], code: string) => void;
 
-/** Starts the attacker's process. The process ends when the caller disposes of the process or `signal` aborts. */
+/** Starts the attacker's process, which ends when the caller disposes of it or `signal` aborts. */
 export function startAttacker(signal: AbortSignal): LineProcess {
   return startProcess(new URL("attacker.ts", import.meta.url), signal);
 }
@@ -28,7 +28,7 @@ export async function startAttacks(
   { rpcUrl, merkleUrl, beaconUrl = "" }: Stack,
   context: AttackContext,
 ): Promise<ExplorerAttacks> {
-  const config: AttackerConfig = { context, rpcUrl, merkleUrl, beaconUrl };
+  const config: AttackerConfig = { context, keyType: context.keyType.name, rpcUrl, merkleUrl, beaconUrl };
   const url = await attacker.request(JSON.stringify(config));
   const list = ATTACKS.map((attack) => {
     const { name, attacker, description, expectedCode, target } = attack;
@@ -39,7 +39,7 @@ export async function startAttacks(
 }
 
 /**
- * Runs every attack on a contact's app. The attacker is a separate process between the app and the app's servers.
+ * Runs every attack on a contact's app. The attacker is a separate process between the app and its servers.
  * @throws DemoError DEMO_FAILED if an attack is not rejected with the expected code
  */
 export async function attackContact(

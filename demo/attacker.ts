@@ -1,7 +1,7 @@
 /**
- * An attacker between a client and the client's servers, in a separate process. It reads its configuration from
- * standard input and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and
- * `/<attack>/beacon/…`, makes the changes of this attack, and ends when standard input ends.
+ * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input,
+ * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…`, makes the
+ * changes of this attack, and ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,6 +10,8 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { parseMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import type { Attack, AttackContext, Call } from "./attacks/attack.ts";
 import { ATTACKS } from "./attacks/attacks.ts";
@@ -17,7 +19,8 @@ import { forgeUpdate } from "./attacks/beaconAttacks.ts";
 
 /** The victims and the honest servers. The first line of standard input contains this object as JSON. */
 export interface AttackerConfig {
-  context: AttackContext;
+  context: Omit<AttackContext, "keyType">;
+  keyType: KeyTypeName;
   rpcUrl: string;
   merkleUrl: string;
   beaconUrl: string;
@@ -25,7 +28,8 @@ export interface AttackerConfig {
 
 const input = createInterface({ input: process.stdin });
 const [line] = (await once(input, "line")) as [string];
-const { rpcUrl, merkleUrl, beaconUrl, context } = JSON.parse(line) as AttackerConfig;
+const { rpcUrl, merkleUrl, beaconUrl, ...config } = JSON.parse(line) as AttackerConfig;
+const context: AttackContext = { ...config.context, keyType: await loadKeyType(config.keyType) };
 
 const server = createServer((request, response) => {
   respond(request, response).catch((error: unknown) => {
@@ -105,7 +109,7 @@ async function forwardFile(attack: Attack, file: string, response: ServerRespons
     response.end(bytes);
     return;
   }
-  const changed = attack.file(parseMerkleFile(bytes, file.replace(".json", "")), context);
+  const changed = attack.file(parseMerkleFile(bytes, file.replace(".json", ""), context.keyType), context);
   if (changed instanceof URL) response.writeHead(302, { Location: changed.href }).end();
   else response.end(typeof changed === "string" ? changed : JSON.stringify(changed));
 }

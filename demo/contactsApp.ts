@@ -1,14 +1,17 @@
 /**
- * The app of a user's contact, in a separate process. The app reads requests from standard input, one JSON object per
- * line. The app calls the library's verifier, and writes the results in the order of the requests. The app uses only
- * the addresses in the requests.
+ * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line,
+ * calls the library's verifier, and writes the results in the order of the requests. It uses only the addresses in the
+ * requests.
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";
+import type { KeyTypeName } from "keyroot/internal/identity";
+import { loadKeyType } from "keyroot/internal/keyTypes";
 import { accounts } from "keyroot/account";
 import { lightClient } from "keyroot/light-client";
 
 export interface VerifyRequest extends Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"> {
+  keyType: KeyTypeName;
   rpc: string;
   beaconUrl: string;
   userID: string;
@@ -31,15 +34,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function verify(request: VerifyRequest): Promise<VerifyResponse> {
-  const { userID, expectedPublicKey, beaconUrl, accounts: hasAccounts = false, ...place } = request;
+  const { userID, expectedPublicKey, beaconUrl, accounts: hasAccounts = false, ...options } = request;
   try {
     const store = stores.get(beaconUrl) ?? new Map<string, string>();
     stores.set(beaconUrl, store);
     const trust = lightClient({ urls: [beaconUrl], checkpoint: CHECKPOINT, store });
-    const { root } = await createVerifier({ ...place, trust, ...(hasAccounts && { accounts: accounts() }) }).verify(
-      userID,
-      { expectedPublicKey },
-    );
+    const place = { ...options, keyType: await loadKeyType(options.keyType), trust };
+    const verifier = createVerifier({ ...place, ...(hasAccounts && { accounts: accounts() }) });
+    const { root } = await verifier.verify(userID, { expectedPublicKey });
     return { root };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

@@ -12,17 +12,18 @@ const RELAYS = 2;
 
 export interface Links {
   explorerUrl: string;
-  /** The sign-in link of the dashboard. The link works once, within 15 minutes. */
+  /** The sign-in link of the dashboard, which works once, within 15 minutes. */
   dashboardUrl: string;
 }
 
 /**
- * Serves the explorer with the stack's users and the attacker's servers. Invites the sample partner's administrator.
+ * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's
+ * administrator.
  * @param explorer the open server of the explorer
  * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(
-  { rpcUrl, chainId, contract, merkleUrl, beaconUrl, service }: Stack,
+  { rpcUrl, chainId, contract, keyType, merkleUrl, beaconUrl, service }: Stack,
   { records, attacks, bizID }: DemoResult,
   explorer: OpenedExplorer,
   servers: AsyncDisposableStack,
@@ -33,13 +34,13 @@ export async function openLinks(
   const rpc = [rpcUrl, ...relays.map(({ url }) => url)];
   const samples = records.map(({ userID }) => userID);
   const lightClient = beaconUrl === undefined ? undefined : { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
-  const config = { rpc, chainId, contract, merkleUrl, lightClient, samples, attacks };
+  const config = { rpc, chainId, contract, keyType, merkleUrl, lightClient, samples, attacks };
   await explorer.serve(config);
   const { url: dashboardUrl } = await new AdminClient(service).invite(bizID, "Sample administrator");
   return { explorerUrl: explorer.url, dashboardUrl };
 }
 
-/** Returns the text with the links. The program prints this text after the demo. */
+/** Returns the text with the links, which is printed after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const link = (url: string) => `     ${style("link", url)}`;
   return [

@@ -43,7 +43,10 @@ export function printer(print: (text: string) => void): DemoListener {
   };
 }
 
-/** A mark, the attack's name, what the app or the service reported, and the description if the terminal has room for it. */
+/**
+ * Returns a line with a mark, the attack's name, what the app or the service reported, and the description if the
+ * terminal has room for it.
+ */
 function attackLine(name: string, outcome: string, description: string): string {
   const { isTTY, columns } = process.stdout;
   const isNarrow = isTTY && columns < WIDE;
@@ -62,7 +65,7 @@ function heading(step: number, text: string): string {
   return `\n${style("heading", `${step}  ${text}`)}\n`;
 }
 
-/** Returns the text about the stack. The program prints this text before the demo. */
+/** Returns the text about the stack, which is printed before the demo. */
 export function stackLines({ rpcUrl, merkleUrl, contract, chainId, beaconUrl, service }: Stack): string {
   return [
     heading(1, "A chain, the registry, a file host, a beacon endpoint and the partner service run on this machine."),

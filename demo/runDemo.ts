@@ -2,7 +2,8 @@ import type { Stack } from "@keyroot/service/stack";
 import { AdminClient, type PublishedBatch } from "@keyroot/client/operator";
 import { fetchBlock } from "keyroot/internal/ethereum";
 import { DEFAULT_LIMITS, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
-import { generateKeyPair, type KeyRecord } from "keyroot/internal/identity";
+import type { KeyRecord } from "keyroot/internal/identity";
+import { generateKeyOf, loadKeyType } from "keyroot/internal/keyTypes";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { publishAccountVictims } from "./accountVictims.ts";
 import { attackContact, type OnRejected, type RejectedAttacks, startAttacker } from "./attackContact.ts";
@@ -32,21 +33,24 @@ export interface DemoListener {
 }
 
 /**
- * Runs the demo on a stack with a service. A partner creates users, and the users' apps register keys. Two attacks on
- * the registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects
- * every attack. The app relies only on the checkpoint, and on no server.
+ * Runs the demo on a stack with a service:
+ *
+ * 1. A partner creates users, and the users' apps register keys. Two attacks on the registration fail.
+ * 2. The service publishes the keys in two batches.
+ * 3. A contact's app verifies each key, and rejects every attack. It relies only on the checkpoint, and on no server.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
   if (stack.service === undefined) throw new DemoError("The stack has no partner service.");
+  const keyType = await loadKeyType(stack.keyType ?? "curve41417");
   // The other processes start while the service creates users.
   await using app = startContactsApp(stack, signal);
   await using starting = new AsyncDisposableStack();
   const attacker = starting.use(startAttacker(signal));
   const olderBlock = await fetchBlock(rpcCaller(stack.rpcUrl, LIMITS), "latest");
-  const provisioned = await provisionUsers(stack.service, stack, signal);
+  const provisioned = await provisionUsers(stack.service, { ...stack, keyType }, signal);
   listener.provisioned?.(provisioned);
-  const registrations = await attackRegistrations(stack.service, stack, provisioned, signal);
+  const registrations = await attackRegistrations(stack.service, { ...stack, keyType }, provisioned, signal);
   listener.registrations?.(registrations);
   const published = await new AdminClient(stack.service).publishRegistered();
   listener.published?.(published);
@@ -59,15 +63,15 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   }
   listener.verified?.(records.length);
 
-  // The victim is in the last batch. The root of the first batch serves as the root of another batch.
+  // The victim is in the last batch. The root of the first one serves as the root of another batch.
   const [firstBatch, secondBatch] = published;
   const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {
     throw new DemoError("The service must publish two batches.");
   }
-  const accounts = await publishAccountVictims(stack, stack.contract);
-  const attackersKey = bytesToBase64(generateKeyPair().publicKey);
-  const context = { victim, attackersKey, otherRoot: firstBatch.root, olderBlock, accounts };
+  const accounts = await publishAccountVictims(stack, stack.contract, keyType);
+  const attackersKey = bytesToBase64((await generateKeyOf(keyType.name)).publicKey);
+  const context = { keyType, victim, attackersKey, otherRoot: firstBatch.root, olderBlock, accounts };
   const attacked = await attackContact(stack, { app, attacker }, context, listener.rejected);
   const { bizID, serverToken } = provisioned;
   const result = { bizID, serverToken, records, published, verified: records.length, registrations, ...attacked };

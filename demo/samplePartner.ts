@@ -1,17 +1,23 @@
 import type { Stack, StackService } from "@keyroot/service/stack";
 import { AdminClient } from "@keyroot/client/operator";
-import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/internal/identity";
+import { deriveUserID, type KeyRecord, type KeyType, type OwnKey, type Region } from "keyroot/internal/identity";
+import { generateKeyOf } from "keyroot/internal/keyTypes";
 import { PartnerClient, type ProvisionOutcome } from "@keyroot/client/partner";
 import { UserClient } from "@keyroot/client/user";
 import { DemoError } from "./demoError.ts";
 
 /**
- * Number of the sample partner's users per region. An attack adds a user in eu-west-1. The two regions then have
- * different numbers of users, 12 and 13, so the two trees have different shapes.
+ * The number of the sample partner's users per region. An attack adds a user in eu-west-1, so the two regions have 12
+ * and 13 users, and their trees have different shapes.
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
-/** A partner and its users. Each user has an app that has registered a key. */
+/** The registry of the demo, with the type of its keys. */
+export interface DemoRegistry extends Pick<Stack, "chainId" | "contract"> {
+  keyType: KeyType;
+}
+
+/** A partner and its users, whose apps have registered a key each. */
 export interface Provisioned {
   bizID: string;
   serverToken: string;
@@ -19,12 +25,12 @@ export interface Provisioned {
 }
 
 /**
- * Creates a partner as the operator. The partner's server creates a shadow user and a refresh token for each user. Each
- * user's app makes a key pair and registers the public key.
+ * Creates a partner as the operator. The partner's server creates a shadow user and a refresh token for each user,
+ * whose app then creates a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,
-  { chainId, contract }: Pick<Stack, "chainId" | "contract">,
+  { chainId, contract, keyType }: DemoRegistry,
   signal: AbortSignal,
 ): Promise<Provisioned> {
   const { serviceUrl } = service;
@@ -47,13 +53,18 @@ export async function provisionUsers(
     outcomes.map(async (outcome) => {
       if ("error" in outcome) throw outcome.error;
       const { user, token: refreshToken } = outcome;
-      const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
-      const { state } = await app.register(generateKeyPair(), { signal });
+      const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, keyType });
+      const { state } = await app.register(await newKeyOf(keyType), { signal });
       if (state !== "pending") throw new DemoError(`A new key has the state ${state} instead of pending.`);
       return { ...user, app };
     }),
   );
   return { bizID, serverToken, users };
+}
+
+/** Makes a key pair, as an app does. */
+export async function newKeyOf({ name }: KeyType): Promise<OwnKey> {
+  return (await generateKeyOf(name)) as OwnKey;
 }
 
 /** Fetches the keys of all users from the service, as the first user's app. */

@@ -11,14 +11,14 @@ export interface ContactsApp extends AsyncDisposable {
   ): Promise<VerifyResponse>;
 }
 
-/** Starts the app's process. The process ends when the caller disposes of the app or `signal` aborts. */
+/** Starts the app's process, which ends when the caller disposes of the app or `signal` aborts. */
 export function startContactsApp(stack: Stack, signal: AbortSignal): ContactsApp {
-  const { rpcUrl: rpc, merkleUrl, contract, chainId, beaconUrl } = stack;
+  const { rpcUrl: rpc, merkleUrl, contract, chainId, keyType = "curve41417", beaconUrl } = stack;
   if (beaconUrl === undefined) throw new DemoError("The stack has no beacon endpoint.");
   const app = startProcess(new URL("contactsApp.ts", import.meta.url), signal);
   return {
     async verify(changes) {
-      const request: VerifyRequest = { rpc, beaconUrl, merkleUrl, contract, chainId, ...changes };
+      const request: VerifyRequest = { rpc, beaconUrl, merkleUrl, contract, chainId, keyType, ...changes };
       return JSON.parse(await app.request(JSON.stringify(request))) as VerifyResponse;
     },
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),

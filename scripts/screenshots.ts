@@ -3,8 +3,8 @@
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
- * The states belong to the explorer. Without states, the dashboard's test also takes the dashboard's pictures. The
- * default folder is screenshots, which git ignores.
+ * The states are those of the explorer. Without states, the dashboard's test takes its pictures as well. The default
+ * folder is screenshots, which git ignores.
  */
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -38,7 +38,7 @@ try {
 }
 
 if (states === undefined) {
-  // The dashboard's states follow each other, so the dashboard's test takes the pictures.
+  // The dashboard's states follow each other, so its test takes the pictures.
   const env = { ...process.env, SCREENSHOTS: resolve(folder) };
   const args = ["hardhat", "test", "test/web/dashboardQuality.test.ts"];
   process.exitCode = spawnSync("npx", args, { env, stdio: "inherit" }).status ?? 1;

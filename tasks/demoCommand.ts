@@ -1,4 +1,4 @@
-import { command, flag, json } from "@keyroot/operator/definition";
+import { command, flag, json, keyType } from "@keyroot/operator/definition";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 
@@ -9,6 +9,8 @@ export const demoCommand = command(
     options: {
       keepRunning: flag("Keep the stack running after the demo, until Ctrl-C"),
       port: HARDHAT_COMMANDS.stack.options.port,
+      // Users cannot register documents themselves, which the demo shows.
+      keyType: { ...keyType, choices: ["curve41417", "x25519", "ed25519", "p256"] as const },
       json,
     },
   },

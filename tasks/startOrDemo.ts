@@ -11,6 +11,7 @@ import { openExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { type Stack, stackPorts, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
+import type { KeyTypeName } from "keyroot/internal/identity";
 import { type Links, openLinks, readyLines } from "../demo/links.ts";
 import { printer, stackLines } from "../demo/printer.ts";
 import { type DemoResult, runDemo } from "../demo/runDemo.ts";
@@ -22,7 +23,7 @@ type Print = (text: string) => void;
 
 /** `npm start` and `npm run demo`: the demo on a new local stack. With `--keep-running`, the stack stays up until Ctrl-C. */
 export async function startOrDemo(
-  { keepRunning, port, json }: { keepRunning: boolean; port: number; json: boolean },
+  { keepRunning, port, keyType, json }: { keepRunning: boolean; port: number; keyType: KeyTypeName; json: boolean },
   { hre }: HardhatHost,
 ): Promise<Outcome | undefined> {
   const say: Print = json ? () => undefined : print;
@@ -43,6 +44,7 @@ export async function startOrDemo(
   const stack = await startStack(hre, {
     ports,
     announce: keepRunning,
+    keyType,
     onStep: (step) => {
       say(style("dim", `     ${step}`));
     },
@@ -78,7 +80,7 @@ export function summaryOf({ contract }: Stack, { published, verified, rejected, 
 
 /** The object that the demo prints with `--keep-running --json` when everything is up. */
 export function readinessOf(stack: Stack, { records, bizID, serverToken }: DemoResult, links: Links) {
-  const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service } = stack;
+  const { rpcUrl, merkleUrl, filesDir, contract, chainId, keyType, beaconUrl, service } = stack;
   const users = records.map(({ userID }) => userID);
   const place = {
     rpcUrl,
@@ -86,6 +88,7 @@ export function readinessOf(stack: Stack, { records, bizID, serverToken }: DemoR
     filesDir,
     contract,
     chainId,
+    keyType,
     beaconUrl,
     serviceUrl: service?.serviceUrl,
     ...links,

@@ -1,9 +1,9 @@
 /**
- * The chain and the file host of an audit, for any number of users. The program answers JSON-RPC requests from a
- * generated log, and serves real Merkle-tree files from a folder. Anvil would need more time than the audit, and more
- * memory than the machine has.
+ * The chain and the file host of an audit, for any number of users. It answers JSON-RPC requests from a generated log,
+ * and serves real Merkle-tree files from a folder. Anvil is not used, because it would need more time than the audit
+ * and more memory than the machine has.
  *
- * The program answers each message `{ dir, users }` with `{ url, bytes }`, and uses files of earlier messages again.
+ * Each message `{ dir, users }` is answered with `{ url, bytes }`. Files of earlier messages are used again.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/internal/registry";
 import { serve } from "../../test/support/servers/servers.ts";
 
-/** The number of users in a registry, and the folder with the registry's files. */
+/** The number of users in a registry, and the folder with its files. */
 export interface ScaleRequest {
   /** The folder of the registry's files. */
   dir: string;
@@ -30,7 +30,7 @@ export interface ScaleRequest {
 }
 
 export interface ScaleSource {
-  /** The URL of the endpoint. The endpoint also serves the files. */
+  /** The URL of the endpoint, which also serves the files. */
   url: string;
   /** The size of all files in bytes. */
   bytes: number;
@@ -43,8 +43,8 @@ const USERS_PER_FILE = 700;
 /** Users share keys, because a new key takes a millisecond. No check compares the keys of two users. */
 const KEYS = 100;
 /**
- * The number of bytes at the end of a user id that contain the file's number. With the file's number, the chain finds a
- * user's root without an index.
+ * The number of bytes at the end of a user id that contain the number of the file, so that the chain finds a user's
+ * root without an index.
  */
 const FILE_NUMBER_BYTES = 4;
 const DEPLOYMENT_BLOCK = 1;
@@ -168,8 +168,8 @@ function call({ to, data }: { to?: string; data: string }): string {
 }
 
 /**
- * Returns the roots of users. In the call data, the user ids follow the contract, an offset and a length. For each
- * group of consecutive users with the same root, the result has 2 bytes and the root.
+ * Returns the roots of users. In the call data, the user ids follow the contract, an offset and a length. The result
+ * has 2 bytes and the root for each group of consecutive users with the same root.
  */
 function readRoots(data: string): string {
   const start = data.lastIndexOf(CONTRACT.slice(2)) + CONTRACT.length - 2 + 2 * WORD;
@@ -196,7 +196,7 @@ function toWord(number: number): string {
   return number.toString(16).padStart(WORD, "0");
 }
 
-/** Returns the bytes of a number without leading zeros, as RLP requires. The number 0 has no bytes. */
+/** Returns the bytes of a number without leading zeros, as RLP requires. For 0, there are none. */
 function toRlpQuantity(quantity: string): string {
   const digits = quantity.slice(2).replace(/^0+/, "");
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`;

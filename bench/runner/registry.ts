@@ -3,18 +3,22 @@ import type { Chart } from "./chart.ts";
 /** A benchmark: a script in the folder bench that ends with a call of `report`. */
 export interface Benchmark {
   name: string;
-  /** The name of the benchmark's script in the folder bench, if this name differs from `name`. */
+  /** The name of the benchmark's script in the folder bench, if it differs from `name`. */
   script?: string;
   /** A description of the benchmark in one line. */
   about: string;
   charts?: readonly Chart[];
   /**
-   * The tables of figures that the page shows, and for each the values to which it limits a column. The results file
-   * has the other figures. Default: all
+   * The tables of figures that the page shows, and for each table the values to which a column is limited. All other
+   * figures are only in the results file. Default: all.
    */
   tables?: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
 }
 
+/** Keyroot among programs that it is compared with. */
+const KEYROOT = ["Keyroot"];
+/** Keyroot's ways to verify a user. */
+const WAYS = ["whole file", "path in a parsed proof", "proof", "bundle"];
 const USERS = { column: "users", title: "Users" };
 
 /** All benchmarks, in the order in which they run. A benchmark's script is bench/<name>.ts, unless `script` is set. */
@@ -26,7 +30,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
     charts: [
       {
         ...{ file: "bench-tree", title: "Time to make the Merkle tree", figures: "tree", kind: "lines", x: USERS },
-        ...{ y: { column: "ms", title: "ms", logarithmic: true }, series: "by", growth: "time" },
+        ...{ y: { column: "ms", title: "ms", logarithmic: true }, series: "by", own: KEYROOT, growth: "time" },
       },
     ],
   },
@@ -42,12 +46,12 @@ export const BENCHMARKS: readonly Benchmark[] = [
           figures: "cold",
           kind: "bars",
         },
-        ...{ x: { column: "what", title: "" }, y: { column: "ms", title: "ms" } },
+        ...{ x: { column: "what", title: "" }, y: { column: "ms", title: "ms" }, own: WAYS },
       },
       {
         ...{ file: "bench-verify-warm", title: "Verifying one user, warm, in Node", figures: "node", kind: "lines" },
         ...{ x: { column: "users", title: "Users in the file" }, y: { column: "ms", title: "ms", logarithmic: true } },
-        ...{ series: "what", growth: "time" },
+        ...{ series: "what", own: WAYS, growth: "time" },
       },
       {
         ...{ file: "bench-verify-bytes", title: "Bytes to fetch to verify one user", figures: "bytes", kind: "lines" },
@@ -103,7 +107,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
     charts: [
       {
         ...{ file: "bench-audit", title: "Time to audit the files", figures: "files", kind: "lines", x: USERS },
-        ...{ y: { column: "seconds", title: "s", logarithmic: true }, series: "by", growth: "time" },
+        ...{ y: { column: "seconds", title: "s", logarithmic: true }, series: "by", own: KEYROOT, growth: "time" },
       },
     ],
   },
@@ -133,6 +137,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
           x: { column: "clients", title: "Clients" },
           y: { column: "perSecond", title: "per second" },
           series: "by",
+          own: KEYROOT,
         },
       },
     ],

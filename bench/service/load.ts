@@ -1,20 +1,20 @@
 /**
- * The load generator of `npm run bench:service`. The load generator runs in a separate process, and sends measurements
- * for each received plan.
+ * The load generator of `npm run bench:service`. It runs in a separate process, and sends measurements for each plan
+ * that it receives.
  */
 import { randomBytes } from "node:crypto";
 import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** A placeholder in a request body. Each request replaces the placeholder with 40 random hex digits. */
+/** A placeholder in a request body, which each request replaces with 40 random hex digits. */
 export const RANDOM_USER_ID = "$RANDOM_USER_ID";
 
 /** POST requests of one kind. */
 export interface Requests {
   path: string;
   headers: Record<string, string>;
-  /** The request bodies. Each request uses a random body. */
+  /** The request bodies, from which each request picks one at random. */
   bodies: string[];
   /** The status of a successful response. */
   status: number;
@@ -24,19 +24,19 @@ export interface Requests {
 export interface Plan {
   origin: string;
   requests: Requests[];
-  /** The number of concurrent requests. Each concurrent request has its own connection. */
+  /** The number of concurrent requests, each of which has its own connection. */
   connections: number;
   seconds: number;
   /** The maximum number of requests, if `rate` is not set. Default: unlimited. */
   most?: number;
   /**
-   * The number of requests per second, independent of responses. Without a rate, each connection sends its next request
-   * after the previous response.
+   * The number of requests per second, which does not depend on the responses. Without a rate, each connection sends
+   * its next request after the previous response.
    */
   rate?: number;
 }
 
-/** The result of a plan. Response times are in ms, from the time when a request was due until the response was read. */
+/** The result of a plan. Response times are in ms, from when a request was due until its response was read. */
 export interface Measured {
   perSecond: number;
   errors: Record<string, number>;
@@ -44,13 +44,13 @@ export interface Measured {
   p99: number;
   p999: number;
   max: number;
-  /** The share of a core that this process used. If this share is near 1, the load generator is the bottleneck. */
+  /** The share of a core that this process used. If it is near 1, the load generator is the bottleneck. */
   loadCores: number;
-  /** The longest pause of this process in ms. The process's own work or other processes cause pauses. */
+  /** The longest pause of this process in ms, whether its own work or other processes caused it. */
   loadStall: number;
   /**
-   * The run's seconds with a slowest response of more than `SLOW_MS`, and the time of this response in ms. Undefined
-   * for plans without a rate.
+   * The seconds of the run in which the slowest response took more than `SLOW_MS`, and the time of that response in ms.
+   * Undefined for plans without a rate.
    */
   slowSeconds?: Record<number, number>;
 }
@@ -97,7 +97,10 @@ async function run(plan: Plan): Promise<Measured> {
   };
 }
 
-/** Sends one request, and records the request's result. @param due the time in ms when the request was due */
+/**
+ * Sends one request, and records its result.
+ * @param due the time in ms when the request was due
+ */
 type Send = (due: number) => Promise<void>;
 
 function sender(
@@ -131,7 +134,7 @@ function sender(
   };
 }
 
-/** Sends requests on all connections. Each connection sends its next request after the previous response. */
+/** Sends requests on all connections. Each one sends its next request after the previous response. */
 async function closedLoop({ connections, seconds, most = Infinity }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let sent = 0;

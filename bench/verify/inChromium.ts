@@ -10,7 +10,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The code that verifies in the page. The benchmark bundles the code's modules as an app does. */
+/** The code that verifies in the page, whose modules are bundled as an app does it. */
 const SCRIPTS: Record<BrowserWay, (module: string, index: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
@@ -31,8 +31,8 @@ interface Options {
 }
 
 /**
- * Verifies in Chromium. A cold run has a new browser context, and includes the time to load the library. The file, proof or
- * bundle is already loaded.
+ * Verifies in Chromium, with the file, proof or bundle already loaded. A cold run has a new browser context, and
+ * includes the time to load the library.
  */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();

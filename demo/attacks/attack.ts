@@ -1,13 +1,15 @@
 import type { UpdateParts } from "@keyroot/operator/testing";
 import type { ErrorCode } from "keyroot/internal/errors";
 import type { BlockHeader } from "keyroot/internal/ethereum";
-import type { KeyRecord, UserID } from "keyroot/internal/identity";
+import type { KeyRecord, KeyType, UserID } from "keyroot/internal/identity";
 import type { Update } from "keyroot/internal/lightClient";
 import type { MerkleFile } from "keyroot/internal/merkle";
 import type { AccountVictims } from "../accountVictims.ts";
 
-/** The user under attack, and data that attacks use. The value can be written as JSON. */
+/** The user under attack, and data that attacks use. */
 export interface AttackContext {
+  /** The type of the registry's keys. */
+  keyType: KeyType;
   victim: KeyRecord;
   /** The attacker's own public key in base64. */
   attackersKey: string;

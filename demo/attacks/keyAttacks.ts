@@ -24,7 +24,13 @@ export const KEY_ATTACKS: readonly Attack[] = [
     attacker: "The file host",
     description: "the whole file is rebuilt around the attacker's key",
     expectedCode: "ROOT_MISMATCH",
-    file: ({ records }, context) => toJson(makeMerkleFile(records.map((record) => forge(record, context)))),
+    file: ({ records }, context) =>
+      toJson(
+        makeMerkleFile(
+          records.map((record) => forge(record, context)),
+          context.keyType,
+        ),
+      ),
   },
   {
     name: "redirected-lookup",
@@ -100,11 +106,11 @@ function sendAttackersKey({ victim: { userID }, attackersKey }: AttackContext) {
 
 /** A file with the victim's id and the attacker's key. */
 function inventedFile(context: AttackContext): MerkleFile {
-  return makeMerkleFile([forge(context.victim, context)]);
+  return makeMerkleFile([forge(context.victim, context)], context.keyType);
 }
 
-function forge(record: KeyRecord, { victim: { userID }, attackersKey }: AttackContext): KeyRecord {
-  return record.userID === userID ? makeKeyRecord(userID, base64ToBytes(attackersKey)) : record;
+function forge(record: KeyRecord, { victim: { userID }, attackersKey, keyType }: AttackContext): KeyRecord {
+  return record.userID === userID ? makeKeyRecord(userID, base64ToBytes(attackersKey), keyType) : record;
 }
 
 function replaceVictimsRoot(call: Call, result: unknown, { victim }: AttackContext, root: string): unknown {

@@ -1,13 +1,13 @@
-import type { Stack, StackService } from "@keyroot/service/stack";
+import type { StackService } from "@keyroot/service/stack";
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { ServiceError } from "@keyroot/client/internal";
-import { generateKeyPair, provePossession, randomUserID } from "keyroot/internal/identity";
+import { provePossession, proveWithWebCrypto, randomUserID } from "keyroot/internal/identity";
 import { PartnerClient } from "@keyroot/client/partner";
 import { UserClient } from "@keyroot/client/user";
-import type { Provisioned } from "../samplePartner.ts";
+import { type DemoRegistry, newKeyOf, type Provisioned } from "../samplePartner.ts";
 import { DemoError } from "../demoError.ts";
 
-/** An attack on the registration of keys, and the attack's outcome. */
+/** An attack on the registration of keys, and its outcome. */
 export interface RegistrationAttack {
   attack: string;
   /** A one-line description of the attack. */
@@ -17,37 +17,43 @@ export interface RegistrationAttack {
 }
 
 /**
- * Runs two attacks with a new user's stolen token. First, the attacker tries to register another user's public key,
- * which the service rejects. Then the attacker registers the attacker's own key before the user's app registers a key.
- * The app finds the attacker's key, withdraws this key, and registers the user's own key. The function adds this user
- * to `provisioned`.
+ * Runs two attacks with a new user's stolen token:
+ *
+ * 1. The attacker tries to register another user's public key, which the service rejects.
+ * 2. The attacker registers a key of their own before the user's app registers one. The app finds this key, withdraws
+ *    it, and registers the user's own key.
+ *
+ * The user is then added to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(
   { serviceUrl }: StackService,
-  { chainId, contract }: Pick<Stack, "chainId" | "contract">,
+  { chainId, contract, keyType }: DemoRegistry,
   provisioned: Provisioned,
   signal: AbortSignal,
 ): Promise<RegistrationAttack[]> {
   const { bizID, serverToken, users } = provisioned;
-  const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
+  const partner = new PartnerClient({ serviceUrl, bizID, serverToken, keyType });
   const region = "eu-west-1";
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
   const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
   // The attacker calls the service with the stolen token, as the app does.
-  const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
+  const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, keyType, userID });
   const attacker = openApp();
 
   const [victim] = users;
   if (victim === undefined) throw new DemoError("There is no user to attack.");
   const publicKey = base64ToBytes((await attacker.unverifiedPublicKeyOf(victim.userID, { signal })).public_key);
-  const { privateKey } = generateKeyPair();
-  const prove = (statement: Parameters<typeof provePossession>[0]) => provePossession(statement, privateKey);
+  const { publicKey: ownPublicKey, privateKey } = await newKeyOf(keyType);
+  const prove = (statement: Parameters<typeof provePossession>[0]) =>
+    typeof privateKey === "bigint"
+      ? provePossession(statement, privateKey)
+      : proveWithWebCrypto({ ...statement, publicKey: ownPublicKey }, privateKey);
   const foreign = await refusalOf(attacker.register({ publicKey, prove }, { signal }), "POSSESSION_REFUSED");
 
-  await attacker.register(generateKeyPair(), { signal });
-  const [app, own] = [openApp(), generateKeyPair()];
+  await attacker.register(await newKeyOf(keyType), { signal });
+  const [app, own] = [openApp(), await newKeyOf(keyType)];
   await refusalOf(app.register(own, { signal }), "PUBLIC_KEY_REGISTERED");
   const { state, key_id: keyID = "" } = await app.record({ signal });
   if (state !== "pending") throw new DemoError(`The hijacked key has the state ${state} instead of pending.`);

@@ -1,3 +1,6 @@
+/** The path of the page of errors in the site. */
+export const ERRORS_PAGE = "documents/errors.html";
+
 /** HTML elements in which error codes do not become links. */
 const WITHOUT_LINKS = new Set([
   "a",
@@ -14,23 +17,23 @@ const WITHOUT_LINKS = new Set([
 ]);
 const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
 
-/** Returns the error codes in docs/errors.md. Each error code has a row in one of the page's tables. */
-export function errorCodesIn(page: string): ReadonlySet<string> {
-  return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
+/** Returns the rows of the tables in docs/errors.md that begin with an error code, by these codes. */
+export function errorRowsIn(page: string): ReadonlyMap<string, string> {
+  return new Map([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` .*$/gm)].map(([row, code = ""]) => [code, row]));
 }
 
-/** Finds the table rows that begin with an error code. Sets each row's id to the row's error code. */
-export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
+/** Finds the table rows that begin with an error code. Sets the id of each row to it. */
+export function addErrorIds(html: string, codes: ReadonlyMap<string, string>): string {
   return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
     codes.has(code) ? `<tr id="${code}">${cells}` : row,
   );
 }
 
 /**
- * Links each error code in a page's text to the code's row in the table of codes.
- * @param url the relative URL of the page with the rows. Empty if the rows are on this page
+ * Links each error code in a page's text to its row in the table of codes.
+ * @param url the relative URL of the page with the rows, or an empty text if they are on this page
  */
-export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {
+export function linkErrors(html: string, codes: ReadonlyMap<string, string>, url: string): string {
   const open: string[] = [];
   const parts = html.split(/(<[^>]*>)/);
   const linked = parts.map((part) => {

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Application, Converter, type DocumentReflection, PageEvent, ReflectionKind } from "typedoc";
 import { accessible } from "./accessible.ts";
-import { addErrorIds, errorCodesIn, linkErrors } from "./errorLinks.ts";
+import { addProductColors } from "./colors.ts";
+import { addErrorIds, ERRORS_PAGE, errorRowsIn, linkErrors } from "./errorLinks.ts";
 import { apiEntries, GROUP_ORDER, sitePages } from "./pages.ts";
+import { shortenTypes } from "./readableTypes.ts";
 import { SiteRouter, SiteTheme } from "./theme.ts";
 
-const ERRORS_PAGE = "documents/errors.html";
-
 /**
- * Makes the static site from the Markdown pages and the API reference.
+ * Builds the static site from the Markdown pages and the API reference.
  * @param root the folder of the project
  * @param out the folder of the site. An existing folder is replaced
  * @throws Error if a page or doc comment links to something that does not exist
@@ -55,6 +55,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
   });
   app.renderer.defineRouter("site", SiteRouter);
   app.renderer.defineTheme("site", SiteTheme);
+  shortenTypes(app);
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const reflection of Object.values(project.reflections)) {
       const file = project.files.getReflectionPath(reflection);
@@ -63,7 +64,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
       if (reflection.isDocument()) describe(reflection, pages.get(path));
     }
   });
-  const codes = errorCodesIn(readFileSync(join(root, "docs/errors.md"), "utf8"));
+  const codes = errorRowsIn(readFileSync(join(root, "docs/errors.md"), "utf8"));
   app.renderer.on(PageEvent.END, (page) => {
     const depth = page.url.split("/").length - 1;
     const url = page.url === ERRORS_PAGE ? "" : "../".repeat(depth) + ERRORS_PAGE;
@@ -75,11 +76,12 @@ export async function makeSite(root: string, out: string): Promise<void> {
   if (project === undefined) throw new Error("The API could not be read. The lines above say why.");
   app.validate(project);
   await app.generateOutputs(project);
+  addProductColors(root, join(out, "assets/custom.css"));
   if (app.logger.hasErrors() || app.logger.hasWarnings())
     throw new Error("The site has the problems that the lines above describe.");
 }
 
-/** Sets a page's title from the page's first heading, and the page's place in the menu from the table of pages. */
+/** Sets a page's title from its first heading, and its place in the menu from the table of pages. */
 function describe(page: DocumentReflection, group = ""): void {
   const [{ text } = { text: "" }] = page.content;
   page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name;

@@ -1,7 +1,16 @@
 import { basename, dirname } from "node:path";
-import { DefaultTheme, KindRouter, type NavigationElement, type ProjectReflection, type Reflection } from "typedoc";
+import {
+  DefaultTheme,
+  DocumentReflection,
+  KindRouter,
+  type NavigationElement,
+  type PageDefinition,
+  type ProjectReflection,
+  type Reflection,
+} from "typedoc";
+import { ERRORS_PAGE, errorRowsIn } from "./errorLinks.ts";
 
-/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists the module's exports. */
+/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists its exports. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): NavigationElement[] {
     return super.buildNavigation(project).map(({ text, children = [], ...group }) => ({
@@ -18,8 +27,20 @@ function withoutChildren(element: NavigationElement): NavigationElement {
   return leaf;
 }
 
-/** Names the pages of documents after the documents' files, so that a URL does not change when a title changes. */
+/** Names the pages of documents after their files, so that a URL does not change with a title. */
 export class SiteRouter extends KindRouter {
+  /** Also makes each error code a link target without a page, so that the search finds the code's row. */
+  override buildPages(project: ProjectReflection): PageDefinition[] {
+    const pages = super.buildPages(project);
+    const errors = project.documents?.find((document) => this.getFullUrl(document) === ERRORS_PAGE);
+    const content = errors?.content.map((part) => part.text).join("") ?? "";
+    for (const [code, text] of errorRowsIn(content)) {
+      const row = new DocumentReflection(code, project, [{ kind: "text", text }], {});
+      this.fullUrls.set(row, `${ERRORS_PAGE}#${code}`);
+    }
+    return pages;
+  }
+
   protected override getIdealBaseName(reflection: Reflection): string {
     const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;
     if (file === undefined) return super.getIdealBaseName(reflection);

@@ -1,7 +1,8 @@
 /**
- * Mutation testing of the contract. Each mutant must fail a test, or be listed in `scripts/mutation/equivalentMutants.json` with
- * the reason why it behaves like the contract. `node scripts/mutation/mutateContract.ts` prints the results. It exits with 1 if a
- * mutant survives that is not listed, or if a listed one does not survive.
+ * Mutation testing of the contract. Each mutant must fail a test, or be listed in
+ * `scripts/mutation/equivalentMutants.json` with the reason why it behaves like the contract. `node
+ * scripts/mutation/mutateContract.ts` prints the results. The exit code is 1 if a mutant survives that is not listed,
+ * or if a listed one does not survive.
  */
 import hre from "hardhat";
 import { fork } from "node:child_process";
@@ -23,14 +24,17 @@ interface MutationReport {
   mutants: number;
   notCompiling: number;
   killed: number;
-  /** The number of mutants that each test killed, by the test's full title. A mutant counts for the first test that failed. */
+  /**
+   * The number of mutants that each test killed, by the test's full title. Each mutant counts for the first test that
+   * failed.
+   */
   killedBy: Record<string, number>;
   equivalent: number;
   /** Surviving mutants that are not listed, and listed mutants that do not survive. */
   findings: string[];
 }
 
-/** Tests all mutants of the contract. The contract must have been built before. */
+/** Tests all mutants of the contract, which must have been built before. */
 export async function mutateContract(): Promise<MutationReport> {
   const source = await readContract();
   const compiled = await compileContract(source);

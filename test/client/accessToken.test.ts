@@ -4,7 +4,7 @@ import { failure } from "../support/support.ts";
 
 const HOUR = 3_600_000;
 
-/** Makes a token in the service's format, but with an invalid signature. */
+/** Creates a token in the service's format, but with an invalid signature. */
 function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;
@@ -12,8 +12,8 @@ function jwt(claims: object): string {
 
 describe("AccessToken", () => {
   /**
-   * Makes a client. Each exchange returns a new token for four hours. The service's clock is `ahead` ms ahead of the
-   * client's clock.
+   * Creates a client. Each exchange returns a new token for four hours. The service's clock is `ahead` ms ahead of the
+   * client's.
    */
   function setUp({ ahead = 0 } = {}) {
     const state = { now: 1_800_000_000_000, exchanges: 0 };

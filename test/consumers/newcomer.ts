@@ -24,8 +24,8 @@ const OURS: Readonly<Record<string, string>> = {
 const DEFAULT_URLS = ["http://127.0.0.1:8545", "http://127.0.0.1:8546", "http://127.0.0.1:8547"] as const;
 
 /**
- * A newcomer's folder after the quick start's first section. The packed packages are installed, and a stack is running. The
- * quick starts and the examples share it.
+ * A newcomer's folder after the quick start's first section, in which the packed packages are installed and a stack is
+ * running. The quick starts and the examples share it.
  */
 class Newcomer {
   #started: Promise<void> | undefined;
@@ -112,7 +112,7 @@ class Newcomer {
     return DEFAULT_URLS.reduce((replaced, url, i) => replaced.replaceAll(url, urls[i] ?? ""), text);
   }
 
-  /** Writes a block to a file. The block's first line is a comment with the file's name. */
+  /** Writes a block to a file, whose name is in a comment in the block's first line. */
   async write({ text }: CodeBlock): Promise<void> {
     const [, name] = /^\/\/ (\S+)\n/.exec(text) ?? [];
     if (name === undefined) throw new Error(`The first line does not name a file: ${text}`);

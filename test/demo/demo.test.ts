@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { buildSite } from "@keyroot/web/build";
 import { DemoError } from "../../demo/demoError.ts";
 import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
+import { curve41417 } from "../../packages/keyroot/src/identity/keyTypes/curve41417.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
@@ -80,11 +81,22 @@ describe("the demo", () => {
       await using servers = new AsyncDisposableStack();
       const explorer = servers.use(await openExplorer(0));
       const links = await openLinks(stack, result, explorer, servers);
-      const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "serviceUrl"];
+      const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "keyType", "beaconUrl", "serviceUrl"];
       const ready = readinessOf(stack, result, links);
       expect(ready).to.have.all.keys(...place, "explorerUrl", "dashboardUrl", "bizID", "serverToken", "users");
       expect(ready.users).to.deep.equal(result.records.map(({ userID }) => userID));
     });
+
+    // The full suite also runs the demo with keys that sign.
+    for (const keyType of testAll ? (["x25519", "ed25519", "p256"] as const) : (["x25519"] as const)) {
+      it(`rejects every attack on a registry of ${keyType} keys`, async () => {
+        await using other = new AsyncDisposableStack();
+        const stack = other.adopt(await startStack(hre, { ports: stackPorts(0), keyType }), (it) => it.close());
+        await using result = await runDemo(stack, {}, forever);
+        expect(result.verified).to.equal(25);
+        expect(result.rejected).to.deep.equal(REJECTIONS);
+      });
+    }
 
     it("stops when its signal aborts", async () => {
       const stopping = new AbortController();
@@ -115,8 +127,8 @@ describe("the demo", () => {
       const otherRoot = await publishBatch(sampleRecords(2, 3));
       const [victim = never(), ...others] = sampleRecords(2, 4);
       await publishBatch([victim, ...others]);
-      const accounts = await publishAccountVictims(stack, stack.contract);
-      context = { victim, otherRoot, olderBlock, attackersKey, accounts };
+      const accounts = await publishAccountVictims(stack, stack.contract, curve41417);
+      context = { keyType: curve41417, victim, otherRoot, olderBlock, attackersKey, accounts };
     });
 
     /** Runs the attacks with changes to one of them. */
@@ -159,9 +171,9 @@ describe("the demo", () => {
       const olderBlock = await fetchBlock(rpcCaller(rpcUrl, RPC_LIMITS), "latest");
       root = await publishBatch([user, ...others]);
       attacker = startAttacker(forever);
-      const accounts = await publishAccountVictims(stack, stack.contract);
+      const accounts = await publishAccountVictims(stack, stack.contract, curve41417);
       const context = { victim: user, attackersKey, otherRoot: other.tree.root, olderBlock, accounts };
-      const config: AttackerConfig = { context, rpcUrl, merkleUrl, beaconUrl: "" };
+      const config: AttackerConfig = { context, keyType: "curve41417", rpcUrl, merkleUrl, beaconUrl: "" };
       url = await attacker.request(JSON.stringify(config));
     });
     after(() => attacker[Symbol.asyncDispose]());

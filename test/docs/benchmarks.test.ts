@@ -25,6 +25,30 @@ describe("docs/benchmarks.md", () => {
     expect(written.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))).to.have.lengthOf.at.most(1_500);
   });
 
+  it("has charts whose labels do not collide", async () => {
+    const charts = [...(await renderPages())].filter(([path]) => path.endsWith(".svg"));
+    for (const [path, svg] of charts) {
+      const labels = [...svg.matchAll(/<text ([^>]*)translate\(([\d.]+) ([\d.]+)\)"[^>]*>([^<]+)</g)].map(
+        ([, attributes = "", x, y, text = ""]) => {
+          const width = 0.55 * Number(/font-size:([\d.]+)/.exec(attributes)?.[1] ?? 12) * text.length;
+          const anchor = /text-anchor="(\w+)"/.exec(attributes)?.[1];
+          const left = Number(x) - (anchor === "middle" ? width / 2 : anchor === "end" ? width : 0);
+          // The lines of a text are above and below its place.
+          const line = Number(/ y="([-\d.]+)"/.exec(attributes)?.[1] ?? 0);
+          return { text, y: Number(y) + line, left, right: left + width };
+        },
+      );
+      expect(labels.length, path).to.be.above(5);
+      const colliding = labels.flatMap((a, i) =>
+        labels
+          .slice(i + 1)
+          .filter((b) => Math.abs(a.y - b.y) < 10 && a.left < b.right + 6 && b.left < a.right + 6)
+          .map((b) => `${a.text} and ${b.text}`),
+      );
+      expect(colliding, path).to.deep.equal([]);
+    }
+  });
+
   it("shows only up-to-date charts", async () => {
     const images = await readdir(join(ROOT, "docs/images"));
     const drawn = [...(await renderPages()).keys()].map((path) => basename(path));
@@ -44,7 +68,7 @@ describe("growthExponent", () => {
   });
 
   it("returns the slope of the least-squares line through the logarithms", () => {
-    // The logarithms are x = 0, 1, 2 and y = 0, 1, 1. The line through them has the slope 1/2.
+    // The logarithms are x = 0, 1, 2 and y = 0, 1, 1, and the line through them has the slope 1/2.
     const points = [
       [1, 1],
       [Math.E, Math.E],

@@ -58,6 +58,14 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.getByLabel("Search").fill("none of them");
     await click(page, "Search");
     await sees(page, "No partner was found.");
+    await page.goBack();
+    await rows(page, "Found company").waitFor();
+    expect(await page.getByLabel("Search").inputValue()).to.equal("found");
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Name or id").fill("found");
+    await page.getByRole("dialog").getByText("partner", { exact: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Found company" }).waitFor();
     expect(await page.getByRole("button", { name: /Create/ }).count()).to.equal(0);
     await page.goto(`${world.url}#/partners/${world.bizID}`);
     await sees(page, "There is no server token yet. The partner’s administrators");

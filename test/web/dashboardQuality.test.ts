@@ -13,7 +13,9 @@ import { RecordedPictures } from "../support/browser/pagePicture.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/service/site/dashboard/assets");
-/** Maximum gzipped size of the scripts that the start page needs, in bytes. The chart's code is loaded on demand. */
+/**
+ * The maximum gzipped size of the scripts that the start page needs, in bytes. The chart's code is loaded on demand.
+ */
 const SCRIPT_LIMIT = 60_000;
 
 /** Functions that lead from each state to the next state. */
@@ -192,7 +194,13 @@ const STEPS: Steps = {
     await sees(page, "but this has 3");
     await rows(page, "user created").first().locator("summary").click();
   },
+  "a place to go to": async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Name or id").fill("5d5d5d");
+    await page.locator(".places").getByText("batch").waitFor();
+  },
   "no page": async (page, { url }) => {
+    await page.keyboard.press("Escape");
     await page.goto(`${url}#/nothing`);
     await sees(page, "There is no such page");
   },

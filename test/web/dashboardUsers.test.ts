@@ -265,6 +265,49 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await page.locator(".facts").getByText(user.userID).waitFor();
   });
 
+  it("go to a page, a user or a batch with Ctrl-K", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Going company", 2);
+    const [user, other] = users as [TestUser, TestUser];
+    await world.service.registerKey(user, generateKeyPair());
+    const root = "ab12".repeat(16);
+    await world.publish(root, [user.userID]);
+    const { page, complaints } = await world.signIn("Gina", { bizID, role: "reader" });
+    const search = async (text: string) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByLabel("Name or id").fill(text);
+    };
+    const dialogCloses = () => page.getByRole("dialog").waitFor({ state: "detached" });
+
+    await search("pub");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Publishing" }).waitFor();
+    await dialogCloses();
+    for (const [text, { userID }] of [
+      [user.userID.slice(0, 12).toUpperCase(), user],
+      [other.hex, other],
+    ] as const) {
+      await search(text);
+      await sees(page.getByRole("dialog").getByRole("status"), "1 result");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.locator(".facts").getByText(userID).waitFor();
+      await dialogCloses();
+    }
+    await search(root.slice(0, 8));
+    const batch = page.getByRole("dialog").getByRole("link", { name: "ab12ab12ab12ab12…ab12ab12" });
+    expect(await batch.getAttribute("href")).to.equal(`https://explorer.test/#/batch/${root}`);
+    await page.getByLabel("Name or id").fill("nothing");
+    await sees(page.getByRole("dialog"), "Nothing has a name or id that begins like this.");
+    await page.keyboard.press("Escape");
+    await dialogCloses();
+    await click(page, "Go to");
+    await page.getByLabel("Name or id").waitFor();
+    await page.keyboard.press("Escape");
+    await dialogCloses();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).to.equal("Go to");
+    expect(complaints).to.deep.equal([]);
+  });
+
   it("export the users as CSV", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Exporting company", 30);
     const { page } = await world.signIn("Xenia", { bizID, role: "reader" });

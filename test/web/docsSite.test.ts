@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { axeViolations } from "../support/browser/axeViolations.ts";
 import { launchChromium } from "../support/browser/chromium.ts";
+import { eventually } from "../support/browser/eventually.ts";
 import { COLOR_RULES } from "../support/browser/pageQuality.ts";
 import { ERROR_CODES } from "../../packages/keyroot/src/errors.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -13,6 +14,7 @@ import { ROOT, run } from "../support/packages/installPackages.ts";
 
 const HOME = "index.html";
 const ERRORS = "documents/errors.html";
+const ERROR = "classes/keyroot.VerificationError.html";
 const API = "functions/keyroot.createVerifier.html";
 
 describeIfNamed(import.meta.filename)("documentation site, opened from a folder", () => {
@@ -91,21 +93,52 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
     expect(unlinked).to.deep.equal([]);
   });
 
-  it("has a search that finds pages and functions without a server", async () => {
+  it("names the types of codes and functions instead of writing them out", () => {
+    const textOf = (path: string) => pages.get(path)?.replaceAll(/<[^>]+>/g, "") ?? "";
+    expect(textOf(ERROR)).to.match(/Code extends string = ErrorCode/);
+    const [longest = ""] = [...pages]
+      .filter(([path]) => /^(?:classes|functions|interfaces)\//.test(path))
+      .flatMap(([, html]) => [...html.matchAll(/<div class="tsd-signature[^"]*"[^>]*>(.*?)<\/div>/gs)])
+      .map(([, signature = ""]) => signature.replaceAll(/<[^>]+>/g, "").replaceAll(/(?:&nbsp;|\s)+/g, " "))
+      .sort((a, b) => b.length - a.length);
+    expect(longest.length, longest).to.be.at.most(1_200);
+    const readable = [...pages].filter(([, html]) => html.includes("&quot;USER_ID_INVALID&quot;"));
+    expect(readable.map(([path]) => path)).to.deep.equal(["variables/keyroot.ERROR_CODES.html"]);
+  });
+
+  it("has a search that finds pages, functions and error codes without a server", async () => {
     const page = await open(HOME);
     for (const [words, result] of [
       ["createVerifier", "createVerifier.html"],
       ["quick starts", "quickstart.html"],
+      ["KEY_DIFFERS", `${ERRORS}#KEY_DIFFERS`],
+      ["not_publ", `${ERRORS}#NOT_PUBLISHED`],
     ] as const) {
       await page.locator("#tsd-search-trigger").click();
       await page.locator("#tsd-search-input").fill(words);
-      await page.locator(`#tsd-search-results a[href*="${result}"]`).first().waitFor();
+      await page.locator(`#tsd-search-results li:first-child a[href$="${result}"]`).waitFor();
       await page.keyboard.press("Escape");
     }
     await page.close();
   });
 
-  for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API]) {
+  it("shows pictures in the colors that the reader chose, not only in those of the system", async () => {
+    const page = await open("documents/dashboard.html");
+    const picture = page.locator("picture img").first();
+    for (const [theme, file] of [
+      ["light", "dashboard-overview.webp"],
+      ["dark", "dashboard-overview-dark.webp"],
+      ["os", "dashboard-overview.webp"],
+    ] as const) {
+      await page.locator("#tsd-theme").selectOption(theme, { force: true });
+      await eventually(async () => {
+        expect(posix.basename(await picture.evaluate((image: HTMLImageElement) => image.currentSrc))).to.equal(file);
+      });
+    }
+    await page.close();
+  });
+
+  for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API, ERROR]) {
     it(`passes the accessibility checks of axe: ${path}`, async () => {
       const page = await open(path);
       expect(await axeViolations(page), "light").to.deep.equal([]);

@@ -194,6 +194,7 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       ...([inForm("webhooks", "Add an endpoint"), "ftp://example.com"] as const),
       ...([/^This URL cannot be used: it must begin with https:/, "Add"] as const),
     ],
+    "dashboard/shared/goTo.tsx: Name or id": "every text can be searched",
     "dashboard/shared/themeSelect.tsx: Colors": LIST,
     "dashboard/webhooks/deliveriesCard.tsx: Show": LIST,
     "dashboard/auditLog/auditLogPage.tsx: What": LIST,

@@ -12,7 +12,7 @@ type Item = Uint8Array | Item[];
 type Outcome = string;
 
 /**
- * Keys of tries. Many keys share prefixes, and some keys are prefixes of others. Such tries have extensions, and
+ * Keys of tries. Many keys share prefixes, and some are prefixes of others, so that the tries have extensions, and
  * branches with values.
  */
 const NIBBLES = fc.array(fc.constantFrom("0", "1"), { maxLength: 6 }).map((nibbles) => nibbles.join(""));
@@ -246,7 +246,7 @@ async function readByOracle(root: string, key: string, nodes: readonly Uint8Arra
   return value === null ? "no value" : hexlify(value as Uint8Array);
 }
 
-/** Makes a trie of these entries. It uses the keys themselves instead of their hashes. */
+/** Creates a trie of these entries. It uses the keys themselves instead of their hashes. */
 async function trieOf(entries: Entries) {
   const trie = await createMPT();
   for (const [key, value] of entries) await trie.put(getBytes(key), getBytes(value));

@@ -38,8 +38,10 @@ describe("createVerifier", () => {
       }
     });
 
-    it("suggests the nearest name for a misspelled option", () => {
-      expect(() => createVerifier({ ...options(), trusts: 2 } as VerifierOptions)).to.throw("Did you mean trust?");
+    it("lists the valid names for a misspelled option", () => {
+      expect(() => createVerifier({ ...options(), trusts: 2 } as VerifierOptions)).to.throw(
+        /Valid options are .*trust, /,
+      );
     });
 
     it("ignores later changes to the options", async () => {
@@ -135,7 +137,7 @@ describe("createVerifier", () => {
     });
   });
 
-  /** Makes a provider that returns recorded responses to single calls. */
+  /** Creates a provider that returns recorded responses to single calls. */
   function provider() {
     const answer = fetchFrom(answers);
     return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {

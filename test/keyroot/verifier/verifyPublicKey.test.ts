@@ -23,7 +23,10 @@ describe("a verifier's verify method", () => {
   const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const first = makeMerkleFile([mine, other]);
-  /** The file of a second batch. It contains the first user with another key, but the contract keeps the first root. */
+  /**
+   * The file of a second batch. It contains the first user with another key, but the contract keeps the user's first
+   * root.
+   */
   const second = makeMerkleFile([late, { ...other, userID }]);
 
   let chain: LocalChain;
@@ -63,7 +66,7 @@ describe("a verifier's verify method", () => {
   const closing = closedAfterEach();
   const verify = (options: Partial<OnceOptions> = {}, user = userID) => verifyOnce(user, { ...valid, ...options });
 
-  /** Makes a provider that replaces one of the chain's responses. */
+  /** Creates a provider that replaces one of the chain's responses. */
   const lying = (about: string, answer: unknown): Eip1193Provider => ({
     request: (args) => (JSON.stringify(args).includes(about) ? Promise.resolve(answer) : valid.rpc.request(args)),
   });

@@ -8,7 +8,7 @@ import { buildSite } from "@keyroot/web/build";
 import "keyroot/auditors";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { fetchBlock } from "keyroot/internal/ethereum";
-import type { KeyRecord } from "keyroot/internal/identity";
+import { curve41417, type KeyRecord } from "keyroot/internal/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { publishAccountVictims } from "../../../demo/accountVictims.ts";
@@ -58,11 +58,11 @@ export class ExplorerWorld {
     const attacker = startAttacker(new AbortController().signal);
     this.#opened.use(attacker);
     const attackersKey = bytesToBase64(samplePublicKeys[3] ?? new Uint8Array());
-    const accounts = await publishAccountVictims(this.stack, this.stack.contract);
+    const accounts = await publishAccountVictims(this.stack, this.stack.contract, curve41417);
     this.accountUser = await publishAccountUser({ ...this.stack, contract: accounts.contract });
     this.overtakenID = accounts.overtaken.userID;
     await storeAccountFile(this.stack, this.overtakenID, accounts.overtaken.files[0] ?? "");
-    const context = { victim: this.victim, attackersKey, otherRoot, olderBlock, accounts };
+    const context = { keyType: curve41417, victim: this.victim, attackersKey, otherRoot, olderBlock, accounts };
     this.attacks = await startAttacks(attacker, this.stack, context);
     this.browser = open(await launchChromium());
   }

@@ -1,23 +1,23 @@
 import { expect } from "chai";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import type { Browser, CDPSession, Page, PageScreenshotOptions } from "playwright-core";
 
-/** The columns and rows of a recorded picture. Each cell is the average color of its part of the page. */
+/** The columns and rows of a recorded picture, in which each cell is the average color of its part of the page. */
 const CELLS = 24;
 /** A cell differs if a channel of its color, 0 to 255, differs by more than this. */
 const CELL_TOLERANCE = 24;
 /** Maximum share of cells that may differ. The texts contain ids and times, and fonts differ between machines. */
 export const MOST_DIFFERENT = 0.1;
 
-/** The pictures in `docs/images`, by the names of the pictures of the same states. */
+/** The pictures in `docs/images`, by the states that they show. Each also has a variant for dark pages. */
 const DOCS_PICTURES: Readonly<Record<string, string>> = {
-  "dashboard-an-approval-1280-light": "dashboard-decision",
-  "dashboard-the-overview-with-something-to-do-1280-light": "dashboard-overview",
-  "dashboard-publishing-1280-light": "dashboard-publishing",
-  "dashboard-a-webhook-1280-light": "dashboard-webhook",
-  "a-forged-file-1280-light": "explorer-attack",
-  "a-batch-1280-light": "explorer-batch",
+  "dashboard-an-approval-1280": "dashboard-decision",
+  "dashboard-the-overview-with-something-to-do-1280": "dashboard-overview",
+  "dashboard-publishing-1280": "dashboard-publishing",
+  "dashboard-a-webhook-1280": "dashboard-webhook",
+  "a-forged-file-1280": "explorer-attack",
+  "a-batch-1280": "explorer-batch",
 };
 
 /** Takes a picture of a page without animations. */
@@ -28,8 +28,8 @@ export async function takePicture(page: Page, options: PageScreenshotOptions): P
 }
 
 /**
- * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show wrong colors and missing parts, which
- * a layout does not show. With UPDATE_LAYOUTS=1, `compare` writes them.
+ * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They reveal wrong colors and missing
+ * parts, which a layout does not. With UPDATE_LAYOUTS=1, `compare` writes them.
  */
 export class RecordedPictures {
   readonly #folder: string;
@@ -59,11 +59,11 @@ export class RecordedPictures {
 
   /**
    * Takes a picture of a page.
-   * @returns its small PNG in base64, and the share of cells that differ. The share is 1 without a recorded picture
+   * @returns its small PNG in base64, and the share of cells that differ, which is 1 without a recorded picture
    */
   async read(page: Page, name: string): Promise<{ png: string; share: number }> {
     const path = this.#pathOf(name);
-    return compareSmall(page, await takeSmallPicture(page), existsSync(path) ? readFileSync(path) : undefined);
+    return compareSmall(page, path);
   }
 
   #pathOf(name: string): string {
@@ -72,27 +72,33 @@ export class RecordedPictures {
 }
 
 /**
- * Checks that the documentation's picture of this state, if it has one, shows the page as it is now. With
- * UPDATE_LAYOUTS=1, takes the picture again if it does not.
+ * Checks that the documentation's picture of this state, if there is one, shows the page as it is now. If it does not,
+ * UPDATE_LAYOUTS=1 takes it again.
  */
 async function checkDocsPicture(page: Page, name: string): Promise<void> {
-  const file = DOCS_PICTURES[name];
+  const file = DOCS_PICTURES[name.replace(/-(?:light|dark)$/, "")];
   if (file === undefined) return;
-  const path = join(import.meta.dirname, `../../../docs/images/${file}.png`);
-  const { share } = await compareSmall(page, await takeSmallPicture(page), readFileSync(path));
+  const variant = name.endsWith("-dark") ? "-dark" : "";
+  const path = join(import.meta.dirname, `../../../docs/images/${file}${variant}.webp`);
+  const { share } = await compareSmall(page, path);
   const isUpdated = process.env["UPDATE_LAYOUTS"] === "1" && share > MOST_DIFFERENT / 2;
-  if (isUpdated) await takePicture(page, { path });
+  // A picture in WebP has a quarter of the size of one in PNG.
+  if (isUpdated) writeFileSync(path, await capture(page, { format: "webp", quality: 82, scale: 1 }), "base64");
   else
     expect(share, `${path} is older than the page. Run the test with UPDATE_LAYOUTS=1.`).to.be.at.most(MOST_DIFFERENT);
 }
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
-/**
- * Takes a JPEG with a sixteenth of a page's pixels, because Chromium makes a smaller picture faster.
- * @returns the picture in base64
- */
-async function takeSmallPicture(page: Page): Promise<string> {
+interface Capture {
+  format: "jpeg" | "webp";
+  quality: number;
+  /** The picture's pixels for each pixel of the page, in each direction. */
+  scale: number;
+}
+
+/** Takes a picture of a whole page, or of its visible part beside an open dialog. @returns the picture in base64 */
+async function capture(page: Page, { scale, ...image }: Capture): Promise<string> {
   const session = sessions.get(page) ?? page.context().newCDPSession(page);
   sessions.set(page, session);
   const { isWhole, ...part } = await page.evaluate(() => {
@@ -102,17 +108,22 @@ async function takeSmallPicture(page: Page): Promise<string> {
     const { scrollWidth: width, scrollHeight: height } = document.documentElement;
     return { isWhole: true, x: 0, y: 0, width, height };
   });
-  const clip = { ...part, scale: 0.25 };
-  const options = { format: "jpeg", quality: 90, captureBeyondViewport: isWhole, clip } as const;
+  const options = { ...image, captureBeyondViewport: isWhole, clip: { ...part, scale } };
   const { data } = await (await session).send("Page.captureScreenshot", options);
   return data;
 }
 
-/** Makes a picture smaller, and compares it in Chromium with the recorded picture. @param picture JPEG in base64 */
-async function compareSmall(tested: Page, picture: string, recorded?: Buffer): Promise<{ png: string; share: number }> {
+/**
+ * Takes a picture of a page, makes it smaller, and compares it in Chromium with a recorded picture.
+ * @param path the path of the recorded picture, which may be missing
+ */
+async function compareSmall(tested: Page, path: string): Promise<{ png: string; share: number }> {
+  // Chromium makes a picture with a sixteenth of the page's pixels faster.
+  const picture = await capture(tested, { format: "jpeg", quality: 90, scale: 0.25 });
   const blank = await blankPage(tested);
   const addresses = [`data:image/jpeg;base64,${picture}`];
-  if (recorded !== undefined) addresses.push(`data:image/png;base64,${recorded.toString("base64")}`);
+  const isRecorded = existsSync(path);
+  if (isRecorded) addresses.push(`data:image/${extname(path).slice(1)};base64,${readFileSync(path, "base64")}`);
   return blank.evaluate(
     async ([addresses, cells, tolerance]) => {
       const drawn = addresses.map(async (address) => {
@@ -138,7 +149,10 @@ async function compareSmall(tested: Page, picture: string, recorded?: Buffer): P
 
 const blanks = new WeakMap<Browser, Promise<Page>>();
 
-/** Returns a blank page, one per browser. The tested page cannot load pictures, because its policy does not allow them. */
+/**
+ * Returns a blank page, one per browser. It is needed because the tested page's policy does not allow it to load
+ * pictures.
+ */
 async function blankPage(tested: Page): Promise<Page> {
   const browser = tested.context().browser();
   if (browser === null) throw new Error("The page has no browser.");

@@ -17,14 +17,16 @@ import { ENDLESS_MS } from "../endless.ts";
 
 export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: ENDLESS_MS };
 
-/** A real chain with a registry and files, an endpoint in front that can return false answers, and an auditor. */
+/** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
 export interface AuditedWorld {
   readonly fresh: FreshRegistry;
   /** The address of the endpoint. */
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Sets the function that computes the endpoint's responses. Without a function, the endpoint forwards the chain's responses. */
+  /**
+   * Sets the function that computes the endpoint's responses. Without one, the endpoint forwards those of the chain.
+   */
   lie(lie?: Lie): void;
   /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;
@@ -44,8 +46,8 @@ export interface AuditedWorld {
   /** Returns a command's options for the endpoint, the chain and the registry. */
   chainArgs(): string[];
   /**
-   * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path. @returns the source of
-   * files, and the roots that were requested
+   * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path.
+   * @returns the source of files, and the roots that were requested
    */
   hostFiles(answers?: (path: string) => boolean): Promise<{ files: FileSource; requested: string[] }>;
   /** Options of `pollEvents`, without a state. */

@@ -35,8 +35,8 @@ export const CODE_HASH = id("code");
 export const CONTRACT = `0x${"12".repeat(20)}`;
 
 /**
- * Makes a bundle by the rules of the Yellow Paper, with RLP and Keccak-256 of ethers. It is an oracle for the library. The
- * tries contain this user's path. The other children of the branches are arbitrary.
+ * Creates a bundle by the rules of the Yellow Paper, with RLP and Keccak-256 of ethers, as an oracle for the library.
+ * The tries contain this user's path, and the other children of the branches are arbitrary.
  */
 export function plainBundle(proof: MerkleProof, chain: PlainChain = {}): { bundle: PlainBundle; pinned: string } {
   const { contract = CONTRACT, codeHash = CODE_HASH, usersSlot = 2, deployed = true } = chain;
@@ -67,7 +67,7 @@ function hashOf(header: Readonly<Record<string, string>>): string {
   return keccak256(encodeRlp(fields));
 }
 
-/** Makes the nodes on a key's path (Yellow Paper, appendix D): full branches, and the leaf. */
+/** Creates the nodes on a key's path (Yellow Paper, appendix D): full branches, and the leaf. */
 function trie(key: string, value: string | undefined, depth: number): { root: string; nodes: string[] } {
   const nibbles = keccak256(key).slice(2);
   const nodes = value === undefined ? [] : [encodeRlp([leafPath(nibbles.slice(depth)), value])];

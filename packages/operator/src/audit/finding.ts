@@ -41,8 +41,9 @@ export const FINDING_CODES = {
 } as const;
 
 /**
- * Codes of damage in one root. An auditor's statement lists these roots. With any other damage, the chain's data is
- * false or incomplete, and there is nothing to sign. FILE_STRAY is about a file that belongs to no root.
+ * The codes of damage that affects a single root, and which an auditor can therefore list in a statement. Any other
+ * damage means that the data of the chain is false or incomplete, so there is nothing to sign. FILE_STRAY is about a
+ * file that belongs to no root.
  */
 const ROOT_CODES: readonly string[] = [
   ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN"] satisfies FindingCode[]),
@@ -69,7 +70,7 @@ export interface Finding {
   message: string;
 }
 
-/** Makes a finding. The finding's code determines the severity. */
+/** Creates a finding, whose severity is determined by its code. */
 export function finding(
   code: FindingCode,
   message: string,
@@ -89,7 +90,7 @@ export class Findings {
   readonly count: Record<Severity, number> = { damage: 0, notice: 0 };
   /** The codes of each damaged root, for all findings. The keys are roots of 64 lowercase hex digits. */
   readonly damagedRoots = new Map<string, Set<FindingCode>>();
-  /** True if there is damage in the chain's data. Stray files are not damage in the chain's data. */
+  /** True if there is damage in the chain's data. Stray files do not count. */
   isChainDamaged = false;
 
   add(findings: Iterable<Finding>): void {
@@ -105,8 +106,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings by severity, with damage first, and then by the age of the root. With this order, repeated
-   * audits make equal reports, although an audit can process the files in any order.
+   * Sorts the findings by severity, damage first, and then by the age of the root. An audit may process files in any
+   * order, so without sorting, repeated audits would produce different reports.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {

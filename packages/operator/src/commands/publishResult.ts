@@ -58,7 +58,10 @@ export function describeResult(result: PublishResult): string {
   ].join("\n");
 }
 
-/** Describes an event that a person should know of in one line. Returns undefined for events of the normal progress. */
+/**
+ * Describes an event in one line if a person should know of it. Returns undefined for events that are part of normal
+ * progress.
+ */
 export function describeEvent(event: PublishEvent): string | undefined {
   switch (event.event) {
     case "waiting":
@@ -81,11 +84,11 @@ export function describeEvent(event: PublishEvent): string | undefined {
 }
 
 function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
-  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
+  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${formatCount(added)} of ${plural(batches, "root")} added.`;
 }
 
 function describeReverted({ hash, blockNumber, root }: Extract<PublishEvent, { event: "reverted" }>): string {
-  return `The transaction ${hash} in block ${blockNumber} was reverted. The root ${root} is added in another transaction.`;
+  return `The transaction ${hash} in block ${formatCount(blockNumber)} was reverted. The root ${root} is added in another transaction.`;
 }
 
 function describeReplanned({ batches }: Extract<PublishEvent, { event: "replanned" }>): string {
@@ -97,7 +100,7 @@ function describeNotCompared({ root, users, code, message }: Extract<PublishEven
 }
 
 function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
-  const more = users > userIDs.length ? ` and ${users - userIDs.length} more` : "";
+  const more = users > userIDs.length ? ` and ${formatCount(users - userIDs.length)} more` : "";
   const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
   return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
 }

@@ -2,7 +2,7 @@ import { readSite, scriptsOf } from "./readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { contentSecurityPolicy } from "./contentSecurityPolicy.ts";
 
-/** The files of an explorer. The files' paths contain `/` on every system. */
+/** The files of an explorer, whose paths contain `/` on every system. */
 export interface ExplorerFiles {
   files: ReadonlyMap<string, Uint8Array>;
   /** The content security policy in `index.html`. A server should also send the policy as a header. */
@@ -10,7 +10,7 @@ export interface ExplorerFiles {
 }
 
 /**
- * Makes the files of an explorer: the built files, and a page with the configuration and the policy.
+ * Creates the files of an explorer: the built files, and a page that contains the configuration and the policy.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function makeExplorer(config: ExplorerConfig): Promise<ExplorerFiles> {

@@ -15,11 +15,12 @@ const OWNABLE = new Interface([
   "function pendingOwner() view returns (address)",
 ]);
 
-/** A call of the registry by the registry's owner, or by the account that becomes the owner. */
+/** A call of the registry by its owner, or by the account that becomes the owner. */
 export type OwnershipCall = Required<Call>;
 
 /**
- * Returns the account that may accept the ownership: 0x and 40 hex digits with checksum. Returns undefined if there is none.
+ * Returns the account that may accept the ownership, as 0x and 40 hex digits with checksum, or undefined if there is
+ * none.
  */
 export async function fetchPendingOwner({ chain, contract }: Registry): Promise<string | undefined> {
   const call = { to: contract, data: OWNABLE.encodeFunctionData("pendingOwner") };

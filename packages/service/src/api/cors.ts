@@ -20,10 +20,7 @@ declare module "fastify" {
   }
 }
 
-/**
- * Responds to preflight requests for the routes that web pages may call. Call this function before you add these
- * routes.
- */
+/** Responds to preflight requests for the routes that web pages may call. Call it before you add these routes. */
 export function answerPreflights(app: App): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (config?.browsers !== true || method !== "POST") return;
@@ -33,7 +30,7 @@ export function answerPreflights(app: App): void {
   });
 }
 
-/** Lets web pages read a response if web pages may call the response's route. Error responses are included. */
+/** Lets web pages read a response, including errors, if they may call its route. */
 export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.config.browsers === true) reply.headers(RESPONSE_HEADERS);
 }

@@ -1,7 +1,7 @@
 import { command, flag, json, text } from "@keyroot/operator/definition";
 import { bizID, serviceUrl } from "./options.ts";
 
-/** The `keyroot invite` command creates a link for a person of a partner or the operator. The link works once. */
+/** The `keyroot invite` command creates a link, which works once, for a person of a partner or the operator. */
 export const invite = command(
   {
     summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
@@ -22,6 +22,7 @@ export const invite = command(
   },
   async ({ bizID, operator, name, role, serviceUrl }, host) => {
     const { adminClientOf, required } = await import("./adminCommands.ts");
+    const { style } = await import("@keyroot/operator/commands");
     const person = required(name, "--name", "the person's name");
     const admin = await adminClientOf(serviceUrl, host);
     const { url, expires } = await (bizID === undefined
@@ -29,7 +30,7 @@ export const invite = command(
       : admin.invite(bizID, person, { role }));
     return {
       json: { ...(bizID === undefined ? { operator } : { bizID }), name, role, url, expires },
-      text: `${url}\nGive this link to ${person} only. It works once, within 15 minutes.`,
+      text: `${style("link", url)}\nGive this link to ${person} only. It works once, within 15 minutes.`,
     };
   },
 );

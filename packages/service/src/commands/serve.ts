@@ -1,16 +1,16 @@
 import { command, json } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure the
- * service. It holds no key of the registry's owner.
+ * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. It is configured by environment
+ * variables, and holds no key of the registry's owner.
  */
 export const serve = command(
   {
-    summary: "Run the partner service until Ctrl-C. Configure the service with environment variables",
+    summary: "Run the partner service until Ctrl-C. Configure it with environment variables",
     options: { json },
   },
   async ({ json }) => {
-    const { printOutcome, untilStopped } = await import("@keyroot/operator/commands");
+    const { printOutcome, style, untilStopped } = await import("@keyroot/operator/commands");
     const { readConfig } = await import("../config/readConfig.ts");
     const { startService } = await import("../serve/startService.ts");
     const { describeService } = await import("./describeConfig.ts");
@@ -21,9 +21,9 @@ export const serve = command(
       const { url, monitoringUrl } = service;
       const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
       const lines = [
-        `Partner service    ${url}`,
-        `API description    ${url}/docs`,
-        ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
+        `Partner service    ${style("link", url)}`,
+        `API description    ${style("link", `${url}/docs`)}`,
+        ...(monitoringUrl === undefined ? [] : [`Monitoring         ${style("link", `${monitoringUrl}/readyz`)}`]),
         `Database           ${database}`,
         ...describeService(config),
         "Press Ctrl-C to stop. The service finishes the requests in progress first.",

@@ -1,4 +1,5 @@
 import type { HardhatHost } from "@keyroot/operator/hardhat";
+import type { style as Style } from "@keyroot/operator/commands";
 import { command, flag, integer, json, keyType } from "@keyroot/operator/definition";
 
 /**
@@ -13,7 +14,7 @@ export const stack = command(
     options: {
       port: integer(
         "port",
-        "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the command uses the next free port. 0 means any port",
+        "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the next free one is used. 0 means any free port",
         { min: 0, max: 65_535, default: 8545 },
       ),
       keyType,
@@ -53,11 +54,11 @@ export const stack = command(
         checkpoint: TEST_CHECKPOINT,
       };
       const lines = [
-        `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
+        `JSON-RPC      ${style("link", rpcUrl)}  (chain ${chainId})`,
         `registry      ${contract}  (${keyType} keys)`,
-        `Merkle files  ${merkleUrl}  (from ${filesDir})`,
-        `beacon        ${beaconUrl}  (simulated; checkpoint ${TEST_CHECKPOINT})`,
-        `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl)}`,
+        `Merkle files  ${style("link", merkleUrl)}  (from ${filesDir})`,
+        `beacon        ${style("link", beaconUrl ?? "")}  (simulated; checkpoint ${TEST_CHECKPOINT})`,
+        `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl, style)}`,
         announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
       ];
       printOutcome({ json: { ...outcome, serviceUrl: service?.serviceUrl }, text: lines.join("\n") }, json);
@@ -79,9 +80,9 @@ function hasDatabase(): boolean {
   }
 }
 
-const describeService = (url: string) =>
+const describeService = (url: string, style: typeof Style) =>
   [
-    `${url}  (API description: ${url}/docs)`,
+    `${style("link", url)}  (API description: ${style("link", `${url}/docs`)})`,
     "              For development: no rate limits, no hold period, data in memory. Keys are published on request.",
   ].join("\n");
 const NO_SERVICE = "not started. It needs a database. Run 'npm install @electric-sql/pglite'";

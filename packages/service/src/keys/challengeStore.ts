@@ -17,12 +17,12 @@ export interface StoredChallenge {
 }
 
 /**
- * A challenge with the only valid response: 32 bytes, or undefined if the response is a signature. The database stores only
- * a hash of the response.
+ * A challenge with its only valid response: 32 bytes, or undefined if the response is a signature. The database stores
+ * only a hash of it.
  */
 export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 
-/** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
+/** Maximum number of unanswered challenges per user. A new one replaces the oldest. */
 const MAX_PER_USER = 3;
 
 /** Stores challenges in the user's region, so that every replica can check the response. */

@@ -18,16 +18,13 @@ import type { Fenced } from "../publishing/lease.ts";
  * Functions that the journal calls when the journal changes. If a function throws an error, the publishing round ends.
  */
 export interface JournalHandlers {
-  /** Receives each plan after the plan is stored and before the plan's first transaction is sent. */
+  /** Receives each plan after it is stored and before its first transaction is sent. */
   onPlan: (plan: Plan) => Promise<void>;
-  /** Receives a batch's root before the batch's first transaction is recorded and sent. */
+  /** Receives a batch's root before its first transaction is recorded and sent. */
   onFirstAttempt: (root: string) => Promise<void>;
 }
 
-/**
- * Stores a region's plan and the plan's attempts in the home database. Only the holder of the publisher's lease can
- * write.
- */
+/** Stores a region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
 export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;

@@ -10,7 +10,7 @@ import { checkOptions, listen } from "@keyroot/operator/shared";
 /** The simulated network of Hardhat's `node` command. */
 const NETWORK = "node";
 
-/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. The chain stops when the process ends. */
+/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket, which stops when the process ends. */
 export interface LocalChain {
   /** The URL of the JSON-RPC endpoint, `http://<address>:<port>`, without a trailing slash. */
   readonly rpcUrl: string;
@@ -23,15 +23,15 @@ export interface LocalChain {
 
 export interface LocalChainOptions {
   host?: string;
-  /** The port to listen on. If the port is in use, the chain uses the next free port. 0 means any free port. */
+  /** The port to listen on, or 0 for any free port. If it is in use, the next free port is used. */
   port: number;
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. The chain's error messages contain the names of contracts only if the
- * contracts are already compiled.
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
- * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ * Starts a simulated chain with JSON-RPC. Its error messages contain the names of contracts only if these are already
+ * compiled.
+ * @throws ArgumentError `ARGUMENT_INVALID` if the port is out of range
+ * @throws TransportError `PORT_UNAVAILABLE` if there is no port to listen on
  */
 export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: LocalChainOptions): Promise<LocalChain> {
   const { host = "127.0.0.1", port } = checkOptions("The options of startLocalChain", options, {
@@ -44,8 +44,8 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // If the port is in use, Hardhat's server crashes the process. The server's `close` function waits for every
-  // WebSocket. Therefore, the server listens on a random port, and a relay listens on the requested port.
+  // If the port is in use, Hardhat's server crashes the process. In addition, its `close` function waits for every
+  // WebSocket. Therefore it listens on a random port, and a relay listens on the requested one.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });
@@ -55,7 +55,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   return { rpcUrl: outer.url, chainId, connection, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** Creates the chain's server and captures the chain's connection. Hardhat's server does not expose the connection. */
+/** Creates the chain's server and captures its connection, which Hardhat's server does not expose. */
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {

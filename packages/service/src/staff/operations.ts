@@ -21,7 +21,9 @@ const staffMember = strict({
 });
 const invitation = named("StaffInvitation", "An invitation to the dashboard.", {
   ...person,
-  url: z.string().meta({ description: "The link for the person. It works once. The service returns it only once." }),
+  url: z
+    .string()
+    .meta({ description: "The link for the person. It works once, and the service returns it only once." }),
   expires: timestamp.meta({
     description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
   }),
@@ -160,8 +162,8 @@ function personUnknown(): never {
 }
 
 /**
- * Converts an invitation to a response. The token is in the link's fragment, because browsers do not send fragments to
- * servers.
+ * Converts an invitation to a response. The link contains the token in its fragment, which browsers do not send
+ * to servers.
  */
 function toInvitation(
   invited: Invitation,

@@ -21,7 +21,7 @@ const FRESH_MS = 60 * 1000;
 /** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** A new session with the session cookie's value. The value is not stored, so it cannot be read later. */
+/** A new session with the value of its cookie, which is not stored and cannot be read later. */
 export interface StartedSession {
   /** The cookie's value: 256 random bits in base64url. */
   cookie: string;
@@ -56,7 +56,7 @@ export class SessionStore {
 
   /**
    * Starts a session after a verified signature.
-   * @returns undefined if the passkey was removed, or the passkey's counter was used before
+   * @returns undefined if the passkey was removed, or its counter was used before
    */
   startWithPasskey(
     { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
@@ -131,7 +131,7 @@ export class SessionStore {
   }
 
   /**
-   * Uses a recent verification. A verification can be used only once.
+   * Uses a recent verification, which is possible only once.
    * @returns whether the session had a recent verification
    */
   async useVerification(sessionHash: string, now: number): Promise<boolean> {
@@ -177,7 +177,7 @@ export class SessionStore {
 }
 
 /**
- * Records the use of a passkey. A signature counter must increase (WebAuthn, section 6.1.1), so only one of several
+ * Records the use of a passkey. Its signature counter must increase (WebAuthn, section 6.1.1), so only one of several
  * requests with the same counter succeeds. Authenticators without a counter always send 0.
  * @returns false if the passkey was removed, or the counter was used before
  */

@@ -11,10 +11,13 @@ export interface Claim {
   region: Region;
 }
 
-/** The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so no partner can use them. */
+/**
+ * The owner of ids that are slots of accounts (docs/accounts.md). It is not the id of any partner, so no partner can
+ * use these ids.
+ */
 export const SLOT_OWNER = "slot";
 
-/** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
+/** Prepares the insertion of claims for partners without a user limit, which returns the inserted claims. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
   // PostgreSQL plans a statement of this form only once, even if the arrays' lengths change.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
@@ -42,7 +45,12 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
 }
 
-/** Prepares the query for one id's claim. The query's placeholder is `userID`. */
+/** Gives an id that has a claim to another owner. */
+export async function giveClaim(home: Database, { userID, ...owner }: Claim): Promise<void> {
+  await home.update(userIDs).set(owner).where(eq(userIDs.userID, userID));
+}
+
+/** Prepares the query for the claim of one id, which is the placeholder `userID`. */
 export function prepareGetClaim(home: Database) {
   return home
     .select()

@@ -10,7 +10,7 @@ import { isLarge, testAll } from "../../../support/testSize.ts";
 const COUNT = isLarge ? 20_000 : testAll ? 400 : 100;
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-/** Makes a generator that returns the same numbers from 0 to 1 in each run. */
+/** Creates a generator that returns the same numbers from 0 to 1 in each run. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,8 +20,8 @@ function makeRandom(seed: number): () => number {
 }
 
 /**
- * Returns a copy with one random change. The function changes a bit or byte, appends bytes, or deletes, repeats, moves
- * or zeroes a part.
+ * Returns a copy with one random change: a bit or byte is changed, bytes are appended, or a part is deleted, repeated,
+ * moved or zeroed.
  */
 function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);

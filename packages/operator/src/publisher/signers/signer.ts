@@ -56,9 +56,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Makes a function that signs the owner's transactions and broadcasts the signed transactions through the chain's
- * endpoint. The function computes the returned hash from the signed bytes, and does not use the endpoint's response.
- * The same request gives the same transaction.
+ * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. The returned
+ * hash is computed from the signed bytes, not taken from the endpoint's response. The same request gives the same
+ * transaction.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner
@@ -88,8 +88,8 @@ export function signingSender(
 }
 
 /**
- * Returns true if a signer signed a request without its access list. Some signers, such as Web3Signer, have no field for
- * it. Without a base fee, the transaction's type then differs, too.
+ * Returns true if a signer signed a request without its access list, because some signers, such as Web3Signer, have no
+ * field for it. Without a base fee, the type of the transaction then differs as well.
  * @param error the error of `Signer.sign`
  */
 export function omitsAccessList(error: unknown, { accessList }: TransactionRequest): boolean {
@@ -97,7 +97,7 @@ export function omitsAccessList(error: unknown, { accessList }: TransactionReque
   return isMismatch && accessList !== undefined && ["accessList", "type, accessList"].includes(String(error.actual));
 }
 
-/** Converts a request to an unsigned transaction. The transaction transfers no ether. */
+/** Converts a request to an unsigned transaction, which transfers no ether. */
 export function toTransaction(request: TransactionRequest, chainId: number): Transaction {
   const { to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, gasPrice, accessList } = request;
   const body = { to: to ?? null, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };

@@ -18,7 +18,7 @@ export class Cleanup implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Moves all resources to a new object. The old object then closes nothing. */
+  /** Moves all resources to a new object, after which the old one closes nothing. */
   move(): Cleanup {
     const moved = new Cleanup();
     moved.#closers = this.#closers;
@@ -27,7 +27,7 @@ export class Cleanup implements AsyncDisposable {
   }
 
   /**
-   * Closes all resources, even if closing a resource fails. Repeating the call has no effect.
+   * Closes all resources, even if closing one of them fails. Repeating the call has no effect.
    * @throws the first error that a resource throws
    */
   async [Symbol.asyncDispose](): Promise<void> {

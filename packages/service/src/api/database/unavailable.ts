@@ -6,7 +6,7 @@ const MESSAGES =
 
 /**
  * Network errors, and PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient
- * resources) and 57 (operator intervention). Also PostgreSQL's error 25006: the server is read-only, for example
+ * resources) and 57 (operator intervention). PostgreSQL's error 25006 means that the server is read-only, for example
  * because the leader changed.
  */
 const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
@@ -16,7 +16,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   for (let reason = error; reason instanceof Error; reason = reason.cause) {
     const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
     if (typeof code === "string" && CODES.test(code)) return true;
-    // A stopped database server has removed the server's Unix socket.
+    // A database server that has stopped has removed its Unix socket.
     if (code === "ENOENT" && syscall === "connect") return true;
     if (reason.message === STANDBY_MESSAGE || MESSAGES.test(reason.message)) return true;
     if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;

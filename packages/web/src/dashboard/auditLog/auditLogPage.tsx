@@ -67,7 +67,7 @@ export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; is
             formats={{ csv: entriesToCsv, jsonl: toJsonLines }}
           />
         </div>
-        <FilterForm key={JSON.stringify(fields)} fields={fields} actors={isOperator ? ACTORS : OWN_ACTORS} />
+        <FilterForm key={JSON.stringify(fields)} {...{ fields, filter }} actors={isOperator ? ACTORS : OWN_ACTORS} />
         {entries.items && entries.items.length > 0 && (
           <ul class="entries">
             {entries.items.map((entry) => (
@@ -112,15 +112,18 @@ function isDay(text: string): boolean {
 
 interface FilterProps {
   fields: Fields;
+  /** The valid part of the fields. */
+  filter: AuditFilter;
   actors: typeof ACTORS;
 }
 
-function FilterForm({ fields, actors }: FilterProps) {
-  const [action, setAction] = useState(fields.what ?? "");
-  const [actor, setActor] = useState(fields.who ?? "");
-  const id = useText(fields.user);
-  const [since, setSince] = useState(fields.from ?? "");
-  const [until, setUntil] = useState(fields.to ?? "");
+function FilterForm({ fields, filter, actors }: FilterProps) {
+  const [action, setAction] = useState<string>(filter.action ?? "");
+  const [actor, setActor] = useState<string>(filter.actor_kind ?? "");
+  const read = fields.user === undefined ? undefined : readUserID(fields.user);
+  const id = useText(fields.user, read && "error" in read ? read.error : undefined);
+  const [since, setSince] = useState(filter.since === undefined ? "" : (fields.from ?? ""));
+  const [until, setUntil] = useState(filter.until === undefined ? "" : (fields.to ?? ""));
   const isBackwards = since !== "" && until !== "" && since > until;
   const submit = () => {
     const user = id.text.trim() === "" ? undefined : readUserID(id.text);

@@ -14,7 +14,6 @@ import { usePages } from "../shared/useCall.ts";
 
 export function PartnersPage({ me }: { me: Me }) {
   const search = useFields().get("search") ?? undefined;
-  const [text, setText] = useState(search ?? "");
   const partners = usePages("/v1/admin/partners/list", "partners", search === undefined ? {} : { search });
   const [isCreating, setCreating] = useState(false);
   return (
@@ -29,26 +28,7 @@ export function PartnersPage({ me }: { me: Me }) {
             setCreating(true);
           }}
         />
-        <Form
-          class="search"
-          onSubmit={() => {
-            goWith("partners", { search: text.trim() });
-          }}
-        >
-          <TextField
-            label="Search"
-            hint="Part of the name, or the beginning of the identifier. Empty for all."
-            isWords
-            maxLength={200}
-            value={text}
-            onInput={setText}
-            beside={
-              <button type="submit" class="button">
-                <Icon name="search" /> Search
-              </button>
-            }
-          />
-        </Form>
+        <Search key={search} initial={search} />
         <PagedTable
           pages={partners}
           columns={[
@@ -92,6 +72,32 @@ export function PartnersPage({ me }: { me: Me }) {
         />
       )}
     </>
+  );
+}
+
+function Search({ initial = "" }: { initial: string | undefined }) {
+  const [text, setText] = useState(initial);
+  return (
+    <Form
+      class="search"
+      onSubmit={() => {
+        goWith("partners", { search: text.trim() });
+      }}
+    >
+      <TextField
+        label="Search"
+        hint="Part of the name, or the beginning of the identifier. Empty for all."
+        isWords
+        maxLength={200}
+        value={text}
+        onInput={setText}
+        beside={
+          <button type="submit" class="button">
+            <Icon name="search" /> Search
+          </button>
+        }
+      />
+    </Form>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
 import { useWindowEvent } from "../../shared/useWindowEvent.ts";
@@ -14,12 +14,15 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. The dialog is open while the component is rendered. */
-function Dialog({ title, onCancel, children }: DialogProps) {
+/** A modal dialog. The dialog is open while the component is rendered. Then the focus returns to where it was before. */
+export function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    dialog.current?.showModal();
+  // Before the next key is pressed, so that the dialog receives it.
+  useLayoutEffect(() => {
+    const { current } = dialog;
+    current?.showModal();
+    return () => current?.close();
   }, []);
   return (
     <dialog

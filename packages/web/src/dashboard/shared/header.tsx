@@ -3,6 +3,7 @@ import favicon from "../../shared/favicon.svg";
 import { useRoute } from "../../shared/router.ts";
 import { call, type Me } from "./api.ts";
 import { Failure } from "./cards.tsx";
+import { GoTo } from "./goTo.tsx";
 import { useAction } from "./useCall.ts";
 
 interface HeaderProps {
@@ -35,6 +36,7 @@ export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
       </a>
       {(pages ?? me) && (
         <>
+          {me && pages && <GoTo me={me} pages={pages} />}
           <button
             type="button"
             class="button button-small menu-button"

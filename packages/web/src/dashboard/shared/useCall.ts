@@ -185,7 +185,7 @@ async function fetchPage(
   return { items, next, total };
 }
 
-function toCallError(reason: unknown): CallError {
+export function toCallError(reason: unknown): CallError {
   if (reason instanceof CallError) return reason;
   return new CallError(
     "DEFECT",

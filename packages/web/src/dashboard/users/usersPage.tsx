@@ -14,6 +14,7 @@ import { CardHead, PagedTable } from "../shared/cards.tsx";
 import { ExportButtons } from "../shared/exportButtons.tsx";
 import { timeInCsv, toCsv } from "../../shared/csv.ts";
 import { createUserCommand } from "../shared/exampleCommands.ts";
+import { moveBetweenLinks } from "../shared/moveBetweenLinks.ts";
 import { usePages } from "../shared/useCall.ts";
 import { CreateUserDialog } from "./createUserDialog.tsx";
 import { KEY_STATES, KeyStateBadge } from "./keyStateBadge.tsx";
@@ -91,7 +92,7 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
               </div>
             )
           }
-          onKeyDown={moveBetweenRows}
+          onKeyDown={moveBetweenLinks}
         />
         {users.items !== undefined && users.items.length > 0 && (
           <ExportButtons
@@ -147,21 +148,11 @@ function toUsersCsv(users: readonly ListedUser[]): string {
   return toCsv(columns, rows);
 }
 
-function moveBetweenRows(event: KeyboardEvent): void {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  if (step === 0) return;
-  const links = [...(event.currentTarget as HTMLElement).querySelectorAll("a")];
-  const next = links[links.findIndex((link) => link === document.activeElement) + step];
-  if (next === undefined || !links.includes(document.activeElement as HTMLAnchorElement)) return;
-  event.preventDefault();
-  next.focus();
-}
-
 /** Reads the filter from the address. Ignores unknown values. */
 function readFilter(fields: URLSearchParams): Filter {
   const [state = "", region = "", prefix = ""] = ["state", "region", "prefix"].map((name) => fields.get(name) ?? "");
   return {
-    ...(prefix !== "" && isBeginningOfUserID(prefix) && { prefix }),
+    ...(prefix !== "" && isBeginningOfUserID(prefix) && { prefix: prefix.trim().toLowerCase() }),
     ...(Object.hasOwn(KEY_STATES, state) && { state: state as ListedUser["state"] }),
     ...(Object.hasOwn(REGION_NAMES, region) && { region: region as ListedUser["region"] }),
   };

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Select } from "../../shared/form.tsx";
 import { plural } from "../../shared/format.ts";
+import { goWith, useFields } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type Delivery } from "../shared/api.ts";
@@ -15,7 +16,8 @@ const STATES = {
 
 /** The deliveries to an endpoint, with buttons that send deliveries again. */
 export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; canChange: boolean }) {
-  const [state, setState] = useState<Delivery["state"] | "">("");
+  const wanted = useFields().get("state") ?? "";
+  const state = Object.hasOwn(STATES, wanted) ? (wanted as Delivery["state"]) : "";
   const ofEndpoint = { endpoint_id: endpointID };
   const body = { ...ofEndpoint, ...(state !== "" && { state }) };
   const deliveries = usePages("/v1/authdBizSrv/webhooks/listDeliveries", "deliveries", body);
@@ -56,7 +58,7 @@ export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; 
           label="Show"
           value={state}
           set={(chosen) => {
-            setState(chosen as Delivery["state"] | "");
+            goWith(`webhooks/${endpointID}`, { state: chosen });
           }}
           options={[
             ["", "all deliveries"],
