@@ -1,9 +1,10 @@
 /**
- * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. For
- * comparison, the benchmark measures one finality update, and a single BLS verification as the least work of any light
- * client. The benchmark also measures the time and bytes until the first verified key. For comparison with other light
- * clients from npm, the results contain Lodestar's time on the same data, and the sizes of Lodestar, Helios and
- * Colibri.
+ * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet, and the time
+ * and bytes until the first verified key.
+ *
+ * For comparison, it measures a single finality update, and a single BLS verification, which is the least work of any
+ * light client. The results also contain the time that Lodestar takes for the same data, and the sizes of Lodestar,
+ * Helios and Colibri from npm.
  */
 import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/internal/lightClient";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
@@ -58,7 +59,7 @@ const ofUpdate = medianOf(work);
 const ofVerification = medianOf(blsWork());
 
 /**
- * The number of periods per day. A period has about 27 hours. An app that checks each hour needs 24 finality updates
+ * The number of periods per day. A period has about 27 hours. An app that checks every hour needs 24 finality updates
  * per day, and one update per period.
  */
 const periodsPerDay = 7200 / (mainnet.slotsPerEpoch * mainnet.epochsPerPeriod);

@@ -1,8 +1,11 @@
 /**
- * Measures an audit of many users. The files are in a folder, and the roots are on Anvil's chain. For comparison, the
- * same run measures parts of the work on the same number of threads. The parts are `openssl dgst -sha256` over the
- * files, and `JSON.parse` of each file, alone and with OpenSSL's hash of every leaf and node. The last part adds the
- * hashes and checks of all keys.
+ * Measures an audit of many users, with the files in a folder and the roots on Anvil's chain. For comparison, the same
+ * run measures parts of the work on the same number of threads:
+ *
+ * - `openssl dgst -sha256` over the files;
+ * - `JSON.parse` of each file;
+ * - the same with OpenSSL's hash of every leaf and node;
+ * - the same with the hashes and checks of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +35,7 @@ const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
 /**
- * The numbers of users for the comparison and for the whole audit. The whole audit has fewer users, because Anvil takes ten
+ * The numbers of users for the comparison and for the whole audit. The whole audit has fewer, because Anvil takes ten
  * times as long as the audit.
  */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
@@ -263,8 +266,8 @@ async function publishAll(
 }
 
 /**
- * Runs one part of the benchmark in a separate process. The calling process must not block, because this process reads
- * Anvil's output.
+ * Runs one part of the benchmark in a separate process, because the calling process reads Anvil's output and must not
+ * be blocked.
  */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);

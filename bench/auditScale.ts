@@ -1,6 +1,6 @@
 /**
- * Measures the command `audit` for millions of users. The benchmark audits all files, then only new files. Another process generates the chain's log and the files, and serves the log and the files
- * over HTTP (`auditScale/source.ts`).
+ * Measures the command `audit` for millions of users, first over all files and then over new files only. Another
+ * process generates the chain's log and the files, and serves them over HTTP (`auditScale/source.ts`).
  *
  * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users need 1 GB of
  * disk space. The benchmark reads /proc, so it needs Linux.

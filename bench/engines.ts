@@ -90,8 +90,7 @@ async function cpuMsOf(engine: Engine, task: Task): Promise<number> {
 }
 
 /**
- * Runs a task in an engine, and returns the task's processor time in s. The task runs in Node first, to record the
- * responses.
+ * Runs a task in an engine, and returns its processor time in s. The task runs in Node first, to record the responses.
  */
 async function secondsOf(engine: Engine, task: Task): Promise<number> {
   const answers: Record<string, string> = {};

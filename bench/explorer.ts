@@ -1,7 +1,7 @@
 /**
  * Measures the explorer in Chromium: the time from a file's last byte to the verified path on the screen, for 700
- * users. The benchmark measures the same time for the view of a batch of 10,000 users, and the main thread's longest
- * task in both cases. Every run has a new browser context, so that nothing is cached or compiled.
+ * users, and the same for the view of a batch of 10,000 users. In both cases, it also measures the main thread's
+ * longest task. Every run has a new browser context, so that nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";

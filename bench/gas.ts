@@ -1,7 +1,7 @@
 /**
- * Measures the registry's gas, and compares the gas with the minimum gas of any contract. A test repeats the
- * measurement and compares the gas with the newest result, so that a review shows every change. Gas is the same on
- * every machine.
+ * Measures the registry's gas, and compares it with the minimum of any contract. Gas is the same on every machine. A
+ * test therefore repeats the measurement and compares it with the newest result, so that every change shows up in a
+ * review.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -39,8 +39,8 @@ export interface GasRecord {
 export type GasOfCall = {
   users: number;
   /**
-   * The measured call. The first call of a registry uses 17,100 more gas, because the first call sets the user count
-   * from zero. The access list contains the users' slots (EIP-2930).
+   * The measured call. The first call of a registry uses 17,100 more gas, because it sets the user count from zero. The
+   * access list contains the users' slots (EIP-2930).
    */
   call: Call;
   gas: number;

@@ -1,8 +1,7 @@
 /**
- * Measures the memory that a hostile response from an endpoint or file host takes. Each verification runs in a separate
- * process, and the server runs in another process. The result is the peak of resident memory, minus the peak of the
- * same verification with a short response. The benchmark needs Linux. It exits with 1 if the memory exceeds the limit
- * in docs/threat-model.md.
+ * Measures the memory that a hostile response from an endpoint or file host takes: the peak of resident memory, minus
+ * the peak of the same verification with a short response. Each verification runs in a process of its own, and the
+ * server in another one. It needs Linux, and exits with 1 if the memory exceeds the limit in docs/threat-model.md.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -52,7 +51,7 @@ const SHAPES: Record<string, (i: number) => string> = {
   "one long string, outside Latin-1": () => "€".repeat(100),
 };
 
-/** Returns the body of a response. The body has at most the kind's limit of bytes, except for a compression bomb. */
+/** Returns the body of a response. Except for a compression bomb, it has at most as many bytes as the kind's limit. */
 function bodyOf(kind: Kind, shape: string, valid: MerkleFile): Buffer {
   if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
   if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));

@@ -1,7 +1,7 @@
 /**
  * Measures one command that publishes up to a million users on a local chain: the processor time and memory of the
  * publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the same
- * data. The benchmark compares the gas per user with the minimum gas of any contract.
+ * data, and the gas per user is compared with the minimum of any contract.
  *
  * `node bench/publish.ts USERS …` measures other numbers of users. The benchmark reads /proc, so it needs Linux.
  */
@@ -28,7 +28,8 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
 /**
- * The number of keys that the users share. A new key takes a millisecond, and no check compares the keys of different users.
+ * The number of keys that the users share. Creating a key takes a millisecond, and no check compares the keys of
+ * different users.
  */
 const KEYS = SMALL ? 10 : 1000;
 const SAMPLE_MS = 100;

@@ -1,8 +1,10 @@
 /**
- * Measures how one partner's requests delay another partner's users. The benchmark compares the users' response times
- * with and without a flood. In a flood, a partner sends as many requests as the rate limit allows. Either the partner's
- * servers create users, list users or list events, or three of the partner's users send invalid registrations. The
- * service needs curve arithmetic before it can reject a registration.
+ * Measures how much one partner's requests delay another partner's users, by comparing the users' response times with
+ * and without a flood.
+ *
+ * In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users or
+ * list events, or three of its users send invalid registrations, which the service can reject only after curve
+ * arithmetic.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -107,7 +109,7 @@ async function createUsers(count: number): Promise<void> {
 
 /**
  * Creates a user, and another partner for the attack.
- * @param ofPartner the user's partner and the attacker. Default: new partners
+ * @param ofPartner the partner of both the user and the attacker. Default: new partners
  */
 async function createUser(ofPartner?: TestPartner) {
   const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);

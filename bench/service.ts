@@ -1,8 +1,9 @@
 /**
- * Measures the partner service under load. The benchmark compares token exchanges with the refresh grant of
- * oidc-provider. It compares the creation of users with pgbench, which inserts the same rows. All measurements use the
- * same PostgreSQL in the same run. The benchmark also measures both operations at a fixed rate below the peak, and the
- * cost of recording changes.
+ * Measures the partner service under load. Token exchanges are compared with the refresh grant of oidc-provider, and
+ * the creation of users with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in the same
+ * run.
+ *
+ * The benchmark also measures both operations at a fixed rate below the peak, and the cost of recording changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -25,10 +26,7 @@ const TOKENS = QUICK ? 64 : 10_000;
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;
-/**
- * The number of database connections. This number equals the number of clients, so that no client waits for a
- * connection.
- */
+/** The number of database connections, which equals the number of clients, so that no client waits for a connection. */
 const CONNECTIONS = 64;
 
 await using cleanup = new AsyncDisposableStack();
@@ -50,8 +48,8 @@ for (const contender of [...Object.values(contenders), keyroot.creation]) await 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Finish checkpoints and autovacuum before each measurement. With millions of rows, this work of PostgreSQL would use
-// up to one of two cores.
+// Finish checkpoints and autovacuum before each measurement. With millions of rows, they would use up to one of two
+// cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const creation = summary(
@@ -92,8 +90,8 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
 }
 
 /**
- * Inserts the rows that the creation of a user needs, with pgbench. The rows have the same columns, indexes, triggers
- * and results.
+ * Inserts with pgbench the rows that the creation of a user needs, with the same columns, indexes, triggers and
+ * results.
  */
 async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
   const partner = "'biz_00000000000000000000000'";

@@ -1,9 +1,12 @@
 /**
- * Measures whether the partner service becomes slower with more users in its database. Each operation runs over a database with
- * few users, and over databases with many users. The smallest database has only the users of the load and 10,000 users with
- * pending keys. In the other databases, all keys are published except the keys of 10,000 users.
+ * Measures whether the partner service becomes slower with more users in its database, by running each operation over a
+ * database with few users and over databases with many.
  *
- * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter rounds.
+ * The smallest database has only the users of the load and 10,000 users with pending keys. In the others, all keys are
+ * published except those of 10,000 users.
+ *
+ * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter
+ * rounds.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
@@ -23,8 +26,8 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
 /**
- * The number of rounds, and the seconds of a round. The rounds are many and short, so that a disturbance of one round
- * does not change the median.
+ * The number of rounds, and the seconds of a round. There are many short ones, so that a disturbance of one does not
+ * change the median.
  */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;
@@ -117,10 +120,7 @@ report({
   ],
 });
 
-/**
- * Prepares a database with this number of users, starts a service that uses the database, and returns the operations to
- * measure.
- */
+/** Prepares a database with this number of users, starts a service on it, and returns the operations to measure. */
 async function prepare(users: number): Promise<Record<string, Operation>> {
   progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);

@@ -1,10 +1,9 @@
 /**
- * Measures the time to make the Merkle tree of many users' values, and the time to make the tree's file. Three other
- * libraries make the same trees for comparison. OpenSSL hashes the same inputs. These hashes are the least work of
- * every library.
+ * Measures the time to build the Merkle tree of many users' values and to write its file. For comparison, three other
+ * libraries build the same trees, and OpenSSL hashes the same inputs, which is the least work of every library.
  *
  * Each library runs in a separate process, because merkle-tree-gen replaces built-in functions. All libraries that can
- * use the format's rules must return the same root (bench/tree/contenders.ts).
+ * follow the format's rules must return the same root (bench/tree/contenders.ts).
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

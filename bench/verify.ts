@@ -1,8 +1,9 @@
 /**
  * Measures the time to verify one user with the whole file, a proof, or a bundle, in a new process, a warm process, and
- * Chromium. For comparison, the same run measures `JSON.parse` of the file, and the least work of any verifier in a new
- * process. The run also measures the method of the format's first clients, which rebuild the tree with the npm package
- * merkle-tree-gen. The measured library is the packed package.
+ * Chromium. The measured library is the packed package.
+ *
+ * For comparison, the same run measures `JSON.parse` of the file, the least work of any verifier in a new process, and
+ * the method of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -15,7 +16,7 @@ import { writeSample } from "./verify/samples.ts";
 import { type Way, WAYS } from "./verify/ways.ts";
 
 const SIZES = SMALL ? [1, 20] : [1, 10, 100, 700, 10_000, 100_000];
-/** The number of users in a typical file of a deployment. The runs in a new process use a file of this size. */
+/** The number of users in a typical file of a deployment, which the runs in a new process use. */
 const USERS = SMALL ? 20 : 700;
 const COLD_RUNS = SMALL ? 1 : 15;
 const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "treeHashes", "parse"];

@@ -80,8 +80,8 @@ class Owner {
 }
 
 /**
- * Deploys a registry in which user ids are accounts, and publishes users' keys. Somebody has filled a slot of one
- * account without a statement of its owner, which only the operator can do.
+ * Deploys a registry in which user ids are accounts, and publishes users' keys. One account has a slot that was filled
+ * without a statement of its owner, which only the operator can do.
  */
 export async function publishAccountVictims(
   { connection, rpcUrl, chainId, filesDir }: Pick<Stack, "connection" | "rpcUrl" | "chainId" | "filesDir">,

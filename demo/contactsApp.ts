@@ -1,7 +1,7 @@
 /**
- * The app of a user's contact, in a separate process. The app reads requests from standard input, one JSON object per
- * line. The app calls the library's verifier, and writes the results in the order of the requests. The app uses only
- * the addresses in the requests.
+ * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line,
+ * calls the library's verifier, and writes the results in the order of the requests. It uses only the addresses in the
+ * requests.
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";

@@ -17,7 +17,8 @@ export interface Links {
 }
 
 /**
- * Serves the explorer with the stack's users and the attacker's servers. Invites the sample partner's administrator.
+ * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's
+ * administrator.
  * @param explorer the open server of the explorer
  * @param servers receives the started servers, which the caller closes
  */

@@ -43,7 +43,10 @@ export function printer(print: (text: string) => void): DemoListener {
   };
 }
 
-/** A mark, the attack's name, what the app or the service reported, and the description if the terminal has room for it. */
+/**
+ * Returns a line with a mark, the attack's name, what the app or the service reported, and the description if the
+ * terminal has room for it.
+ */
 function attackLine(name: string, outcome: string, description: string): string {
   const { isTTY, columns } = process.stdout;
   const isNarrow = isTTY && columns < WIDE;

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
- * Starts another endpoint on this machine that forwards every call to the chain's endpoint. Visitors can require that several endpoints agree
- * with the new endpoint, although the new endpoint is not an independent source.
+ * Starts another endpoint on this machine that forwards every call to the chain's endpoint. With it, visitors can try
+ * requiring several endpoints to agree, although it is not an independent source.
  */
 export function startRelay(rpcUrl: string): Promise<Listening> {
   const server = createServer((request, response) => {

@@ -33,9 +33,11 @@ export interface DemoListener {
 }
 
 /**
- * Runs the demo on a stack with a service. A partner creates users, and the users' apps register keys. Two attacks on
- * the registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects
- * every attack. The app relies only on the checkpoint, and on no server.
+ * Runs the demo on a stack with a service:
+ *
+ * 1. A partner creates users, and the users' apps register keys. Two attacks on the registration fail.
+ * 2. The service publishes the keys in two batches.
+ * 3. A contact's app verifies each key, and rejects every attack. It relies only on the checkpoint, and on no server.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
@@ -61,7 +63,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   }
   listener.verified?.(records.length);
 
-  // The victim is in the last batch. The root of the first batch serves as the root of another batch.
+  // The victim is in the last batch. The root of the first one serves as the root of another batch.
   const [firstBatch, secondBatch] = published;
   const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {

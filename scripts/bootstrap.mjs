@@ -1,14 +1,14 @@
-// Prepares a fresh clone. The script installs the locked packages if the packages are missing or older than the lock
-// file. The script runs on the machine's Node (20 or later), and needs no packages. npm compares each package, and
-// Node's binary, with the lock file. Only the install scripts in `allowScripts` of package.json run.
+// Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
+// machine's Node (20 or later), and needs no packages. npm compares each package, and Node's binary, with the lock
+// file. Only the install scripts in `allowScripts` of package.json run.
 //
-// With --omit=dev, the script installs only the `dependencies` of package.json, which `npm start` needs. If some
-// `devDependencies` are already installed, the script installs both. The first command without --omit=dev adds the
-// missing packages. This command leaves installed packages in place, because `npm start` may be running.
+// With --omit=dev, only the `dependencies` of package.json are installed, which `npm start` needs. If some
+// `devDependencies` are already installed, both are. The first command without --omit=dev adds the missing packages. It
+// leaves installed ones in place, because `npm start` may be running.
 //
-// npm must run on a Node version that Hardhat supports. On an older Node, npm silently omits the binary of the
-// simulated chain. The script therefore first installs the locked binary of Node in a temporary folder, and runs npm
-// with this binary. After a plain `npm install`, the script adds what npm omitted.
+// npm must run on a Node version that Hardhat supports, because on an older one it silently omits the binary of the
+// simulated chain. Therefore the locked binary of Node is first installed in a temporary folder, and npm runs with it.
+// After a plain `npm install`, this script adds what npm omitted.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const { devDependencies, optionalDependencies, allowScripts } = readJson("packag
 const installedList = "node_modules/.package-lock.json";
 /**
  * The npm option that selects the packages to install, regardless of npm's configuration. Installed development
- * packages stay, because other commands may be using these packages.
+ * packages stay, because other commands may be using them.
  */
 const group = omitsDevelopmentPackages() && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
 /** The oldest version of Node that runs the project's code without a build. */
@@ -33,29 +33,29 @@ const chains = Object.keys(readJson("package-lock.json").packages).filter((path)
 );
 
 /**
- * The name of the package that contains only Node's binary for this machine. The lock file has no such package for some
- * machines, such as machines with macOS.
+ * The name of the package that contains only Node's binary for this machine. For some machines, such as those with
+ * macOS, the lock file has no such package.
  */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
 
 /**
- * Runs npm in a folder, with this Node or the Node in `binFolder`. npm's output goes to standard error. Returns true if
- * npm succeeds.
+ * Runs npm in a folder, with this Node or the one in `binFolder`. Its output goes to standard error. Returns true if it
+ * succeeds.
  */
 function npm(args, { cwd = root, binFolder } = {}) {
   const env = { ...process.env };
   const pathName = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   if (binFolder !== undefined) env[pathName] = `${binFolder}${delimiter}${env[pathName]}`;
   const options = { cwd, env, stdio: ["ignore", 2, 2] };
-  // Use npm's script file, which `npm run` sets in a variable. On Windows, npm.cmd would use the Node in npm's own
+  // Use npm's script file, whose path `npm run` sets in a variable. On Windows, npm.cmd would use the Node in npm's own
   // folder.
   const npmFile = env.npm_execpath;
   if (npmFile !== undefined && basename(npmFile) === "npm-cli.js") {
     const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
     return spawnSync(node, [npmFile, ...args], options).status === 0;
   }
-  // Windows runs .cmd files only in a shell. A shell is safe here, because every argument is a plain word.
+  // Windows runs .cmd files only in a shell. This is safe here, because every argument is a plain word.
   return spawnSync("npm", args, { ...options, shell: process.platform === "win32" }).status === 0;
 }
 
@@ -69,7 +69,10 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** Returns true if npm was asked to omit the development packages: here, or in the `npm install` that runs this script. */
+/**
+ * Returns true if npm was asked to omit the development packages, either here or in the `npm install` that runs this
+ * script.
+ */
 function omitsDevelopmentPackages() {
   const { npm_lifecycle_event: event, npm_config_omit: omitted = "" } = process.env;
   return process.argv.includes("--omit=dev") || (event === "postinstall" && omitted.split(/\s+/).includes("dev"));
@@ -122,7 +125,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** Installs the locked Node binary in a folder. npm rejects a binary with a SHA-512 that is not in the lock file. */
+/** Installs the locked Node binary in a folder. npm rejects a binary whose SHA-512 is not in the lock file. */
 function installNode(folder) {
   const name = `node_modules/${binary}`;
   const dependencies = { [binary]: projectNode };

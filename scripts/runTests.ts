@@ -8,8 +8,8 @@
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
  *     npm test -- PATH …                 only these files and folders, in one process
  *
- * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`. Later runs print these times. The last
- * line is `N passed, N failed`.
+ * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`, from which later runs print it. The
+ * last line is `N passed, N failed`.
  */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -3,7 +3,7 @@
  *
  *     node scripts/sampleProse.ts [seed]
  *
- * The same seed and sources give the same sample. A reader who did not write the texts rates each text from 1 to 5.
+ * The same seed and sources give the same sample. A reader who did not write the texts rates each one from 1 to 5.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchm
     .map(oneLine)
     .filter((text) => /^[A-Z`*[]/.test(text) && !/^\[[^\]]*\]: /.test(text) && text.length > 60),
 );
-/** The titles of tests. Each title follows the titles of the `describe` blocks around it, as in the test output. */
+/** The titles of tests, each after the titles of the `describe` blocks around it, as in the test output. */
 const titles = textsIn("test/**/*.test.ts", (source) => {
   const subjects: string[] = [];
   return Array.from(

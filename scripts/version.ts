@@ -1,5 +1,5 @@
 /**
- * Gives all packages the next version, and removes the changesets in `.changeset`, which determine this version:
+ * Gives all packages the next version, which the changesets in `.changeset` determine, and removes them:
  *
  *     npm run release:version
  *

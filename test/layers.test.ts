@@ -5,8 +5,8 @@ import { dirname, join, relative } from "node:path";
 const ROOT = join(import.meta.dirname, "..");
 
 /**
- * Layers of each package, upper layers first. A file imports only from its own layer and lower layers. A layer is a
- * path or a list of paths. The path `.` stands for the files outside the folders.
+ * The layers of each package, upper layers first. A file may import only from its own layer and lower ones. A layer is
+ * a path or a list of paths, where `.` stands for the files outside the folders.
  */
 const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   "packages/keyroot/src": [

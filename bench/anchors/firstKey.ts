@@ -34,8 +34,8 @@ interface FirstKey {
 }
 
 /**
- * Measures the time until a light client without a saved state has verified a key. The file has 700 users. The time starts
- * with a new process or page. The simulated beacon chain of the local chain has a few committee periods.
+ * Measures the time until a light client without a saved state has verified a key in a file of 700 users, from the
+ * start of a process or page. The local chain's simulated beacon chain has a few committee periods.
  */
 export async function measureFirstKey(users: number, runs: number): Promise<Row[]> {
   await using cleanup = new AsyncDisposableStack();

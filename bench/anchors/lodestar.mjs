@@ -1,6 +1,6 @@
 /**
- * Follows mainnet's data with Lodestar's light client, and prints the times as JSON. The script runs in a folder in
- * which Lodestar is installed:
+ * Follows mainnet's data with Lodestar's light client, and prints the times as JSON. Run it in a folder in which
+ * Lodestar is installed:
  *
  *     node lodestar.mjs RUNS < data.json
  */

@@ -57,8 +57,8 @@ export function finalityWork({ bootstrap, updates }: ChainData): { finality: Uin
 }
 
 /**
- * Returns a function for one BLS verification, which decodes a key and a signature and hashes a message. One BLS
- * verification is the least work of any light client.
+ * Returns a function for one BLS verification, the least work of any light client: it decodes a key and a signature,
+ * and hashes a message.
  */
 export function blsWork(): () => void {
   const bls = bls12_381.longSignatures;

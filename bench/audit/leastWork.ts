@@ -1,4 +1,4 @@
-/** A thread that does the least work of any audit for a share of the files. The thread runs each step once. */
+/** A thread that does the least work of any audit for a share of the files, and runs each step once. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
@@ -7,8 +7,8 @@ export interface LeastWork {
   /** The paths of Merkle-tree files. */
   paths: string[];
   /**
-   * `parse` only parses the files. `tree` also hashes every leaf and node of the trees. `keys` also hashes the file and every
-   * key, and checks every key.
+   * `parse` only parses the files, `tree` also hashes every leaf and node of the trees, and `keys` also hashes the file
+   * and every key, and checks every key.
    */
   work: "parse" | "tree" | "keys";
 }

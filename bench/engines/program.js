@@ -1,6 +1,6 @@
 /**
  * The program that the engines run. `answers` contains the bodies of all responses by request, with one character per
- * byte. `task` contains the verifications.
+ * byte, and `task` contains the verifications.
  */
 import "abort-controller/polyfill";
 import { verifyAll } from "./verifyAll.ts";

@@ -10,8 +10,7 @@ export interface Task {
 
 /**
  * Verifies users one after another.
- * @param answerTo returns the body of the response to a request. The text of a request is the URL, a space and the
- * request body
+ * @param answerTo returns the body of the response to a request, whose text is the URL, a space and the request body
  */
 export async function verifyAll(
   { options, users, fresh }: Task,

@@ -47,8 +47,8 @@ export function clone(folder: string): number {
 }
 
 /**
- * Measures the seconds from `npm install` of the packed library in an empty folder until the library's program has
- * verified a key.
+ * Measures the seconds from `npm install` of the packed library in an empty folder until its program has verified a
+ * key.
  */
 export async function installAndVerify(tarball: string, app: string): Promise<number> {
   await using cleanup = new AsyncDisposableStack();

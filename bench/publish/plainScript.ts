@@ -1,7 +1,7 @@
 /**
- * A plain script for the same data as `keyroot publish`. The script reads and checks every record, makes each tree and
- * writes the tree's file. Then the script reads the file back and hashes the tree again. It uses no chain and no file
- * host, and does each step once. It prints the script's processor time in seconds.
+ * A plain script for the same data as `keyroot publish`. It reads and checks every record, builds each tree and writes
+ * its file, reads the file back, and hashes the tree again. It uses no chain and no file host, does each step once, and
+ * prints its processor time in seconds.
  *
  * `node bench/publish/plainScript.ts RECORDS FOLDER`
  */

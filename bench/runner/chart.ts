@@ -162,8 +162,8 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its CSS classes across the whole process. Remove the numbers, so that the same chart has the same
-  // text in every run.
+  // ECharts numbers its CSS classes across the whole process. The numbers are removed, so that the same chart has the
+  // same text in every run.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

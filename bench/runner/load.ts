@@ -6,12 +6,12 @@ export interface Load {
   /** The load average of the last minute before the run. An earlier benchmark raises this average. */
   average: number;
   /**
-   * The shares of all cores that other programs used during one second before the run, and during one second after the
-   * run, from 0 to 1.
+   * The share of all cores, from 0 to 1, that other programs used during one second before the run. `after` is the same
+   * for one second after it.
    */
   before: number;
   after: number;
-  /** True if the share before or after the run was above the limit. The figures are then not from a quiet machine. */
+  /** True if the share before or after the run was above the limit, which means that the machine was not quiet. */
   busy: boolean;
 }
 
@@ -25,10 +25,7 @@ export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }
 
-/**
- * Runs the work, and measures the load for `sampleMs` before and after the work. With 0, the function does not measure
- * the load.
- */
+/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, the load is not measured. */
 export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
   const [average = NaN] = loadavg();
   const before = await usedShare(sampleMs);

@@ -11,7 +11,7 @@ import { summaryRows } from "./summary.ts";
 const ROOT = new URL("../../", import.meta.url);
 /** The pages that contain generated parts. */
 const PAGES = ["docs/benchmarks.md", "README.md"];
-/** Matches a generated part with the comments around this part, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
+/** Matches a generated part with the comments around it, `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
 const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
 /** The generated parts that are not about one benchmark. */
 const TABLES: Readonly<Record<string, (results: readonly Result[]) => readonly Row[]>> = {
@@ -56,7 +56,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** Renders one benchmark's part of the page, with the machine, the ratios that have a goal, the charts and the tables. */
+/** Renders one benchmark's part of the page: the machine, the ratios that have a goal, the charts and the tables. */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);

@@ -13,7 +13,7 @@ export interface ProcessSample {
 /** Reads a sample of a running process from /proc. The function needs Linux. */
 export function sampleOf(pid: number): ProcessSample {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name in brackets start with the third field. User and system time are the 14th and 15th fields.
+  // The fields after the name in brackets start with the third one. User and system time are the 14th and 15th fields.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {

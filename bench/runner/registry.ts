@@ -9,8 +9,8 @@ export interface Benchmark {
   about: string;
   charts?: readonly Chart[];
   /**
-   * The tables of figures that the page shows, and for each the values to which it limits a column. The results file
-   * has the other figures. Default: all
+   * The tables of figures that the page shows, and for each table the values to which a column is limited. All other
+   * figures are only in the results file. Default: all.
    */
   tables?: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
 }

@@ -1,7 +1,4 @@
-/**
- * The result of a benchmark. The benchmark's last line of output contains this result. All other output goes to
- * standard error.
- */
+/** The result of a benchmark, which is printed as its last line of output. All other output goes to standard error. */
 export interface Measured {
   /** The tables of figures, by name. */
   figures: Record<string, Figures>;

@@ -17,8 +17,8 @@ const FOLDER = new URL("../results/", import.meta.url);
 const FILE_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /**
- * Reads the newest results file. The file contains the last result of each benchmark, in the order of the registry. The
- * file's name is its date.
+ * Reads the newest results file, whose name is its date. It contains the last result of each benchmark, in the order of
+ * the registry.
  */
 export function newestResults(): { name: string; results: Result[] } {
   const name = readdirSync(FOLDER)
@@ -38,8 +38,8 @@ export function newestResult(benchmark: string): Result {
 }
 
 /**
- * Writes results to the file of the current date. Every file is complete, because benchmarks that did not run keep their newest
- * result.
+ * Writes results to the file of the current date. The file is always complete, because benchmarks that did not run keep
+ * their newest result.
  * @param order the names of all benchmarks
  * @returns the file's path in the project
  */

@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * The number of seconds to add to the duration of a run. pgbench includes the time to connect in the duration, but not in the
- * rate.
+ * The number of seconds to add to the duration of a run, because pgbench counts the time to connect toward the
+ * duration, but not toward the rate.
  */
 const CONNECT_SECONDS = 3;
 

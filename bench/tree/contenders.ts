@@ -1,5 +1,5 @@
 /**
- * Makes the tree of one contender, and prints the time:
+ * Builds the tree of one contender, and prints the time:
  *
  *     node bench/tree/contenders.ts CONTENDER FILE [--small]      FILE has one value per line
  */
@@ -10,7 +10,9 @@ import { SMALL } from "../runner/report.ts";
 export interface Made {
   root: string;
   treeMs: number;
-  /** The time in ms to make the tree and the file's text. Undefined for libraries that do not write the file format. */
+  /**
+   * The time in ms to build the tree and the file's text. Undefined for libraries that do not write the file format.
+   */
   fileMs?: number;
 }
 
@@ -66,7 +68,10 @@ async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
   return { tree: () => makeMerkle(values).root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
 }
 
-/** Makes the tree with the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
+/**
+ * Builds the tree with the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format
+ * does.
+ */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
   // This library hashes the raw hashes of two children. The format hashes the hex digits of the children's hashes.
@@ -80,8 +85,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Makes the tree with the format's hash of nodes. This library does not duplicate last nodes. Therefore, the function
- * repeats the last values until each level of the tree has an even number of nodes.
+ * Builds the tree with the format's hash of nodes. This library does not duplicate last nodes, so the last values are
+ * repeated until each level of the tree has an even number of nodes.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
@@ -107,8 +112,8 @@ async function openssl(values: readonly string[]): Promise<Maker> {
     for (const pair of pairs) hash("sha256", pair);
     return root;
   };
-  // V8 joins the halves of a string when the string is first read. Read the string before the measurement, because joining is
-  // not part of hashing.
+  // V8 joins the halves of a string when it is first read. This is not part of hashing, so the string is read before
+  // the measurement.
   tree();
   return { tree };
 }
@@ -124,8 +129,8 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
 }
 
 /**
- * Returns the time of the work in ms: the time of the first run if the first run is long, and otherwise the median of
- * many runs.
+ * Returns the time of the work in ms. This is the time of the first run if it is long, and otherwise the median of many
+ * runs.
  */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);

@@ -31,8 +31,8 @@ interface Options {
 }
 
 /**
- * Verifies in Chromium. A cold run has a new browser context, and includes the time to load the library. The file, proof or
- * bundle is already loaded.
+ * Verifies in Chromium, with the file, proof or bundle already loaded. A cold run has a new browser context, and
+ * includes the time to load the library.
  */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();

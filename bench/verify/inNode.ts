@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inputOf, load, type Sample, type Way } from "./ways.ts";
 
-/** The total time of the warm runs in ms. There are also a minimum and a maximum number of runs. */
+/** The total time of the warm runs in ms. Their number also has a minimum and a maximum. */
 const TOTAL_MS = Number(process.env["BENCH_TOTAL_MS"] ?? 1000);
 
 const [, , temperature, name, library = "", folder = ""] = process.argv;

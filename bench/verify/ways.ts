@@ -34,7 +34,10 @@ export const MODULES = {
 export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
   way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
 
-/** Loads the code of a method. Returns a function that verifies bytes. @param library the folder of the library's modules */
+/**
+ * Loads the code of a method, and returns a function that verifies bytes.
+ * @param library the folder of the library's modules
+ */
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
   const { userID, root, pinned, contract, codeHash } = sample;
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
@@ -70,8 +73,8 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
 }
 
 /**
- * The least work to verify a whole file in Node without a library. The function loads `node:crypto`, parses the file,
- * and hashes every leaf and node. The function does not check records, keys or the format.
+ * The least work to verify a whole file in Node without a library: load `node:crypto`, parse the file, and hash every
+ * leaf and node. Records, keys and the format are not checked.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
   const { hash } = await import("node:crypto");
@@ -91,8 +94,8 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
 }
 
 /**
- * The method of the format's first clients. The function rebuilds the tree with merkle-tree-gen, compares the root, and
- * finds the user. This method needs a separate process, because merkle-tree-gen replaces methods of Array.
+ * The method of the format's first clients, which rebuilds the tree with merkle-tree-gen, compares the root, and finds
+ * the user. It needs a separate process, because merkle-tree-gen replaces methods of Array.
  */
 async function loadFirstClients({ userID, root }: Sample): Promise<(bytes: Uint8Array) => void> {
   const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");

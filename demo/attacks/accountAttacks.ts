@@ -82,7 +82,10 @@ export const ACCOUNT_ATTACKS: readonly Attack[] = [
 
 type Victim = "changed" | "overtaken" | "elsewhere";
 
-/** The server sends a key of a user. @param of the user whose id is sent. Default: the key's user */
+/**
+ * The server sends a key of a user.
+ * @param of the user whose id is sent. Default: the key's user
+ */
 function sends(user: Victim, number: number, of: Victim = user) {
   return ({ accounts }: AttackContext): Target => ({
     userID: accounts[of].userID,

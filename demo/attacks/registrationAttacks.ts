@@ -17,10 +17,13 @@ export interface RegistrationAttack {
 }
 
 /**
- * Runs two attacks with a new user's stolen token. First, the attacker tries to register another user's public key,
- * which the service rejects. Then the attacker registers the attacker's own key before the user's app registers a key.
- * The app finds the attacker's key, withdraws this key, and registers the user's own key. The function adds this user
- * to `provisioned`.
+ * Runs two attacks with a new user's stolen token:
+ *
+ * 1. The attacker tries to register another user's public key, which the service rejects.
+ * 2. The attacker registers a key of their own before the user's app registers one. The app finds this key, withdraws
+ *    it, and registers the user's own key.
+ *
+ * The user is then added to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(

@@ -1,12 +1,12 @@
 /**
- * Builds the documentation site, which contains every page of `docs` and the API reference. The reference comes from
- * the doc comments of the packages' public entries. The site needs no server and no network. Open
- * `build/docs/index.html`, or copy the folder to any web host.
+ * Builds the documentation site: every page of `docs`, and the API reference, which comes from the doc comments of the
+ * packages' public entries. The site needs no server and no network. Open `build/docs/index.html`, or copy the folder
+ * to any web host.
  *
  *     node scripts/docs/buildDocs.ts              into build/docs
  *     node scripts/docs/buildDocs.ts --out DIR
  *
- * The script prints the path of the first page.
+ * The path of the first page is printed.
  */
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -30,8 +30,8 @@ export function addErrorIds(html: string, codes: ReadonlyMap<string, string>): s
 }
 
 /**
- * Links each error code in a page's text to the code's row in the table of codes.
- * @param url the relative URL of the page with the rows. Empty if the rows are on this page
+ * Links each error code in a page's text to its row in the table of codes.
+ * @param url the relative URL of the page with the rows, or an empty text if they are on this page
  */
 export function linkErrors(html: string, codes: ReadonlyMap<string, string>, url: string): string {
   const open: string[] = [];

@@ -9,7 +9,7 @@ import { shortenTypes } from "./readableTypes.ts";
 import { SiteRouter, SiteTheme } from "./theme.ts";
 
 /**
- * Makes the static site from the Markdown pages and the API reference.
+ * Builds the static site from the Markdown pages and the API reference.
  * @param root the folder of the project
  * @param out the folder of the site. An existing folder is replaced
  * @throws Error if a page or doc comment links to something that does not exist
@@ -81,7 +81,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
     throw new Error("The site has the problems that the lines above describe.");
 }
 
-/** Sets a page's title from the page's first heading, and the page's place in the menu from the table of pages. */
+/** Sets a page's title from its first heading, and its place in the menu from the table of pages. */
 function describe(page: DocumentReflection, group = ""): void {
   const [{ text } = { text: "" }] = page.content;
   page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name;

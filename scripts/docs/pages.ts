@@ -77,8 +77,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the site's Markdown files, without the README, and the group of each file. The result includes every page in
- * `docs`.
+ * Returns the site's Markdown files, without the README, and the group of each. They include every page in `docs`.
  * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {

@@ -27,7 +27,7 @@ function withoutChildren(element: NavigationElement): NavigationElement {
   return leaf;
 }
 
-/** Names the pages of documents after the documents' files, so that a URL does not change when a title changes. */
+/** Names the pages of documents after their files, so that a URL does not change with a title. */
 export class SiteRouter extends KindRouter {
   /** Also makes each error code a link target without a page, so that the search finds the code's row. */
   override buildPages(project: ProjectReflection): PageDefinition[] {

@@ -1,15 +1,15 @@
 /**
- * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but requires glibc
- * 2.38. Debian 12 has glibc 2.36.
+ * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but it requires glibc
+ * 2.38, and Debian 12 has 2.36.
  */
 import { Session } from "node:inspector";
 
-/** A part of a file: the offset of the part's first character, and the offset after the part's last character. */
+/** A part of a file: the offset of its first character, and the offset after its last one. */
 type Range = readonly [start: number, end: number];
 
 /**
  * V8's response, which contains the functions that ran since the last response. The first range of a function is the
- * whole function. The other ranges are the function's blocks.
+ * whole function, and the others are its blocks.
  */
 interface PreciseCoverage {
   result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
@@ -69,8 +69,8 @@ export class Coverage {
   }
 
   /**
-   * Compares the code that ran since the last call of this method with the earlier code.
-   * @param add true to add the new code to the earlier code
+   * Compares the code that ran since the last call of this method with the code that ran before.
+   * @param add true to count the new code as earlier code from now on
    * @returns true if some code is new
    */
   ranNewCode({ add }: { add: boolean }): boolean {

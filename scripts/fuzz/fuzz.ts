@@ -25,7 +25,7 @@ export interface FuzzOptions {
   corpus?: readonly Uint8Array[];
 }
 
-/** The maximum size of a document in the corpus in bytes, so that the document can become a test vector. */
+/** The maximum size of a document in the corpus in bytes, so that it can become a test vector. */
 const MAX_CORPUS_BYTES = 4096;
 
 /**
@@ -34,8 +34,8 @@ const MAX_CORPUS_BYTES = 4096;
 const BATCH = 128;
 
 /**
- * Changes documents and parses the changed documents. The fuzzer adds a document with a new result or new code to the
- * documents to change. Every error that is not a KeyrootError is a defect.
+ * Changes documents and parses the results. A document with a new result or new code is added to the documents to
+ * change. Every error that is not a KeyrootError is a defect.
  */
 export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
   const pool = [...target.seeds, ...corpus];
@@ -50,8 +50,8 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     report.corpus.push(found);
   };
   /**
-   * Keeps the documents that ran new code. To find these documents, the function parses each half of the documents
-   * again, until one document remains.
+   * Keeps the documents that ran new code. They are found by parsing each half of the documents again, until a single
+   * one remains.
    */
   const keepNewCode = (ran: readonly FoundDocument[]) => {
     const isSingle = ran.length === 1;
@@ -138,7 +138,8 @@ export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array
 }
 
 /**
- * Returns the beginning of a message, up to the first quote, path, or word with a digit. Later parts differ between documents.
+ * Returns the beginning of a message, up to the first quote, path, or word with a digit, because later parts differ
+ * between documents.
  */
 function beginningOf(message: string): string {
   return message.split(/["[]|(?<!\w)'|\b\w+[.]\w|\b\w*\d/, 1)[0]?.trim() ?? "";

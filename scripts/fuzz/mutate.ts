@@ -1,8 +1,7 @@
 import fc from "fast-check";
 
 /**
- * One change of a document. `mutate` takes the change's numbers modulo the number of choices, so every change fits
- * every document.
+ * One change of a document. Its numbers are taken modulo the number of choices, so every change fits every document.
  */
 export interface Change {
   kind: (typeof KINDS)[number];
@@ -21,8 +20,8 @@ const MAX_UNITS = 64;
 /** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
 /**
- * The maximum size of a repeated part in bytes: twice the maximum size of a bundle. Larger documents take a long time
- * and show nothing new.
+ * The maximum size of a repeated part in bytes: twice that of a bundle. Larger documents take a long time and show
+ * nothing new.
  */
 const MAX_BYTES = 2 ** 17;
 

@@ -28,7 +28,7 @@ export interface Target {
   parse: (bytes: Uint8Array) => void;
 }
 
-/** The maximum size of a seed in bytes. Larger seeds take most of the time and have the same structure. */
+/** The maximum size of a seed in bytes. Larger seeds take most of the time, but have the same structure. */
 const MAX_SEED_BYTES = 20_000;
 
 /** The maximum size of a trie node in bytes. `storageProof.ts` rejects larger nodes. */
@@ -43,8 +43,8 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     return {
       seeds: good.map(({ bytes }) => bytes),
       parse: (bytes) => {
-        // Use the mutant's root if this root is known. With a fixed root, most mutants would fail at the comparison of
-        // the root.
+        // Use the mutant's own root if it is known. With a fixed root, most mutants would fail at the comparison of the
+        // root.
         const named = rootIn(bytes) ?? first;
         const root = roots.has(named) ? named : first;
         const { values } = parseMerkleFile(bytes, root);
@@ -181,10 +181,7 @@ function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Ar
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
 }
 
-/**
- * Returns the path of a leaf or extension without the path's flag. The path is the last nibbles of a key that ends in
- * this node.
- */
+/** Returns the path of a leaf or extension without its flag. It is the last nibbles of a key that ends in this node. */
 function pathIn(node: unknown): string {
   const [path] = Array.isArray(node) ? (node as unknown[]) : [];
   return path instanceof Uint8Array
@@ -200,8 +197,8 @@ function rootIn(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. Does not convert a
- * programming error.
+ * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. A programming error
+ * is not converted.
  */
 function refusing<T>(run: () => T): T {
   try {

@@ -1,6 +1,6 @@
 /**
- * Writes all files that are generated from the API and the public names. One process writes all files, because several
- * generators need the types of all public modules:
+ * Writes all files that are generated from the API and the public names. It is one process, because several generators
+ * need the types of all public modules:
  *
  *     node scripts/generate/all.ts            writes the files
  *     node scripts/generate/all.ts --check    exits with 1 if a file is not up to date

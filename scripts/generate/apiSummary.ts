@@ -1,6 +1,6 @@
 /**
- * Writes llms-api.txt for assistants that write programs. The file has one line, with types, for every function, class
- * and type that programs import. llms.txt links to this file.
+ * Writes llms-api.txt for assistants that write programs: one line, with types, for every function, class and type that
+ * programs import. llms.txt links to it.
  *
  *     node scripts/generate/apiSummary.ts            writes the file
  *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date

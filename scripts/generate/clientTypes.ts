@@ -1,6 +1,6 @@
 /**
- * Writes two files of packages/client/src/shared: `operations.ts`, which contains the types of requests and responses,
- * and `answerChecks.ts`, which checks responses against these types. Both come from docs/openapi.json and
+ * Writes two files of packages/client/src/shared: `operations.ts`, the types of requests and responses, and
+ * `answerChecks.ts`, which checks responses against these types. Both come from docs/openapi.json and
  * docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
  *
  *     node scripts/generate/clientTypes.ts            writes the files
@@ -98,8 +98,9 @@ await writeOrCheck(TYPES_FILE, await formatFor(TYPES_FILE, source, { objectWrap:
 await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { objectWrap: "collapse" }));
 
 /**
- * Returns the source of the checks. Every named type has a check, except the events' types: clients accept any event.
- * The fields are made when a check runs, because a bundler does not remove unused calls at the top of a module.
+ * Returns the source of the checks. Every named type has one, except the events' types, because clients accept any
+ * event. The fields are created only when a check runs, because a bundler does not remove unused calls at the top of a
+ * module.
  */
 function checksSource(): string {
   const parts = PARTS.map(([name]) => name);
@@ -191,7 +192,10 @@ function nullableCheckOf(schemas: readonly Schema[]): string {
   return `nullable(${checkOf(value)})`;
 }
 
-/** Returns the values of a closed list. A newer service may have more events and actions, whose names contain a dot. */
+/**
+ * Returns the values of a closed list. Events and actions, whose names contain a dot, are not closed, because a newer
+ * service may have more of them.
+ */
 function closedValuesOf({ enum: values }: Schema): readonly (string | number)[] | undefined {
   return values?.some((value) => String(value).includes(".")) === true ? undefined : values;
 }

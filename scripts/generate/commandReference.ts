@@ -41,22 +41,22 @@ npx hardhat keyroot status --network sepolia --contract 0x…
 ## What all commands have in common
 
 - **Output.** A command prints text, or one JSON object with \`--json\`. \`publish --json\` and \`watch --json\` print one object per
-  line. Errors are text on standard error. With \`--json\`, they are \`{"error":{"code":…,"message":…}}\` on standard output.
+  line. Errors are text on standard error or, with \`--json\`, \`{"error":{"code":…,"message":…}}\` on standard output.
   [docs/errors.md](errors.md) explains the codes.
-- **Exit codes.** 0 means success. 1 means that the checked statement is forged, malformed, incomplete or not published. 2 means
-  invalid arguments. 3 means that the network or a service is unavailable. After Ctrl-C, \`serve\`, \`watch\` and \`stack\` stop
+- **Exit codes.** The exit code is 0 for success, and 1 if the checked statement is forged, malformed, incomplete or not published.
+  It is 2 for invalid arguments, and 3 if the network or a service is unavailable. After Ctrl-C, \`serve\`, \`watch\` and \`stack\` stop
   normally, and other commands exit with 130.
-- **Variables.** The description of an option contains its variable. If both are set, the command uses the option. These variables
+- **Variables.** If an option has a variable, its description names it. If both are set, the option applies. These variables
   mean the same in all commands: \`KEYROOT_RPC_URL\`, \`KEYROOT_CHAIN_ID\`, \`KEYROOT_CONTRACT\`, \`KEYROOT_CONFIRMATIONS\`,
-  \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`, \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
-- **Local stack.** Without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
-  \`npm start\` runs in the same folder. To use another stack, set \`KEYROOT_STACK_FILE\` to its file. See
-  [the quick starts](quickstart.md#start-a-local-system).
+  \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`, \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all of them.
+- **Local stack.** If neither an option, a variable nor \`--network\` selects a chain, a command uses the stack that
+  \`npx hardhat keyroot stack\` or \`npm start\` runs in the same folder. To use another stack, set \`KEYROOT_STACK_FILE\` to its file.
+  See [the quick starts](quickstart.md#start-a-local-system).
 - **Plain http.** Commands reject plain http to another machine, because anyone in the network can change the transferred data.
   \`--allow-http\` or \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
-- **Secrets.** Pass secrets in variables, because other users of the machine can read arguments. Secrets are
-  \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`, and \`KEYROOT_RPC_URL\` if it contains a token. [Publishing](publishing.md#sign) describes
-  the owner's key.
+- **Secrets.** Pass secrets in variables, because other users of the machine can read arguments. The secrets are
+  \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`, and \`KEYROOT_RPC_URL\` if it contains a token. For the owner's key, see
+  [Publishing](publishing.md#sign).
 - **State.** Unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
 - **Colors.** Commands print colors only in terminals. \`NO_COLOR=1\` turns colors off, and \`FORCE_COLOR=1\` turns them on.
 - **Help.** \`--help\` after a command lists its options. \`--show-stack-traces\` prints the stack trace of an unexpected error.

@@ -1,6 +1,6 @@
 /**
- * All committed files that are generated from the contract's source: the contents of the npm package @keyroot/contracts, the
- * auditors' pins, and the proof's twin. `contracts.ts` writes these files.
+ * All committed files that are generated from the contract's source: the contents of the npm package
+ * @keyroot/contracts, the auditors' pins, and the proof's twin. `contracts.ts` writes them.
  */
 import { isAddress, keccak256 } from "ethers";
 import hre from "hardhat";
@@ -17,7 +17,7 @@ const { root } = hre.config.paths;
 
 /**
  * Returns the compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block
- * explorers verify a deployed registry with this input.
+ * explorers use it to verify a deployed registry.
  */
 async function readVerificationInput(): Promise<CompilerInput> {
   // Use a separate environment, because the current environment returns instrumented sources with --coverage.
@@ -65,8 +65,7 @@ const deployment = z.strictObject({
 
 /**
  * Reads the deployments, by chain id.
- *
- * @throws Error If a file has another format, or its name is not `<chain id>.json`.
+ * @throws Error if a file has another format, or its name is not `<chain id>.json`
  */
 export async function readDeployments(folder: string): Promise<Record<string, z.infer<typeof deployment>>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));

@@ -27,9 +27,8 @@ export async function readImports(): Promise<Record<string, string>> {
 
 /**
  * Runs the solc package in this process.
- *
- * @param input Standard JSON input.
- * @returns Standard JSON output. It has the parts that the input selects.
+ * @param input Standard JSON input
+ * @returns Standard JSON output, with the parts that the input selects
  */
 export function runSolc(input: object): unknown {
   const solc = require("solc") as { compile(input: string): string };

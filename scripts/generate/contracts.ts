@@ -1,6 +1,6 @@
 /**
- * Writes all committed files that are generated from the contracts. With `--check`, it updates files that are out of date,
- * and then fails. Usage: `npm run generate:contracts`, or with ` -- --check`.
+ * Writes all committed files that are generated from the contracts: `npm run generate:contracts`. With ` -- --check`,
+ * it updates files that are out of date, and then fails.
  */
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";

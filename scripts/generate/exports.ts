@@ -17,8 +17,7 @@ interface PublicExports {
 let read: PublicExports | undefined;
 
 /**
- * Returns the exports of all public modules, with types. The first call takes seconds, because this call reads the
- * modules.
+ * Returns the exports of all public modules, with types. The first call takes seconds, because it reads the modules.
  */
 export function readExports(): PublicExports {
   return (read ??= readOnce());

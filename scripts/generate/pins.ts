@@ -19,8 +19,8 @@ export interface Compiled {
   /** The creation code of the contract: 0x and hex digits. */
   bytecode: string;
   /**
-   * The code of a deployed registry: 0x and hex digits. The contract has no immutables, so the code is the same for every
-   * owner.
+   * The code of a deployed registry: 0x and hex digits. It is the same for every owner, because the contract has no
+   * immutables.
    */
   deployedBytecode: string;
   metadata: string;

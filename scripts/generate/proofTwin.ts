@@ -1,14 +1,14 @@
 /**
  * Generates the contract's twin, which is the subject of the proof. solc's model checker cannot analyze the contract
- * itself: it loses a mapping after a write through a storage pointer. It also cannot analyze a loop of unknown length. The
+ * itself: it loses a mapping after a write through a storage pointer, and cannot follow a loop of unknown length. The
  * twin differs from the contract in three places and is identical otherwise:
  *
  * 1. It accesses the user's mapping entry directly, where the contract uses a storage pointer.
  * 2. The loop body is a separate function, `_step`.
  * 3. The statements after the loop are a separate function, `_finish`.
  *
- * The contract is not written this way, because it would use 66 more gas per user. This exceeds its limit of 1.1 % over the
- * floor.
+ * The contract is not written this way, because it would use 66 more gas per user, which exceeds its limit of 1.1 %
+ * over the floor.
  */
 import { readContract } from "./contractSources.ts";
 
@@ -21,9 +21,8 @@ export async function readTwin(): Promise<string> {
 
 /**
  * Generates the twin's source.
- *
- * @param contract The contract's source.
- * @throws Error If the contract no longer has the structure that these replacements expect.
+ * @param contract the contract's source
+ * @throws Error if the contract no longer has the structure that these replacements expect
  */
 export function twinOf(contract: string): string {
   const renamed = replaceOnce(

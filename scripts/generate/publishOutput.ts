@@ -30,7 +30,7 @@ const EVENTS: { readonly [Name in PublishLine["event"]]: EventRow<Name> } = {
   rebuilt: ["A lost file of the plan was rebuilt.", { root: "", users: "" }],
   alreadyPublished: ["Some users already have a root, and are left out.", { users: "list of `userID`, `root`" }],
   keyDiffers: [
-    "Some users have another published key than in the records.",
+    "For some users, the published key is not the one in the records.",
     { users: "list of `userID`, `root`, `publishedKeyID`, `keyID`" },
   ],
   notCompared: [
@@ -69,8 +69,8 @@ const REPORT: Readonly<Record<keyof PublishReport, string>> = {
   gasPerUser: "gas per user",
   costWei: "price of all transactions, in wei",
   alreadyPublished: "number of users who already had a root",
-  superseded: "users who got another root from another publisher first: list of `userID`, `root`",
-  differing: "users with another published key than in the records, as in the event `keyDiffers`",
+  superseded: "users to whom another publisher gave another root first: list of `userID`, `root`",
+  differing: "users whose published key is not the one in the records, as in the event `keyDiffers`",
   published: `list of added roots: ${fieldsOf(PUBLISHED)}`,
   contract: "the registry's address",
   error: "only if `differing` is not empty: the error `KEY_DIFFERS`. The exit code is then 1.",
@@ -110,6 +110,6 @@ ${Object.entries(REPORT)
 \`publish --plan-only --json\` prints the plan. Its first line is
 \`{"format":"keyroot-plan/1","chainId","genesisHash","contract","owner","usersPerTransaction","batches","users"}\`, where only plans for
 development chains have \`genesisHash\`. Each other line is a batch, \`{"root","fileBytes","userIDs"}\`. The user ids are sorted across
-all batches. If other keys are published for users of the records, the last line is \`{"differing","error"}\`, with these fields of the
-report.
+all batches. If the published keys of some users are not those in the records, the last line is \`{"differing","error"}\`, with these
+fields of the report.
 `;

@@ -3,15 +3,18 @@ import { join } from "node:path";
 import { format, type Options, resolveConfig } from "prettier";
 import { ROOT } from "../test/root.ts";
 
-/** Formats a generated text like the other files of the project. @param path the file's path below the project's folder */
+/**
+ * Formats a generated text like the other files of the project.
+ * @param path the file's path below the project's folder
+ */
 export async function formatFor(path: string, text: string, options: Options = {}): Promise<string> {
   const filepath = join(ROOT, path);
   return format(text, { ...(await resolveConfig(filepath)), filepath, ...options });
 }
 
 /**
- * Writes a generated file. With `--check`, the function only compares the file, and the process exits with 1 if the
- * file is not up to date.
+ * Writes a generated file. With `--check`, the file is only compared, and the process exits with 1 if it is not up to
+ * date.
  * @param path the file's path below the project's folder
  * @param command the command that writes the file
  */

@@ -16,10 +16,9 @@ export interface AstNode {
 }
 
 /**
- * Compiles the contract's source, mutated or not, in memory. It does not use the optimizer, which takes twenty times as long
- * and does not change the meaning of the source.
- *
- * @returns Undefined if the source does not compile.
+ * Compiles the contract's source, mutated or not, in memory. The optimizer is not used, because it takes twenty times
+ * as long and does not change the meaning of the source.
+ * @returns undefined if the source does not compile
  */
 export async function compileContract(source: string): Promise<Compiled | undefined> {
   const texts = Object.entries({ ...(await readImports()), [CONTRACT_PATH]: source });

@@ -30,9 +30,13 @@ const OPERATORS: Record<string, string[]> = {
 };
 
 /**
- * Creates all mutants of a contract. It replaces operators and constants, and conditions by true and false. It removes
- * statements, modifiers and initial values. It replaces variables by others of the same type. It makes private state
- * public, and the two-step ownership transfer one-step. Some mutants do not compile.
+ * Creates all mutants of a contract:
+ *
+ * - operators and constants are replaced, conditions by true and false, and variables by others of the same type;
+ * - statements, modifiers and initial values are removed;
+ * - private state becomes public, and the two-step ownership transfer becomes one-step.
+ *
+ * Some mutants do not compile.
  */
 export function mutantsOf(source: string, ast: AstNode): Mutant[] {
   const bytes = Buffer.from(source);

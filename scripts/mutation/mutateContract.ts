@@ -1,7 +1,8 @@
 /**
- * Mutation testing of the contract. Each mutant must fail a test, or be listed in `scripts/mutation/equivalentMutants.json` with
- * the reason why it behaves like the contract. `node scripts/mutation/mutateContract.ts` prints the results. It exits with 1 if a
- * mutant survives that is not listed, or if a listed one does not survive.
+ * Mutation testing of the contract. Each mutant must fail a test, or be listed in
+ * `scripts/mutation/equivalentMutants.json` with the reason why it behaves like the contract. `node
+ * scripts/mutation/mutateContract.ts` prints the results. The exit code is 1 if a mutant survives that is not listed,
+ * or if a listed one does not survive.
  */
 import hre from "hardhat";
 import { fork } from "node:child_process";
@@ -23,7 +24,10 @@ interface MutationReport {
   mutants: number;
   notCompiling: number;
   killed: number;
-  /** The number of mutants that each test killed, by the test's full title. A mutant counts for the first test that failed. */
+  /**
+   * The number of mutants that each test killed, by the test's full title. Each mutant counts for the first test that
+   * failed.
+   */
   killedBy: Record<string, number>;
   equivalent: number;
   /** Surviving mutants that are not listed, and listed mutants that do not survive. */

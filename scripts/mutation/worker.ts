@@ -1,9 +1,9 @@
 /**
- * Runs the contract's tests against mutants. The parent process sends one mutant's source at a time. For each, the worker
- * sends back the full title of the first test that failed, `null` if none failed, or `"does not compile"`.
+ * Runs the contract's tests against mutants. The parent process sends the source of one mutant at a time. The worker
+ * answers with the full title of the first test that failed, `null` if none failed, or `"does not compile"`.
  *
- * The tests are the project's own, on a simulated chain. Only the artifact that they deploy is replaced by the mutant's.
- * Mutants with endless loops run out of gas.
+ * The tests are the project's own, on a simulated chain. Only the artifact that they deploy is replaced by that of the
+ * mutant. Mutants with endless loops run out of gas.
  */
 import hre from "hardhat";
 import type { Artifact } from "hardhat/types/artifacts";

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 
 /**
- * Makes the relative links of a Markdown page absolute. The absolute links lead to the repository's main branch. The
- * tarball and the registry's page do not contain the project's other files.
+ * Turns the relative links of a Markdown page into absolute ones that lead to the repository's main branch, because
+ * neither the tarball nor the registry's page contains the project's other files.
  * @param path the path of the page in the project
  * @param repository `repository.url` of a package.json: `git+https://…/<name>.git`
  */

@@ -3,25 +3,25 @@ import { build, type InlineConfig, type TsdownBundle } from "tsdown";
 
 export interface BuildOptions {
   /**
-   * With `node`, modules may import Node's own modules. With `neutral`, modules must not import Node's own modules,
-   * because the modules also run in browsers.
+   * With `node`, modules may import Node's own modules. With `neutral`, they must not, because they also run in
+   * browsers.
    */
   platform: "node" | "neutral";
   /** The oldest version of ECMAScript or Node that supports the modules' syntax. */
   target: string;
   /**
-   * Modules that no export names, such as workers. The keys are the modules' names in `dist`. The values are the
-   * sources in the package's folder.
+   * Modules that no export names, such as workers. The keys are their names in `dist`, and the values are the sources
+   * in the package's folder.
    */
   entries?: Readonly<Record<string, string>>;
   /**
-   * Shared modules. The keys are the modules' names in `dist`. The values are patterns for the modules' sources. A
-   * shared module also contains the imports of its sources. The first match counts.
+   * Shared modules. The keys are their names in `dist`, and the values are patterns for their sources, of which the
+   * first match counts. A shared module also contains the imports of its sources.
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
    * Functions that also replace functions of bundled packages. The keys are the names of the replaced functions. The
-   * values are a file in the package's folder, and the file's export.
+   * values are a file in the package's folder, and the name of its export.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
   /**
@@ -33,8 +33,8 @@ export interface BuildOptions {
 }
 
 /**
- * Builds ES modules with source maps and declarations from TypeScript. Dependencies remain imports. devDependencies
- * that the sources import become part of the modules (tsdown's rule).
+ * Builds ES modules with source maps and declarations from TypeScript. Dependencies remain imports, whereas
+ * devDependencies that the sources import become part of the modules (tsdown's rule).
  * @param root the folder of the project
  * @param folder the folder of the package
  * @param entries each name in `outDir`, with its TypeScript file in the package's folder
@@ -61,7 +61,7 @@ export async function buildModules(
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
     // Keep Node's modules as imports. The platform `neutral` would bundle Node's modules.
     deps: { neverBundle: [/^node:/] },
-    // If the target has no class fields, assign class fields instead of defining them. A definition takes ten times as
+    // If the target has no class fields, assign them instead of defining them, because a definition takes ten times as
     // long as an assignment.
     inputOptions: (input) => ({
       ...input,
@@ -81,7 +81,8 @@ export async function buildModules(
     // Omit the comments. Editors show the comments from the declarations, and the source maps also contain the
     // comments.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.
+    // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources
+    // themselves.
     sourcemapPathTransform: (source: string, map: string) => {
       const path = relative(root, join(map, "..", source))
         .split(sep)

@@ -11,13 +11,13 @@ export interface Manifest {
 }
 
 /**
- * Matches the path of a source. `dist` has the same structure as `src`. For example, `./src/merkle/index.ts` becomes
+ * Matches the path of a source. `dist` has the same structure as `src`: for example, `./src/merkle/index.ts` becomes
  * `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`.
  */
 const SOURCE = /^\.\/src\/(.+)\.ts$/;
 
 /**
- * Returns the modules that a package exports or runs. The keys are the modules' names in `dist`. The values are the
+ * Returns the modules that a package exports or runs. The keys are their names in `dist`, and the values are the
  * TypeScript files in the package's folder.
  * @param folder the path of the package's folder
  */
@@ -36,8 +36,8 @@ export function entriesOf({ exports, bin = {} }: Manifest, folder: string): Reco
 }
 
 /**
- * Makes the package.json for the tarball. Exports of TypeScript files become exports of the built modules and their
- * declarations. Fields that only the repository needs are omitted.
+ * Creates the package.json for the tarball. Exports of TypeScript files become exports of the built modules and their
+ * declarations, and fields that only the repository needs are omitted.
  * @param files the names of the files and folders in the tarball
  */
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {

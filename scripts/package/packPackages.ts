@@ -1,14 +1,16 @@
 /**
- * Builds the packages as people install them. For each package, `build/<name>` gets the files of the tarball, and
- * `build/<name>-<version>.tgz` is the tarball. `npm publish build/<name>` would publish the package.
- * `build/<name>.cdx.json` lists the packages that the package needs or contains.
+ * Builds the packages as people install them:
  *
  *     node scripts/package/packPackages.ts                      all packages
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
- * The script prints the path of each tarball that publint has accepted. `scripts/package/packages.ts` describes the
- * content of each package. If `PACKED_PACKAGES` names a folder with all packages, the script copies the packages from
- * this folder. With this variable, `npm run test:all` packs only once for all tests.
+ * For each package, `build/<name>` receives the files of the tarball, which `npm publish build/<name>` would publish.
+ * `build/<name>-<version>.tgz` is the tarball, and `build/<name>.cdx.json` lists the packages that it needs or
+ * contains. The path of each tarball that publint has accepted is printed. `scripts/package/packages.ts` describes what
+ * is in each package.
+ *
+ * If `PACKED_PACKAGES` names a folder with all packages, they are copied from there, so that `npm run test:all` packs
+ * only once for all tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

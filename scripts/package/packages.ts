@@ -5,13 +5,13 @@ export interface PackageDescription {
   /** The folder that contains the package's package.json. */
   folder: string;
   /**
-   * The files and folders to copy. The keys are paths in the tarball. The values are paths in the project. Relative
+   * The files and folders to copy. The keys are paths in the tarball, and the values are paths in the project. Relative
    * links in Markdown become absolute.
    */
   files?: Readonly<Record<string, string>>;
   /**
-   * The build options for the package's TypeScript. Without these options, the tarball contains the files that
-   * package.json names in `files`.
+   * The build options for the package's TypeScript. Without them, the tarball contains the files that package.json
+   * names in `files`.
    */
   build?: BuildOptions;
   /** The codes of publint's messages that are ignored. State the reason beside each code. */
@@ -31,8 +31,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       platform: "neutral",
       target: "es2020",
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
-      // These modules are loaded on demand. As entries, the modules keep the names of their exports and need no
-      // namespace objects.
+      // These modules are loaded on demand. As entries, they keep the names of their exports and need no namespace
+      // objects.
       entries: {
         milderAdvice: "src/verifier/milderAdvice.ts",
         checksum: "src/ethereum/checksum.ts",
@@ -43,9 +43,9 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       },
       // Service workers cannot load modules on demand.
       standalone: ["serviceWorker"],
-      // Each chunk also contains the imports of its sources, unless an earlier chunk contains these imports. An app's
-      // bundler splits code by file. Therefore, code that is loaded on demand must not be in the file that every
-      // verification needs.
+      // Each chunk also contains the imports of its sources, unless an earlier chunk contains them. An app's bundler
+      // splits code by file. Therefore code that is loaded on demand must not be in the file that every verification
+      // needs.
       chunks: {
         core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
@@ -62,7 +62,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         twoRoots: /src\/verifier\/twoRootsByCall\b/,
         evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
-        lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow|blockProof)\b/,
+        lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow)\b/,
+        blockProof: /src\/trust\/lightClient\/blockProof\b/,
       },
     },
   },

@@ -1,12 +1,11 @@
 /**
- * Verifies block proofs of Ethereum's mainnet by docs/formats.md. This verifier shares no code with the
- * library. Only the curve BLS12-381 comes from a package. This verifier adds up the keys that signed, while the library
- * subtracts the keys that did not sign.
+ * Verifies block proofs of Ethereum's mainnet by docs/formats.md:
  *
  *     node scripts/secondVerifier/blockProof.mjs CHECKPOINT PROOF…
  *
- * For each proof, the script prints the hash of the block, or the step and code of the error. The script exits with 1
- * if it rejects a proof.
+ * For each proof, it prints the hash of the block, or the step and code of the error. It exits with 1 if it rejects a
+ * proof. It shares no code with the library, and only the curve BLS12-381 comes from a package. It adds up the keys
+ * that signed, whereas the library subtracts those that did not.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,7 +18,7 @@ const KEY = 48;
 const GENESIS_TIME = 1_606_824_023;
 const GENESIS_ROOT = Buffer.from("4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95", "hex");
 /**
- * The forks. Each fork has a first epoch, a version, and the indices of the committee, the next committee and the
+ * The forks, each with its first epoch, its version, and the indices of the committee, the next committee and the
  * finalized root in the state.
  */
 const FORKS = [
@@ -30,8 +29,8 @@ const FORKS = [
 /** The index of the execution payload in the body of a beacon block. */
 const PAYLOAD = 25;
 /**
- * The size of each field in an execution header, in bytes. The size of `extra_data` varies, so the table contains 0 for
- * this field. The header's fixed part contains only the offset of `extra_data`.
+ * The size of each field in an execution header, in bytes. It is 0 for `extra_data`, whose size varies, so the header's
+ * fixed part contains only its offset.
  */
 const EXECUTION = [32, 20, 32, 32, 256, 32, 8, 8, 8, 8, 0, 32, 32, 32, 32, 8, 8];
 const EXECUTION_BLOCK_HASH = 12;

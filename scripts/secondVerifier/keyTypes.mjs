@@ -1,5 +1,5 @@
-// The checks of public keys in the second verifier, for each key type of docs/formats.md. The arithmetic is written out, and
-// X25519 uses Node's own implementation, so that nothing is shared with the library.
+// The checks of public keys in the second verifier, for each key type of docs/formats.md. Nothing is shared with the
+// library: the arithmetic is written out, and X25519 is Node's own.
 import { createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const little = (bytes) => BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
@@ -23,8 +23,9 @@ function faultOfCurve41417(publicKey) {
   if (publicKey[0] !== 4 || x >= p || y >= p) return "PUBLIC_KEY_FORMAT";
   const [xx, yy] = [(x * x) % p, (y * y) % p];
   if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) return "PUBLIC_KEY_NOT_ON_CURVE";
-  // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0
-  // have the orders 1, 2 and 4. Therefore, the order of a point divides 8 if the point or its double has such a coordinate.
+  // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate
+  // of 0 have the orders 1, 2 and 4. Therefore the order of a point divides 8 if the point or its double has such a
+  // coordinate.
   if (x === 0n || y === 0n || xx === yy) return "PUBLIC_KEY_SMALL_ORDER";
   return undefined;
 }
@@ -105,7 +106,7 @@ function faultOfP256(publicKey) {
   return undefined;
 }
 
-/** The length of each type's keys in bytes, and the function that returns the error code of a key with this length. */
+/** The length of each type's keys in bytes, and a function that returns the error code of a key of this length. */
 export const KEY_TYPES = {
   curve41417: { length: 105, faultOf: faultOfCurve41417 },
   x25519: { length: 32, faultOf: faultOfX25519 },

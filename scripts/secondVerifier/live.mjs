@@ -1,5 +1,5 @@
-// Reads what the second verifier needs for a live user, without a check: the block, its proofs and the file. Answers are
-// limited in size and time.
+// Reads what the second verifier needs for a live user, without checking it: the block, its proofs and the file.
+// Answers are limited in size and time.
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 2 ** 20;
 const MAX_FILE_BYTES = 2 ** 24;
@@ -41,7 +41,7 @@ async function call(rpc, method, ...params) {
 }
 
 /**
- * Reads a block, and the proof of a storage slot at it.
+ * Reads a block, and the proof of a storage slot in it.
  * @param slotOn returns the storage slot on a chain
  * @param block a tag such as `finalized`, or a block hash
  */

@@ -4,9 +4,8 @@
  *
  *     node scripts/secondVerifier/possession.mjs test/vectors/possession/*.json
  *
- * The script prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. The script shares no
- * code with the library or with the script that made the vectors. Here, points are in projective coordinates, and HKDF
- * is two HMACs.
+ * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code with the
+ * library or with the script that made the vectors. Here, points are in projective coordinates, and HKDF is two HMACs.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";

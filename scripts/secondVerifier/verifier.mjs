@@ -1,6 +1,6 @@
-// A second, independent verifier. The verifier follows docs/formats.md and test/vectors/README.md, and shares no code
-// with the library. The verifier needs only Node, and ethers for Keccak-256 and RLP. If the results of the two
-// verifiers differ, at least one verifier is wrong.
+// A second, independent verifier, which follows docs/formats.md and test/vectors/README.md. It shares no code with the
+// library, and needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least
+// one of them is wrong.
 //
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
@@ -316,7 +316,7 @@ function verifyProofDocument(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** The fields of a header in order, with the fields' lengths in bytes. n means a number, and * means any length. */
+/** The fields of a header in order, with their lengths in bytes, where n means a number and * any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
@@ -409,7 +409,9 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ..
   return { record, root, block, account: { userID, number } };
 }
 
-/** Returns the hash of the contract's code, and a function that returns the root of an id, or undefined without one. */
+/**
+ * Returns the hash of the contract's code, and a function that returns the root of an id, or undefined if it has none.
+ */
 function readContract(stateRoot, { contract, accountProof, usersSlot }) {
   const account = lookUp(stateRoot, contract, accountProof);
   const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);

@@ -1,6 +1,6 @@
 /**
- * The recorded result of the stage "contract proof": formal proof, mutants, coverage and thorough fuzzing of the contract. The
- * stage runs again when a file that influences its result has changed.
+ * The recorded result of the stage "contract proof": formal proof, mutants, coverage and thorough fuzzing of the
+ * contract. The stage runs again only when a file that influences its result has changed.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -53,7 +53,10 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
   "deployment and types": ["ignition/modules", "typechain-types"],
 };
 
-/** The packages that influence the result, with all that they load: the compiler, the chain, the test runner and Node. */
+/**
+ * The packages that influence the result, with everything that they load: the compiler, the chain, the test runner and
+ * Node.
+ */
 export const PACKAGES = [
   "@nomicfoundation/hardhat-toolbox-mocha-ethers",
   "@nomicfoundation/hardhat-utils",
@@ -79,7 +82,10 @@ export interface ProofRecord {
 
 const RECORD = "scripts/test/proofRecord.json";
 
-/** Returns the SHA-256 of all inputs: names and contents of files, and locked packages. @param root the folder with them */
+/**
+ * Returns the SHA-256 of all inputs: the names and contents of files, and locked packages.
+ * @param root the folder that contains them
+ */
 export function hashInputs(root: string = ROOT): string {
   const hash = createHash("sha256");
   for (const file of inputFiles(root)) {

@@ -8,8 +8,8 @@ interface Locked {
 }
 
 /**
- * Returns the packages that these packages load, directly or indirectly, and themselves: their paths in the lock file, with
- * version and SHA-512.
+ * Returns these packages and all that they load, directly or indirectly, as paths in the lock file, with version and
+ * SHA-512.
  * @param lock text of package-lock.json
  * @throws Error for a name that the lock file does not have
  */

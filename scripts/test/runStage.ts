@@ -18,7 +18,7 @@ export interface StageResult {
   output: string;
 }
 
-/** Limit of a stage in ms. It ends a stage that hangs, so that a failed run prints its other results. */
+/** The limit of a stage in ms. It ends a stage that hangs, so that a failed run still prints its other results. */
 const STAGE_MS = 75 * 60_000;
 
 /** Runs a program to its end, or to the limit of a stage. */

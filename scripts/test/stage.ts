@@ -7,7 +7,7 @@ export interface Stage {
   except?: readonly string[];
   /** The files and folders in `paths` that only `npm run test:all` includes. */
   thorough?: readonly string[];
-  /** An npm script that runs instead of tests. The script counts as one test, and passes with exit code 0. */
+  /** An npm script that runs instead of tests. It counts as one test, which passes if the exit code is 0. */
   script?: string;
   /**
    * The smallest run that includes the stage: `npm run test:all` or `npm run test:all -- --everything`. Default: `npm

@@ -12,8 +12,8 @@ function jwt(claims: object): string {
 
 describe("AccessToken", () => {
   /**
-   * Makes a client. Each exchange returns a new token for four hours. The service's clock is `ahead` ms ahead of the
-   * client's clock.
+   * Creates a client. Each exchange returns a new token for four hours. The service's clock is `ahead` ms ahead of the
+   * client's.
    */
   function setUp({ ahead = 0 } = {}) {
     const state = { now: 1_800_000_000_000, exchanges: 0 };

@@ -24,8 +24,8 @@ const OURS: Readonly<Record<string, string>> = {
 const DEFAULT_URLS = ["http://127.0.0.1:8545", "http://127.0.0.1:8546", "http://127.0.0.1:8547"] as const;
 
 /**
- * A newcomer's folder after the quick start's first section. The packed packages are installed, and a stack is running. The
- * quick starts and the examples share it.
+ * A newcomer's folder after the quick start's first section, in which the packed packages are installed and a stack is
+ * running. The quick starts and the examples share it.
  */
 class Newcomer {
   #started: Promise<void> | undefined;

@@ -27,8 +27,8 @@ export interface ConsumerTools {
 }
 
 /**
- * Makes a new project of a framework, with the packed packages. The framework is in a folder above, because frameworks do not
- * follow links to packages elsewhere.
+ * Creates a project of a framework, with the packed packages. The framework is in a folder above, because frameworks do
+ * not follow links to packages elsewhere.
  * @returns the project's folder
  */
 export async function makeProject(

@@ -68,7 +68,7 @@ describe("growthExponent", () => {
   });
 
   it("returns the slope of the least-squares line through the logarithms", () => {
-    // The logarithms are x = 0, 1, 2 and y = 0, 1, 1. The line through them has the slope 1/2.
+    // The logarithms are x = 0, 1, 2 and y = 0, 1, 1, and the line through them has the slope 1/2.
     const points = [
       [1, 1],
       [Math.E, Math.E],

@@ -135,7 +135,7 @@ describe("code blocks of the pages", () => {
   });
   /**
    * Runs commands in the folder with the `keyroot` program, which starts faster than Hardhat. Both run the same command
-   * definitions. The README's test runs commands in Hardhat.
+   * definitions, and the README's test runs commands in Hardhat.
    */
   const shell = async (commands: string, env: Record<string, string> = {}) => {
     const script = commands

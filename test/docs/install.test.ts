@@ -137,7 +137,7 @@ describe("docs/install.md", () => {
       expect(file.headers.get("cache-control")).to.include("immutable");
       const account = await fetch(`${fileHost}/accounts/${"a".repeat(40)}.txt`);
       expect([account.status, account.headers.get("cache-control")]).to.deep.equal([200, null]);
-      // A page of another origin can read the status of a missing file. The browser must not store this response.
+      // A page of another origin can read the status of a missing file, which the browser must not cache.
       const missing = await fetch(`${fileHost}/${"b".repeat(64)}.json`);
       expect([missing.status, missing.headers.get("access-control-allow-origin")]).to.deep.equal([404, "*"]);
       expect(missing.headers.get("cache-control")).to.equal(null);

@@ -20,8 +20,8 @@ const abi = new Interface([
 ]);
 
 /**
- * A registry that stores two users in one slot: 104 bits of each id, and the number of its batch in 24 bits. A user's slot is the
- * first one with room, from the bucket of its id. The number of buckets is fixed.
+ * A registry that stores two users in one slot: 104 bits of each id, and the number of its batch in 24 bits. A user's
+ * slot is the first one with room, starting from the bucket of the id. The number of buckets is fixed.
  */
 const TWO_PER_SLOT = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
@@ -131,7 +131,7 @@ async function measure(call: RpcCall, codeFor: (owner: string) => Promise<string
   return parseSafeQuantity(receipt["gasUsed"]) / USERS;
 }
 
-/** Gas per user: of the registry, and of the alternative whose table is then 90 %, 50 % and 2.5 % full. */
+/** Gas per user of the registry, and of the alternative when its table is 90 %, 50 % and 2.5 % full. */
 interface Measured {
   registry: number;
   full: number;

@@ -6,7 +6,7 @@ import { twinOf } from "../../scripts/generate/proofTwin.ts";
 const CLAIM = /^ {4}function (\w+)\([^]*?^ {4}\}\n/gm;
 const CLAIMS = "test/formal/Claims.sol";
 
-/** Number of ids of a whole call that the checker follows. The claims about single steps hold for any number. */
+/** The number of ids of a whole call that the checker follows. The claims about single steps hold for any number. */
 const UNROLLED_IDS = 3;
 
 /** Diagnostics that every proof produces and that do not weaken it, by error code. */
@@ -35,10 +35,9 @@ interface Diagnostic {
 
 /**
  * Proves the claims about the twin of a contract.
- *
- * @param contract The contract's source.
- * @param only Name of a single claim to prove. Default: all claims.
- * @throws Error If the twin or the claims do not compile.
+ * @param contract the contract's source
+ * @param only the name of a single claim to prove. Default: all claims
+ * @throws Error if the twin or the claims do not compile
  */
 export async function prove(contract: string, only?: string): Promise<Proof> {
   const claims = await readClaims(only);
@@ -110,8 +109,8 @@ async function runModelChecker(own: Record<string, string>): Promise<Diagnostic[
 }
 
 /**
- * Replaces `revert Error(…)` by `revert()`. The checker does not understand that the former ends a call; both have the same
- * effect except for the returned data.
+ * Replaces `revert Error(…)` with `revert()`, because the checker does not understand that the former ends a call. Both
+ * have the same effect, except for the returned data.
  */
 function withoutErrorData(source: string): string {
   // Padded to the same length, so that source locations remain valid.

@@ -146,8 +146,8 @@ describe("npm start", () => {
 });
 
 /**
- * Returns the size of a package on disk in bytes, without the packages in its `node_modules`. Returns 0 if this platform omits
- * the package.
+ * Returns the size of a package on disk in bytes, without the packages in its `node_modules`. It is 0 if this platform
+ * omits the package.
  */
 async function sizeOf(path: string): Promise<number> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);

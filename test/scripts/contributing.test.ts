@@ -47,7 +47,9 @@ export function generate() {
 import { secp256k1 } from "../keyTypes/secp256k1.ts";
 import { signing } from "./signing.ts";
 
-/** The proof of possession of secp256k1 keys: an ECDSA signature of the transcript's SHA-256, r and s in 64 bytes. */
+/**
+ * The proof of possession of secp256k1 keys: an ECDSA signature of the transcript's SHA-256, with r and s in 64 bytes.
+ */
 export const possession = signing(secp256k1, (signature, message, publicKey) =>
   curve.verify(signature, message, publicKey, { lowS: false }),
 );

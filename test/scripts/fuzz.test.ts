@@ -16,7 +16,10 @@ const DOCUMENTS = 300;
 /** The time per target with `npm run test:all`, in minutes. All targets together take one minute. */
 const MINUTES = 1 / Object.keys(TARGETS).length;
 
-/** Runs the fuzzer in a separate process. The coverage of a process that has loaded all tests is slow to measure. */
+/**
+ * Runs the fuzzer in a separate process, because in a process that has loaded all tests, measuring the coverage is
+ * slow.
+ */
 const run = (...words: string[]) =>
   promisify(execFile)(process.execPath, [join(ROOT, "scripts/fuzz/runFuzz.ts"), ...words]);
 

@@ -10,8 +10,8 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 const NAMES = Object.keys(scripts).filter((name) => !/^pre|^bootstrap$|^postinstall$/.test(name));
 
 /**
- * For each script, arguments with which it ends within seconds and changes nothing, and the expected output. readme.test.ts
- * runs `npm start`.
+ * For each script, arguments with which it ends within seconds and changes nothing, and the expected output. `npm
+ * start` is run by readme.test.ts.
  */
 const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
   demo: [["--help"], /Usage: hardhat/],
@@ -23,7 +23,8 @@ const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], outpu
 
 describe("npm scripts", () => {
   it("install the locked packages first", () => {
-    // The bootstrap must run in a separate shell. A shell that ran the machine's Node would not find the newly installed Node.
+    // The bootstrap must run in a separate shell, because a shell that ran the machine's Node would not find the newly
+    // installed one.
     for (const name of NAMES)
       expect(scripts[`pre${name}`], name).to.match(/^npm run --silent bootstrap(?: -- --omit=dev)?(?:$| && )/);
   });

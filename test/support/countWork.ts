@@ -6,6 +6,8 @@ export interface Work {
   hashes: number;
   /** Multiplications in the fields of BLS12-381. */
   multiplications: number;
+  /** Checks of recovery keys' signatures. */
+  signatures: number;
 }
 
 /** The functions that are counted, by the ends of their files. */
@@ -13,6 +15,7 @@ const COUNTED: readonly [file: string, name: string, unit: keyof Work][] = [
   ["/@noble/hashes/sha2.js", "process", "hashes"],
   ["/@noble/curves/abstract/modular.js", "mul", "multiplications"],
   ["/@noble/curves/abstract/modular.js", "sqr", "multiplications"],
+  ["/account/recoveryKey.ts", "verifySignature", "signatures"],
 ];
 
 /** Counts calls with V8's coverage, so that the result is the same on each machine. `dispose` stops the counter. */
@@ -39,7 +42,7 @@ export class WorkCounter implements Disposable {
 
   /** Returns the calls since the previous call of this method. */
   #take(): Work {
-    const work: Work = { hashes: 0, multiplications: 0 };
+    const work: Work = { hashes: 0, multiplications: 0, signatures: 0 };
     let taken: Profiler.TakePreciseCoverageReturnType | undefined;
     this.#session.post("Profiler.takePreciseCoverage", (_, coverage) => {
       taken = coverage;

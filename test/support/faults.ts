@@ -1,7 +1,10 @@
 import { randomInt } from "node:crypto";
 import { isLarge, testAll } from "./testSize.ts";
 
-/** Time limit of a fault test, in ms. 0 means none. It ends only endless waits, even on a machine with other load. */
+/**
+ * The time limit of a fault test, in ms, where 0 means none. It ends only endless waits, even on a machine with other
+ * load.
+ */
 export const FAULTS_TIMEOUT_MS = isLarge ? 0 : 1_200_000;
 
 /** Seed of the reproducible fault tests, from the FAULTS_SEED variable. Default: a random number. */
@@ -13,7 +16,7 @@ if (!Number.isSafeInteger(SEED))
 export const describeFaults = testAll || isLarge ? describe : describe.skip;
 
 /**
- * Waits for a fault test, and prints its outcome and duration if it is large.
+ * Waits for a fault test. If it is a large one, prints its outcome and duration.
  * @throws Error with the seed and the cause if it fails
  */
 export async function reported<T extends object>(running: Promise<T>): Promise<T> {

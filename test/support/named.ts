@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 
 /**
- * Returns `describe` in a test file that the command line names. In other runs, the file's tests are omitted. Hardhat loads every
- * file under test/, and these tests need programs that `npm test` does not install.
+ * Returns `describe` if the command line names the test file. In other runs, the file's tests are omitted. This is
+ * necessary because Hardhat loads every file under test/, and these tests need programs that `npm test` does not
+ * install.
  * @param file `import.meta.filename` of the test file
  */
 export const describeIfNamed = (file: string): typeof describe | (() => void) =>

@@ -1,6 +1,7 @@
 /**
- * Loaded before all tests of a stage. Hardhat ends the process at an error that no test waits for, so the stage would lose its
- * other tests and their output. Here, such an error fails the running test. Between tests, it fails the stage at its end.
+ * Loaded before all tests of a stage. Hardhat ends the process at an error that no test waits for, so the stage would
+ * lose its other tests and their output. With this module, such an error fails the running test, or, between tests, the
+ * stage at its end.
  */
 const late: string[] = [];
 let running: Mocha.Test | undefined;

@@ -20,7 +20,7 @@ export function codeOf<Args extends readonly unknown[]>(call: Call<Args>, ...arg
 
 /**
  * Returns the code of a call's error: CODE for an invalid argument, "step: CODE" for a failed verification, "transport:
- * CODE" for a TransportError, and undefined without an error. Throws any other error again, because it is a defect.
+ * CODE" for a TransportError, and undefined if there is no error. Any other error is a defect, and is thrown again.
  */
 export function refusalOf<Args extends readonly unknown[]>(call: Call<Args>, ...args: Args): string | undefined {
   const error = errorOf(call, args);

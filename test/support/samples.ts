@@ -24,7 +24,10 @@ export const sampleKeyPairs: KeyPair[] = [2n, 3n, 5n, 7n].map((privateKey) => ({
 /** Their public keys of 105 bytes. */
 export const samplePublicKeys = sampleKeyPairs.map(({ publicKey }) => publicKey);
 
-/** The records of this many users, always the same for a seed. The users share a few keys, because keys are slow to make. */
+/**
+ * Returns the records of this many users, which are always the same for a seed. The users share a few keys, because
+ * keys are slow to create.
+ */
 export function sampleRecords(count: number, seed = 1): KeyRecord[] {
   const keys = samplePublicKeys.map((key) => makeKeyRecord(sampleUserID(0), key));
   const record = (_: unknown, i: number) => ({ ...keys[i % keys.length], userID: sampleUserID(i, seed) }) as KeyRecord;

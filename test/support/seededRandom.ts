@@ -1,6 +1,9 @@
 import { sha256 } from "./samples.ts";
 
-/** Returns a function that gives a number from 0 to below a limit for each label, always the same for a seed. */
+/**
+ * Returns a function that gives a number from 0 to below a limit for each label. The numbers are always the same for a
+ * seed.
+ */
 export function seededRandom(seed: string | number): (label: string, below: number) => number {
   return (label, below) => Number.parseInt(sha256(`${seed}:${label}`).slice(0, 12), 16) % below;
 }

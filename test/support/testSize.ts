@@ -1,6 +1,7 @@
 /**
- * true in `npm run test:all`, which runs more tests: the second chain (Anvil), the second database (PGlite), the second
- * host of the commands, all ends of the demo, and the contract's mutants. `npm test` omits them to end within minutes.
+ * True in `npm run test:all`, which runs more tests: the second chain (Anvil), the second database (PGlite), the second
+ * host of the commands, all ends of the demo, and the contract's mutants. `npm test` omits them, so that it ends within
+ * minutes.
  */
 export const testAll = process.env["TEST_ALL"] === "1";
 

@@ -13,7 +13,9 @@ import { RecordedPictures } from "../support/browser/pagePicture.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/service/site/dashboard/assets");
-/** Maximum gzipped size of the scripts that the start page needs, in bytes. The chart's code is loaded on demand. */
+/**
+ * The maximum gzipped size of the scripts that the start page needs, in bytes. The chart's code is loaded on demand.
+ */
 const SCRIPT_LIMIT = 60_000;
 
 /** Functions that lead from each state to the next state. */

@@ -5,8 +5,6 @@ import type { Page } from "playwright-core";
 import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
-import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
-import type { KeyHolder } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { ATTACKS } from "../../demo/attacks/attacks.ts";
 import { sampleUserID } from "../support/samples.ts";
@@ -222,48 +220,6 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       for (const address of [...links, ...requests, page.url()]) {
         expect(address).to.not.contain(encodeURIComponent(other?.pubKey ?? "").slice(0, 40));
       }
-    });
-  });
-
-  describe("with a safety code", () => {
-    it("compares the code with entered digits and QR codes", async () => {
-      const { page, requests, complaints } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const [mine, contact, stranger] = [world.records[0], world.victim, world.records[1]].map((record) => ({
-        userID: record?.userID ?? "",
-        publicKey: record?.pubKey ?? "",
-      })) as [KeyHolder, KeyHolder, KeyHolder];
-      // The code in the contact's app, and the app's code for a different key of the visitor.
-      const right = makeSafetyCode(contact, mine);
-      const wrong = makeSafetyCode(contact, { ...mine, publicKey: stranger.publicKey });
-      const card = page.locator(".more", { hasText: "Compare the safety code" });
-      await card.locator("summary").click();
-      const shown = card.getByLabel("What the other app shows");
-      await card.getByLabel("Your own user id").fill(mine.userID);
-      await card
-        .getByLabel("Your own public key")
-        .fill(Buffer.from(mine.publicKey as string, "base64").toString("hex"));
-      await card.getByText(right.digits.replace(/\d{5}(?=\d)/g, "$& ")).waitFor();
-      const before = requests.length;
-      for (const text of [right.digits.replace(/\d{5}/g, "$& "), right.payload]) {
-        await shown.fill(text);
-        await sees(card, "The safety codes are equal");
-      }
-      for (const text of [wrong.digits, wrong.payload]) {
-        await shown.fill(text);
-        await sees(card, "The safety codes are different.");
-        await page.locator("[data-verdict=bad]").getByText("Different safety code").waitFor();
-      }
-      for (const [text, code] of [
-        [makeSafetyCode(stranger, mine).payload, "USER_MISMATCH"],
-        ["123", "SAFETY_CODE_INVALID"],
-      ] as const) {
-        await shown.fill(text);
-        await sees(card, code);
-        expect(await card.innerText()).not.to.contain("are equal");
-      }
-      expect(requests.length).to.equal(before);
-      expect(page.url()).to.equal(`${explorer.url}#/verify/${world.victim.userID}`);
-      expect(complaints).to.deep.equal([]);
     });
   });
 

@@ -62,7 +62,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
 
   for (const [what, status, code] of [
     ["error page", 500, "FILE_HOST_ERROR"],
-    // A web page instead of a file is usually a wrong address or the page of a wireless network, and no forgery.
+    // A web page instead of a file is usually a wrong address or the page of a wireless network, not a forgery.
     ["web page", 200, "FILE_IS_HTML"],
   ] as const) {
     it(`shows an error instead of the file host's ${what}`, async () => {

@@ -162,6 +162,34 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     });
   });
 
+  it("print a receipt of the verdict instead of the page", async () => {
+    const { lightClient } = world.lightClientConfig();
+    const url = await world.serve({ lightClient });
+    const { userID, keyID, pubKey } = world.victim;
+    const { page } = await world.open(`${url}#/verify/${userID}`);
+    await done(page);
+    const receipt = page.locator(".receipt");
+    expect(await receipt.isVisible()).to.equal(false);
+    await page.evaluate(() => {
+      window.print = () => {
+        document.body.dataset["printed"] = "yes";
+      };
+    });
+    await page.getByRole("button", { name: "Print a receipt" }).click();
+    expect(await page.getAttribute("body", "data-printed")).to.equal("yes");
+    await page.emulateMedia({ media: "print" });
+    const text = await receipt.innerText();
+    expect(text).to.contain("This is the user’s published key").and.contain("proven, Ethereum’s light client");
+    for (const part of [userID, keyID, pubKey, world.stack.contract, `${url}#/verify/${userID}/light-client`])
+      expect(text).to.contain(part);
+    expect(text).to.match(/Block\s+[\d,]+ of .*\s+0x[0-9a-f]{64}/);
+    for (const part of ["header", "footer", ".verdict", ".key-card"])
+      expect(await page.locator(part).first().isVisible(), part).to.equal(false);
+    await page.goto(`${url}#/`);
+    await page.getByRole("heading", { name: "Is this really their key?" }).waitFor();
+    expect(await page.locator("header").first().isVisible()).to.equal(true);
+  });
+
   it("explain a term with the keyboard", async () => {
     const { page } = await world.open(explorer.url);
     const explanation = page.getByText("Others use it to encrypt messages");

@@ -119,6 +119,10 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
       "short",
       /140 characters/,
     ],
+    "explorer/verify/safetyCodeForm.tsx: Your own account":
+      "only a registry with accounts has this field, in explorerAccounts.test.ts",
+    "explorer/verify/qrReader.tsx: Or a picture of the QR code": "people choose a file, in explorerSafetyCode.test.ts",
+    "explorer/list/listPage.tsx: Contact list": "people choose a file, in explorerList.test.ts",
     "explorer/verify/safetyCodeForm.tsx: What the other app shows (optional)": [
       async (page) => {
         await opened("Compare the safety code with this user")(page);

@@ -1,8 +1,8 @@
 import type { ErrorCode } from "keyroot";
 
 /**
- * The error codes that only the partner service sends. The service also sends codes of `keyroot` about ids, keys and
- * JSON. If a proxy or a newer service sends another code, clients replace it with SERVICE_ERROR.
+ * The error codes that only the partner service sends. It also sends codes of `keyroot` about ids, keys and JSON. If a
+ * proxy or a newer service sends any other code, clients replace it with SERVICE_ERROR.
  */
 const REFUSAL_CODES = [
   "CONTENT_TYPE",

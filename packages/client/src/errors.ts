@@ -1,4 +1,4 @@
-/** The error classes of the clients. They have the codes of `keyroot` and of this package. */
+/** The error classes of the clients, with the codes of `keyroot` and of this package. */
 import { type Advice, KeyrootError } from "keyroot/internal/errors";
 import * as library from "keyroot/internal/errors";
 import type { ErrorDetails, NotInferred } from "keyroot/internal/errors";
@@ -6,7 +6,10 @@ import type { ClientErrorCode } from "./errorCodes.ts";
 
 export { KeyrootError };
 
-/** An error class of the library with the clients' codes. An inferred type would need Node's types, which web apps lack. */
+/**
+ * An error class of the library with the clients' codes. Its type is not inferred, because that would need Node's
+ * types, which web apps do not have.
+ */
 interface ErrorClass<E, Details> {
   new (code: ClientErrorCode, message: string, details?: Details): E;
   readonly [Symbol.hasInstance]: (value: unknown) => value is E;

@@ -1,6 +1,4 @@
-/**
- * The operator's client for the service. The client runs only in Node, because a browser would reveal the admin token.
- */
+/** The operator's client for the service. It runs only in Node, because a browser would reveal the admin token. */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type {

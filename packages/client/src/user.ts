@@ -1,4 +1,6 @@
-/** The entry `@keyroot/client/user` with the client for a user's app. The client runs in browsers and in Node. */
+/**
+ * The entry `@keyroot/client/user`, with the client for a user's app. It runs in browsers and in Node.
+ */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";
 export type {

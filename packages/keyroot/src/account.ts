@@ -1,12 +1,19 @@
 /**
- * The entry `keyroot/account`, with which users can change their keys. `accounts` is the value of the `accounts` option
- * of a verifier. The other functions write and read account texts, key statements and account files.
+ * The entry `keyroot/account`, for registries whose users can change their keys. Pass the result of `accounts` as a
+ * verifier's `accounts` option. The other functions write and read the texts of accounts, key statements and account
+ * files.
  */
 import { verifyAccountFile } from "./account/accountFile.ts";
 import { type Accounts, makeAccounts } from "./account/choice.ts";
 
 export { type Account, type AccountOptions, makeAccount, parseAccount, slotIDOf } from "./account/account.ts";
-export { type AccountFile, parseAccountFile, serializeAccountFile, verifyAccountFile } from "./account/accountFile.ts";
+export {
+  type AccountFile,
+  maxVoidStatements,
+  parseAccountFile,
+  serializeAccountFile,
+  verifyAccountFile,
+} from "./account/accountFile.ts";
 export type { AccountPlace, Accounts, AuthorizedKey } from "./account/choice.ts";
 export {
   type KeyStatement,
@@ -14,6 +21,7 @@ export {
   keyStatementText,
   makeKeyStatement,
   parseKeyStatement,
+  serializeKeyStatement,
   type SignedKeyStatement,
   type StatementSignature,
   verifyKeyStatement,
@@ -22,7 +30,8 @@ export { makeObjection, objectionText, verifyObjection } from "./account/objecti
 export type { RecoveryKey, RecoveryKeyType } from "./account/recoveryKey.ts";
 
 /**
- * Chooses that all user ids of the registry are account ids, so that users can change their keys (docs/accounts.md).
+ * Declares that all user ids of the registry are account ids, so that users can change their keys (docs/accounts.md).
+ * Pass the result as the `accounts` option of a verifier.
  * @example
  * const verifier = createVerifier({ rpc, chainId, contract, merkleUrl, trust, accounts: accounts() });
  * const { publicKey } = await verifier.verify(userID, { account: accountFile, expectedPublicKey: keyFromServer });

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/auditors`, with the choice `auditors` for the `trust` option of a verifier, which trusts statements
- * that auditors signed.
+ * The entry `keyroot/auditors`, for verifiers that trust statements of auditors. Pass the result of `auditors` as the
+ * `trust` option.
  */
 export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./trust/auditors/auditorKey.ts";
 export { auditors, type AuditorsOptions } from "./trust/auditors/auditors.ts";

@@ -13,28 +13,32 @@ import { verifyKey } from "./verifier/verifyKey.ts";
 export interface Verifier {
   /**
    * Verifies a user's public key against the root that the contract stores for the user (docs/specification.md,
-   * "Public-key verification procedure"). Reads the root, fetches the root's file, computes the tree again, and requires
-   * exactly one record of the user. Returns the published key only if all checks succeed and it equals
-   * `expectedPublicKey`. Do not use a key after an error.
+   * "Public-key verification procedure").
    *
-   * `evidence` shows how the root was verified. It is never weaker than the `trust` option requires.
+   * The verifier reads the root, fetches the Merkle-tree file with this root, computes the whole tree again, and
+   * requires that exactly one record belongs to the user. It returns the published key only if all checks succeed and
+   * the key equals `expectedPublicKey`. If the call throws any error, do not use the key.
+   *
+   * The result's `evidence` shows how the root was verified. It is never weaker than the `trust` option requires.
    * @param userID 32 lowercase characters of zBase32
    * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
-   * @throws TransportError if an endpoint or the file host does not respond. In this case, the key is neither verified
-   * nor refuted.
-   * @throws ArgumentError if the options are invalid. In this case, no request was sent.
+   * @throws TransportError if an endpoint or the file host does not respond. The key is then neither verified nor
+   * refuted.
+   * @throws ArgumentError if the options are invalid. No request was sent.
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
   /**
-   * Verifies the keys of a contact list. Verifies each key as `verify` does, with shared requests. Reads all roots at
-   * the same block, and fetches and checks each file only once.
+   * Verifies the keys of a contact list. Each key is checked as in `verify`, but the contacts share their requests: all
+   * roots are read at the same block, and each file is fetched and checked only once.
    *
-   * With a cache, a new answer can contradict an earlier answer. In this case, one of the answers is false, or the chain
-   * replaced the earlier block before the block was final. If the earlier evidence is final and stronger, the outcome is
-   * the EQUIVOCATION error with the evidence for both answers. In all other cases, the function accepts the new answer
-   * and deletes the earlier answer from the cache. The outcome's `contradicts` field then contains the earlier answer.
+   * If you use a cache, a new answer can contradict an earlier one. Either one of the two answers is false, or the
+   * chain replaced the earlier block before it was final. There are two outcomes:
+   * - If the earlier answer has stronger evidence from a final block, the contact's outcome is the error EQUIVOCATION,
+   *   which contains the evidence for both answers.
+   * - Otherwise, the verifier accepts the new answer and removes the earlier one from the cache. The outcome's
+   *   `contradicts` field then contains the earlier answer.
    * @returns an outcome for each contact, in the order of the list
-   * @throws ArgumentError if the list or the options are invalid. In this case, no request was sent.
+   * @throws ArgumentError if the list or the options are invalid. No request was sent.
    * @example
    * const outcomes = await verifier.verifyMany([{ userID, expectedPublicKey: keyFromServer }], { cache: new Map() });
    * for (const outcome of outcomes) {
@@ -43,8 +47,8 @@ export interface Verifier {
    */
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
-   * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). Only
-   * one tab at a time runs these checks. They read finalized blocks, and require the same evidence as the verifier.
+   * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). The
+   * checks run in only one tab at a time. They read finalized blocks and require the same evidence as the verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;
@@ -54,7 +58,7 @@ const KEY_OPTIONS: readonly (keyof KeyOptions)[] = ["expectedPublicKey", "accoun
 const LIST_OPTIONS: readonly (keyof ContactListOptions)[] = ["onOutcome", "signal"];
 
 /**
- * Creates a verifier. Checks all options immediately, and sends no request.
+ * Creates a verifier. All options are checked immediately, and no request is sent.
  * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
  * @example
  * const verifier = createVerifier({
@@ -90,7 +94,7 @@ export function makeVerifier(config: VerifierConfig): Verifier {
   };
 }
 
-/** Loads the code for the cache and for lists on demand, so apps that verify only single keys stay small. */
+/** Loads the code for caches and contact lists on demand, so that apps that only verify single keys stay small. */
 const loadLists = () => loadModule(() => import("./verifier/verifyContacts.ts"));
 
 function checkCall<T extends object>(options: T, names: readonly string[]): T {

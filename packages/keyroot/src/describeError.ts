@@ -142,9 +142,9 @@ const SUBJECTS: Readonly<Record<ErrorCode, Subject>> = {
 };
 
 /**
- * Describes an error to the app's user, in English and without technical terms. The description follows the error's
- * advice. An error that does not come from Keyroot is described as a fault of the app.
- * @param error an error of Keyroot, or the object of its `toJSON`
+ * Describes an error to the app's user, in English and without technical terms. The description follows from the
+ * error's advice. An error that Keyroot did not throw is described as a fault of the app.
+ * @param error an error from Keyroot, or the object that its `toJSON` returned
  * @example
  * const { title, text } = describeError(error);
  */

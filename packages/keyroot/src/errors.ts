@@ -1,6 +1,6 @@
 /**
- * The errors that Keyroot throws on purpose. An error's class shows how to react to the error. Programs may compare
- * `code`, which is stable. The message is for people and may change. docs/errors.md explains every code.
+ * The errors that Keyroot throws on purpose. The class of an error shows how to react to it. Programs can rely on
+ * `code`, which is stable. `message` is written for people and may change. docs/errors.md explains every code.
  */
 
 import type { ErrorCode } from "./errorCodes.ts";
@@ -9,20 +9,20 @@ import type { Evidence } from "./evidence.ts";
 export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 
 /**
- * The recommended reaction to an error (docs/errors.md, "Advice"):
- * - `warn`: warn the user, because an attack is possible;
- * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet;
- * - `developer`: correct the call or the options;
- * - `retry`: try again later;
+ * The recommended reaction to an error (docs/errors.md, "Advice"). The app must not use the key after any error. The
+ * values mean:
+ * - `warn`: warn the user, because an attack is possible.
+ * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet.
+ * - `developer`: correct the call or the options.
+ * - `retry`: try again later.
  * - `none`: do nothing, because the app aborted the call.
- *
- * After any error, the app must not use the key.
  */
 export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 
 /**
- * The advice by error code or class name, except for VerificationError, which has the advice `warn`. A code has
- * priority over a class. The default is `developer`. Verifiers change some advice (verifier/milderAdvice.ts).
+ * The advice for each error code or class name. A code takes precedence over a class, and the default is `developer`.
+ * VerificationError is not in the table, because its advice is `warn`. In some situations, a verifier replaces the
+ * advice with a milder one (verifier/milderAdvice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.
@@ -51,8 +51,8 @@ export interface ErrorDetails extends ErrorOptions {
 }
 
 /**
- * The type of an error code that TypeScript does not infer from the argument. Replaces `NoInfer`, which needs
- * TypeScript 5.4.
+ * An error-code type that TypeScript does not infer from the argument. It does the work of `NoInfer`, which is only
+ * available from TypeScript 5.4 on.
  */
 export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
@@ -67,8 +67,7 @@ export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 :
  * }
  */
 export abstract class KeyrootError<Code extends string = ErrorCode> extends Error {
-  // Declares only a type. Without this line, `instanceof` narrows to KeyrootError<any>. All subclasses repeat this
-  // line.
+  // Declares only a type. Without this line, which all subclasses repeat, `instanceof` narrows to KeyrootError<any>.
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
   /** The error code, which docs/errors.md explains. */
@@ -93,8 +92,8 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   }
 
   /**
-   * Returns the error's fields without its cause, as values of JSON. `JSON.stringify` calls this function. The structured
-   * clone of an error itself has no code, so a worker should post this object to the page.
+   * Returns the error's fields, except for its cause, as JSON values. `JSON.stringify` calls this method. To send an
+   * error from a worker to the page, post this object: a structured clone of the error itself has no code.
    */
   toJSON(): object {
     const { name, code, message, advice, docs } = this;
@@ -128,7 +127,7 @@ export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError
 /** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
-/** The data is forged, malformed, incomplete or not published. Do not use the key. */
+/** The data is forged, malformed, incomplete or not published, so the key must not be used. */
 export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
@@ -138,7 +137,7 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   /** The step of the verification that failed. */
   readonly step: VerificationStep;
   /**
-   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as this evidence.
+   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as its evidence.
    */
   readonly evidence: Evidence | undefined;
 
@@ -162,8 +161,8 @@ export interface TransportErrorDetails extends ErrorDetails {
 }
 
 /**
- * The network or a service failed. The call did not verify or refute anything. A later attempt may succeed. If the app
- * aborted the call, the code is ABORTED, and the name is AbortError as in the platform's own functions.
+ * The network or a service failed, so the call neither verified nor refuted anything. A later attempt may succeed. If
+ * the app aborted the call, the code is ABORTED and the name is AbortError, as in the platform's own functions.
  */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
@@ -171,7 +170,9 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   override get name(): "TransportError" | "AbortError" {
     return this.code === "ABORTED" ? "AbortError" : "TransportError";
   }
-  /** The HTTP status of the answer. Undefined if there was no answer or the connection does not show the status. */
+  /**
+   * The HTTP status of the response. Undefined if there was no response, or if the connection does not show the status.
+   */
   readonly status: number | undefined;
   /** The time in seconds that the host asks to wait before the next attempt (Retry-After). */
   readonly retryAfter: number | undefined;
@@ -190,7 +191,7 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   }
 }
 
-/** The platform lacks a required feature, which the message names. The call did not verify or refute anything. */
+/** The platform lacks a required feature, which the message names. The call neither verified nor refuted anything. */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;

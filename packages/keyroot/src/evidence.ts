@@ -9,37 +9,37 @@ export interface EvidenceDetails {
   /** The slot of the finalized header that contains the block, for `light-client`. */
   slot?: number | undefined;
   /**
-   * The number of sync committee members who signed the header, at most 512, for `light-client`. It is 0 if the header
-   * is the checkpoint itself.
+   * The number of sync committee members who signed the header, at most 512. It is set for `light-client`, and is 0 if
+   * the header is the checkpoint itself.
    */
   participation?: number | undefined;
   /** The maximum age of the checkpoint in ms, for `light-client`, if the caller changed the default. */
   maxCheckpointAgeMs?: number | undefined;
 }
 
-/** The evidence for a verified key, or for the absence of a key. All sources of a block fill it in the same way. */
+/** The evidence for a verified key, or for the absence of a key. It has the same fields for every source of blocks. */
 export interface Evidence {
   /** The source of the block, as the `trust` option chose it. */
   source: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
   /** The facts behind the block's hash that only this source knows. */
   details?: EvidenceDetails | undefined;
   /**
-   * The block at which the contract was read, with its time in seconds since 1970. Undefined if the latest answer of one
-   * endpoint was enough.
+   * The block at which the contract was read. Its timestamp is in seconds since 1970. Undefined if the latest answer of
+   * one endpoint was enough.
    */
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /**
-   * True if a storage proof under the block's state root confirms the contract's answer. If it is false, the answer is
-   * an unproven claim of one endpoint, or of several endpoints that agree.
+   * True if a storage proof under the block's state root confirms the contract's answer. Otherwise, the answer is an
+   * unproven claim of one endpoint, or of several endpoints that agree.
    */
   storageProof: boolean;
   /**
-   * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if the auditors'
-   * statement does not list the root as damaged.
+   * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if their statement
+   * does not list the root as damaged.
    */
   damage?: readonly string[] | undefined;
   /**
-   * `checked` if the verifier read the whole file, and the user has only one record in it. Undefined if no record was
+   * `checked` if the verifier read the whole file and found exactly one record of the user. Undefined if no record was
    * verified.
    */
   uniqueness?: "checked" | undefined;

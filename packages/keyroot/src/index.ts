@@ -1,7 +1,4 @@
-/**
- * The entry `keyroot`, which contains everything that an app needs to verify keys. The entry runs in browsers and in
- * Node.
- */
+/** The entry `keyroot`, with everything that an app needs to verify keys. It runs in browsers and in Node. */
 export {
   type Advice,
   ArgumentError,

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/key-types`, with the kinds of public keys that a registry can publish. Pass one as `keyType`. Bundlers
- * keep only the code of the types that an app imports.
+ * The entry `keyroot/key-types`, with the types of public keys that a registry can publish. Pass one of them as the
+ * `keyType` option. Bundlers keep only the code of the types that an app imports.
  */
 export { curve41417 } from "./identity/keyTypes/curve41417.ts";
 export { document } from "./identity/keyTypes/document.ts";

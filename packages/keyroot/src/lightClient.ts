@@ -1,6 +1,7 @@
 /**
- * The entry `keyroot/light-client`, with the choice `lightClient` for the `trust` option of a verifier, and proofs of
- * blocks. The light client's code is loaded at the first verification.
+ * The entry `keyroot/light-client`, for verifiers that check blocks with Ethereum's light-client protocol. Pass the
+ * result of `lightClient` as the `trust` option. The other functions make and verify proofs of blocks. The light
+ * client's own code is loaded at the first verification.
  */
 import { loadModule } from "./engine/loadModule.ts";
 import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
@@ -16,10 +17,11 @@ export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./t
 export { lightClient } from "./trust/lightClient/lightClient.ts";
 
 /**
- * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint.
- * `verifyBlockProof` verifies the proof offline and returns the block's hash, which `pinnedBlock` trusts.
- * @throws the VerificationError and TransportError codes of a verification with `lightClient`; ArgumentError
- * ARGUMENT_INVALID
+ * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint, so
+ * anyone who trusts the checkpoint can check it offline with `verifyBlockProof`, and pass the resulting block hash to
+ * `pinnedBlock`.
+ * @throws VerificationError, TransportError as a verification with `lightClient`
+ * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
   const { chainId, allowHttp, signal, ...settings } = checkObject("The options", options);
@@ -35,8 +37,8 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 /**
  * Verifies a block proof offline. The proof may come from any source.
  * @param source the received bytes, or the parsed JSON
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
- * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file";
+ * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD or LIGHT_CLIENT_INVALID, step "anchor"
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const { blockHash } = await verifyBlockProof(proofBytes, { chainId: 1, checkpoint });

@@ -2,10 +2,10 @@ import { ArgumentError } from "keyroot/internal/errors";
 import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/internal/input";
 
 /**
- * Rejects options with unknown names, because a misspelled option would have no effect.
+ * Rejects options with unknown names, so that a misspelled option is not silently ignored.
  * @param what the beginning of the message, such as "The options of publish"
- * @param names all option names. The compiler reports a missing name
- * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`; BUILTIN_REPLACED, before any other check
+ * @param names all option names; the compiler reports a missing one
+ * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`; BUILTIN_REPLACED, before any other check
  */
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
   checkAllBuiltins();

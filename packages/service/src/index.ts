@@ -1,11 +1,13 @@
 /**
- * The partner service, which answers HTTP requests and holds no key of the registry's owner. `@keyroot/service/publisher`
- * publishes. Each folder imports only from folders after it (`test/layers.test.ts`):
+ * The partner service, which answers HTTP requests and holds no key of the registry's owner. Publishing is in
+ * `@keyroot/service/publisher`. Each folder imports only from folders after it (`test/layers.test.ts`):
  *
- * 1. `commands/` and `stack/` start processes. 2. The roofs put the subjects together: `serve/` for the service,
- * `publisher/` for the publisher. 3. `config/` reads their variables. 4. Each subject has its tables, queries and
- * operations: `webhooks/`, `staff/`, `publishing/`, `keys/`, `tokens/`, `users/`, `partners/`, `auditLog/`. 5. `api/` is
- * the ground: how an operation is defined, authentication, errors, limits and databases.
+ * 1. `commands/` and `stack/` start processes.
+ * 2. `serve/` puts the service together, and `publisher/` the publisher.
+ * 3. `config/` reads their variables.
+ * 4. Each subject has its own tables, queries and operations: `webhooks/`, `staff/`, `publishing/`, `keys/`, `tokens/`,
+ *    `users/`, `partners/`, `auditLog/`.
+ * 5. `api/` is what they all build on: how an operation is defined, authentication, errors, limits and databases.
  */
 export type { ServiceConfig } from "./config/serviceConfig.ts";
 export { readConfig } from "./config/readConfig.ts";

@@ -39,14 +39,15 @@ const UNUSED = [
 ];
 /** The key types of explorers that are configured with one of them. They need the worker `complete`. */
 const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);
-/** The modules for accounts. Only the attacks have users with accounts. */
+/** The modules for registries with accounts and for contact lists. */
 const ACCOUNTS = ["verifyContacts", "accountSlot", "twoRootsByCall"].map((name) => `verifier/${name}`);
 const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES, ...ACCOUNTS];
 
 /**
  * The workers, each with the modules that it omits. A verification with one endpoint needs only the first worker. Stronger
  * evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signature code, which is
- * larger than all other code. Safety codes (0.1 s to compute) and the start page's registry each have a separate worker.
+ * larger than all other code. Safety codes (0.1 s to compute), their QR codes, contact lists and the start page's registry each have a
+ * separate worker.
  */
 const WORKERS: Readonly<Record<string, readonly string[]>> = {
   basic: [...ONE_KEY_TYPE, "verifier/readRootAtBlock"],
@@ -55,5 +56,7 @@ const WORKERS: Readonly<Record<string, readonly string[]>> = {
   signedBlock: ONE_KEY_TYPE.filter((path) => path !== "keyTypes/ed25519"),
   safetyCode: ONE_KEY_TYPE,
   registry: [],
+  qr: [],
+  list: UNUSED,
   complete: UNUSED,
 };

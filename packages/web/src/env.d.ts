@@ -6,7 +6,7 @@
  */
 declare const WORKERS: Readonly<
   Record<
-    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry" | "complete",
+    "basic" | "evidence" | "signedBlock" | "safetyCode" | "qr" | "list" | "registry" | "complete",
     { readonly url: string; readonly integrity: string }
   >
 >;

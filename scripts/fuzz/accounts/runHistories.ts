@@ -1,13 +1,16 @@
 /**
- * Verifies keys in random histories of accounts, with a hostile operator, host and thief, and compares the verifier with the
- * reference model of `test/support/account/accountModel.ts`.
+ * Verifies keys in random histories of accounts, with a hostile operator, host and thief, and compares the verifier
+ * with the reference model of `test/support/account/accountModel.ts`.
  *
  *     npm run fuzz:accounts                      1,000,000 histories
  *     npm run fuzz:accounts -- --histories N     this many histories
  *     npm run fuzz:accounts -- --seed N          repeats a run
  *
- * Each tenth history is also read several times with a cache. The exit code is 1 if a key was accepted that the owner did not
- * authorize or that is outdated, if a verdict differs from the model's, or if no key was accepted.
+ * Each tenth history is also read several times with a cache. The exit code is 1 in these cases:
+ *
+ * - a key was accepted that the owner did not authorize or that is outdated;
+ * - a verdict differs from the model's;
+ * - no key was accepted.
  */
 import { parseArgs } from "node:util";
 import { type Outcome, runCachedHistories, runHistories } from "../../../test/support/account/accountReader.ts";

@@ -122,7 +122,7 @@ export class Attack {
     return new Response(new Uint8Array(changed), { headers: { "Content-Type": type } });
   };
 
-  /** Changes a document in JSON, such as a bundle. Parts of it are replaced with the same parts of another document. */
+  /** Changes a document in JSON, such as a bundle, by replacing parts of it with the same parts of another document. */
   change(document: Uint8Array, other: Uint8Array): Uint8Array {
     const { steps } = this.#plan;
     const parts: unknown = JSON.parse(text(document));
@@ -183,7 +183,7 @@ function hostAt(origin: string): { host: Question["host"]; index: number } {
   throw new RangeError(`There is no host ${origin}.`);
 }
 
-/** Replaces one byte, and a hex digit or a letter with another one, so that the document keeps its form. */
+/** Replaces one byte. A hex digit or a letter is replaced with another one, so that the document keeps its form. */
 function replaceCharacter(bytes: Uint8Array, at: number, choice: number): Uint8Array {
   const changed = Uint8Array.from(bytes);
   const index = at % Math.max(bytes.length, 1);
@@ -193,7 +193,7 @@ function replaceCharacter(bytes: Uint8Array, at: number, choice: number): Uint8A
   return changed;
 }
 
-/** Replaces one part of a JSON value, at any depth, with the part at the same place of another value. */
+/** Replaces one part of a JSON value, at any depth, with the part at the same place in another value. */
 function replacePart(value: unknown, other: unknown, choice: number): void {
   const places: (() => void)[] = [];
   const visit = (one: unknown, another: unknown) => {

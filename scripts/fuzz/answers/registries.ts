@@ -1,6 +1,6 @@
 /**
- * The registry of the attacks, and the attacker's own: the same contract address and chain id on another chain, where
- * another key is published for the same user.
+ * The registry that is attacked, and the attacker's own. The attacker's has the same contract address and chain id on
+ * another chain, where another key is published for the same user.
  */
 import { type KeyRecord, pinnedBlock } from "keyroot";
 import { auditors as trustAuditors } from "keyroot/auditors";
@@ -67,7 +67,10 @@ export class Registry {
     this.head = found.head;
   }
 
-  /** Starts a chain with the users' keys. @param now the time of the simulated beacon chain, in ms since 1970 */
+  /**
+   * Starts a chain with the users' keys.
+   * @param now the time of the simulated beacon chain, in ms since 1970
+   */
   static async start(isForged: boolean, now: () => number): Promise<Registry> {
     await using starting = new AsyncDisposableStack();
     const chain = await withFiles(await startHardhat(), starting);
@@ -98,8 +101,8 @@ export class Registry {
   }
 
   /**
-   * Returns the body of the answer, or the result of a call as JSON. Undefined if there is none. A call for a block that
-   * this chain does not have is answered for its newest block.
+   * Returns the body of the answer, or the result of a call as JSON, or undefined if there is none. A call for a block
+   * that this chain does not have is answered for its newest block.
    */
   answer(question: Question): Promise<Uint8Array | undefined> {
     const key = JSON.stringify(question);

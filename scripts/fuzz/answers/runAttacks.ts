@@ -1,5 +1,5 @@
 /**
- * Attacks verifications of a real registry's key: changes every answer at random, and replaces answers with those of
+ * Attacks verifications of a real registry's key. It changes every answer at random, and replaces answers with those of
  * an attacker's registry, within the limits that each trust choice promises.
  *
  *     npm run fuzz:answers                     20,000 attacks on each trust choice

@@ -23,7 +23,8 @@ const OPERATORS: Partial<Record<ts.SyntaxKind, string[]>> = {
 };
 
 /**
- * Makes the mutants of some functions of a module: replaced operators, conditions and numbers, and calls left out.
+ * Creates the mutants of some functions of a module, by replacing operators, conditions and numbers, and leaving out
+ * calls.
  * @param except the names of functions without mutants
  */
 export function mutantsOfModule(source: string, except: readonly string[]): ModuleMutant[] {

@@ -1,14 +1,16 @@
 /**
- * Mutation testing of the verifier of accounts. Each mutant must fail a test vector or the reference model, or be listed in
- * `scripts/mutation/accounts/equivalentMutants.json` with the reason why it accepts no other key.
+ * Mutation testing of the verifier of accounts. Each mutant must fail a test vector, the reference model or a test of
+ * accounts, or be listed in `scripts/mutation/accounts/equivalentMutants.json` with the reason why it changes nothing.
  *
  *     node scripts/mutation/accounts/mutateVerifier.ts             all modules
  *     node scripts/mutation/accounts/mutateVerifier.ts MODULE …    some of them, such as account/account.ts
  *
  * The exit code is 1 if a mutant survives that is not listed, or if a listed one does not survive.
  */
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
 import { type ModuleMutant, mutantsOfModule } from "./mutantsOfModule.ts";
 
 const LIBRARY = new URL("../../../packages/keyroot/src/", import.meta.url);
@@ -26,6 +28,17 @@ const MODULES: Record<string, string[]> = {
 /** Modules that each mutant loads again: the library, and what uses it. */
 const RELOADED =
   /\/packages\/keyroot\/src\/|\/accountReader\.ts$|\/data\/vectors\.ts$|\/mutation\/accounts\/checks\.ts$/;
+
+/** Maximum time of a run of tests in ms. A mutant can make them wait for ever. */
+const TEST_LIMIT_MS = 180_000;
+/** The tests that run for mutants which the vectors and the model do not find. A run takes seconds. */
+const TESTS = [
+  ...["bundles", "keyStatement", "lists", "pendingChange", "verify", "watch"].map(
+    (name) => `test/keyroot/account/${name}.test.ts`,
+  ),
+];
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const LOADER = new URL("loadMutant.ts", import.meta.url).href;
 
 interface Listed {
   module: string;
@@ -62,6 +75,17 @@ async function findFailure(module: string, source: string): Promise<string | und
   }
 }
 
+/** Runs the tests of accounts with a mutant. @returns whether they all pass */
+function passesTests(module: string, source: string): boolean {
+  const env = {
+    ...process.env,
+    MUTANT: JSON.stringify({ url: new URL(module, LIBRARY).href, source }),
+    NODE_OPTIONS: `--import=${LOADER}`,
+  };
+  const hardhat = ["node_modules/hardhat/dist/src/cli.js", "test", "mocha", "--no-compile", ...TESTS];
+  return spawnSync(process.execPath, hardhat, { cwd: ROOT, env, timeout: TEST_LIMIT_MS }).status === 0;
+}
+
 const listed = JSON.parse(await readFile(EQUIVALENT, "utf8")) as Listed[];
 const findings: string[] = [];
 let [mutants, killed] = [0, 0];
@@ -71,10 +95,11 @@ for (const [module, except] of Object.entries(MODULES)) {
   const source = await readFile(new URL(module, LIBRARY), "utf8");
   const failure = await findFailure(module, source);
   if (failure !== undefined) throw new Error(`The unchanged module ${module} fails: ${failure}`);
+  if (!passesTests(module, source)) throw new Error(`The tests fail with the unchanged module ${module}.`);
   const survivors: ModuleMutant[] = [];
   for (const mutant of mutantsOfModule(source, except)) {
     mutants++;
-    if ((await findFailure(module, mutant.source)) !== undefined) killed++;
+    if ((await findFailure(module, mutant.source)) !== undefined || !passesTests(module, mutant.source)) killed++;
     else survivors.push(mutant);
   }
   const isSame = (one: Listed) => (other: ModuleMutant) =>

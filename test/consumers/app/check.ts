@@ -29,7 +29,7 @@ export interface Outcome {
   created: string[];
   /** The published key, verified from a bundle without a request. */
   bundled: string;
-  /** The error codes if the other key is expected: online, by the verifier, in a list, and from the bundle. */
+  /** The error codes when a different key is expected: online, by the verifier, in a list, and from the bundle. */
   swapped: string[];
   /** The code of the error for a malformed argument of the client of `@keyroot/client/user`. */
   client: string;

@@ -17,7 +17,10 @@ export interface ClientInput {
   userIDHex: string;
 }
 
-/** What a program did: the status of its new user, the user, the partner's events and webhooks, and an error's code. */
+/**
+ * What a program did: the status of its new user, the user, the partner's events and webhooks, and the code of an
+ * error.
+ */
 export interface ClientOutcome {
   created: number;
   user: { user_id: string; deactivated: number | null };

@@ -68,7 +68,7 @@ describe("bundles with accounts", () => {
     const file = await registry.change(other, 0);
     await registry.change(other, 1);
     const { bundle } = await make(other);
-    // Both bundles are of one block, so the proof of the second key's slot shows the root after the first key.
+    // Both bundles are from one block, so the proof of the second key's slot shows the root after the first key.
     const forged = { ...(await makeFirst(other)), account: { file, storageProof: bundle.storageProof } };
     const error = await failure(verify(forged, { userID: other.userID }, hashes.get(bundle)));
     expect(error).to.include({ step: "root", code: "SUCCESSOR_UNPROVEN" });
@@ -100,7 +100,7 @@ describe("bundles with accounts", () => {
     expect(await failure(makeBundle(account.userID, options))).to.include({ code: "ARGUMENT_INVALID" });
   });
 
-  /** The bundle of the first key as a reader without accounts makes it, at a block with the second key. */
+  /** Creates the bundle of the first key as a reader without accounts does, at a block with the second key. */
   const makeFirst = async ({ userID }: PlainAccount) => {
     const options = { ...registry.optionsFor(oneEndpoint()), rpc: registry.chain.rpcUrl };
     return (await makeBundle(userID, options)).bundle;

@@ -7,7 +7,10 @@ import { SEED } from "../../support/faults.ts";
 
 /** `npm run fuzz:accounts` runs a million. */
 const COUNT = 10_000;
-/** Histories per batch for a mutant, and the maximum number of batches. Each mutant errs in at least 1 of 1000. */
+/**
+ * The number of histories per batch for a mutant, and the maximum number of batches. Each mutant errs in at least 1 of
+ * 1000 histories.
+ */
 const BATCH = 1000;
 const MAX_BATCHES = 30;
 

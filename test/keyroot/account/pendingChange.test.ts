@@ -16,7 +16,7 @@ describe("a change of an account's key that is being published", () => {
 
   after(() => registry.close());
 
-  /** An account with key 0 on the chain, whose file host also has the file of the change to key 1. */
+  /** Creates an account with key 0 on the chain, whose file host also has the file of the change to key 1. */
   const changing = async () => {
     const account = registry.newAccount();
     const first = await registry.change(account, 0);

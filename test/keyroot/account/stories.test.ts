@@ -31,7 +31,7 @@ describe("the stories in docs/accounts.md", () => {
     ownNode: () => ownNode({ block: "finalized" }),
   };
 
-  /** Apps of people who have the user as a contact. They run all the time, each with a cache of its own. */
+  /** Starts apps of people who have the user as a contact. They run all the time, each with a cache of its own. */
   const startApps = ({ userID }: PlainAccount, trust: Trust, count = CONTACTS) => {
     const apps = Array.from({ length: count }, () => ({
       verifier: verifierAt({ ...registry.optionsFor(trust), accounts: accounts(), cache: new Map() }),
@@ -64,8 +64,8 @@ describe("the stories in docs/accounts.md", () => {
         const unchanged = registry.requests.splice(0).length;
         await registry.change(account, 1, [2]);
         expect(await check(1)).to.deep.equal(all({ userID, number: 1, changedFrom: 0 }));
-        // Each app reads the roots twice, because the next slot is filled. Then it reads one file each: of a change that is being
-        // published, which does not exist here, the new account file and the key's file.
+        // Each app reads the roots twice, because the next slot is filled. Then it requests one file each: that of a
+        // change that is being published, which does not exist here, the new account file and the key's file.
         const changed = registry.requests.splice(0);
         expect(changed.filter(({ url }) => /\.(?:json|txt)$/.test(url))).to.have.lengthOf(3 * CONTACTS);
         expect(changed.length).to.be.at.most(2 * unchanged + 4 * CONTACTS);

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { VerificationError } from "keyroot";
-import { verifyObjection } from "keyroot/account";
-import { verifyAccountFile } from "../../../packages/keyroot/src/account/accountFile.ts";
+import { maxVoidStatements, verifyAccountFile, verifyObjection } from "keyroot/account";
+import { plainAccount, plainAccountFile, plainKey, plainStatement } from "../../support/account/plainAccount.ts";
+import { WorkCounter } from "../../support/countWork.ts";
 import { type Input, toBytes, VECTORS } from "../../support/data/vectors.ts";
 
 interface AccountVector {
@@ -31,7 +32,7 @@ describe("test vectors of account files and objections", () => {
   it("include valid and invalid files with unique names", () => {
     const { vectors } = set;
     expect(new Set(vectors.map(({ name }) => name)).size).to.equal(vectors.length);
-    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(11);
+    expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(13);
     expect(vectors).to.have.lengthOf.above(90);
   });
 
@@ -45,6 +46,37 @@ describe("test vectors of account files and objections", () => {
       const text = Buffer.from(toBytes(input)).toString();
       expect(verdictOf(() => verifyObjection({ text: question.account }, text))).to.deep.equal(verdict);
     });
+
+  describe("of hostile contacts", () => {
+    const MAX_CHECKS = 32;
+    const place = { chainId: 31337, contract: `0x${"12".repeat(20)}` };
+    const fileOf = (threshold: number, voids: number) => {
+      const keys = Array.from({ length: threshold }, (_, i) => plainKey("ed25519", `key ${i}`));
+      const account = plainAccount(keys, threshold);
+      const ofKey = plainStatement(account, 0, Buffer.alloc(32, 1).toString("base64"));
+      const ofVoids = Array.from({ length: voids }, (_, i) => plainStatement(account, i + 1, undefined));
+      return { userID: account.userID, bytes: Buffer.from(plainAccountFile(account, [ofKey, ...ofVoids])) };
+    };
+
+    it(`cost their readers at most ${MAX_CHECKS} checks of signatures, whatever the threshold`, () => {
+      using counter = new WorkCounter();
+      const costs = [1, 2, 3, 7, 11, 16].map((threshold) => {
+        const read = (voids: number) => {
+          const { userID, bytes } = fileOf(threshold, voids);
+          let verdict: object = {};
+          const { signatures } = counter.count(() => {
+            verdict = verdictOf(() => verifyAccountFile(bytes, userID, place));
+          });
+          return { signatures, isValid: "verified" in verdict };
+        };
+        const most = maxVoidStatements({ threshold });
+        expect(read(most), String(threshold)).to.deep.equal({ signatures: threshold * (most + 1), isValid: true });
+        expect(read(most + 1), String(threshold)).to.deep.equal({ signatures: 0, isValid: false });
+        return threshold * (most + 1);
+      });
+      expect(Math.max(...costs)).to.equal(MAX_CHECKS);
+    });
+  });
 
   describe("with the second verifier", () => {
     it("have the expected verdicts", () => {

@@ -48,7 +48,10 @@ describeIfNamed(import.meta.filename)("indexedDbStore in Chromium", () => {
   };
   const UNAVAILABLE = /^STORE_UNAVAILABLE: The browser's database keys is unavailable/;
 
-  /** The store fails and names the database, and a verification with it as a cache succeeds and reports the failure. */
+  /**
+   * Checks that the store fails with an error that names the database, and that a verification which uses it as a cache
+   * succeeds and reports the failure.
+   */
   async function expectOnlyTimeLost(accesses: readonly string[]): Promise<void> {
     for (const access of accesses) expect(await page.evaluate(`reasonOf(${access})`), access).to.match(UNAVAILABLE);
     const outcome = (await verify()) as { pubKey: string; cacheError?: string };

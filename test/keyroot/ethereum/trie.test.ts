@@ -12,7 +12,7 @@ type Item = Uint8Array | Item[];
 type Outcome = string;
 
 /**
- * Keys of tries. Many keys share prefixes, and some keys are prefixes of others. Such tries have extensions, and
+ * Keys of tries. Many keys share prefixes, and some are prefixes of others, so that the tries have extensions, and
  * branches with values.
  */
 const NIBBLES = fc.array(fc.constantFrom("0", "1"), { maxLength: 6 }).map((nibbles) => nibbles.join(""));

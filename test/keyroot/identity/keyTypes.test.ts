@@ -8,7 +8,8 @@ import { makeMerkleFile, makeMerkleProof, parseMerkleFile, verifyMerkleProof } f
 import { checkKeyRecord, checkPublicKey, makeKeyRecord, parseKeyRecord, serializeKeyRecord } from "keyroot/records";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { parseSerializedFile } from "../../../packages/keyroot/src/merkle/parseSerializedFile.ts";
-import { generateKeyOf, KEY_TYPE_NAMES, loadKeyType } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
+import { generateKeyOf, loadKeyType } from "keyroot/internal/keyTypes";
 import {
   INVALID,
   privateKeyOf,

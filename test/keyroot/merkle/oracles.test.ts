@@ -41,7 +41,7 @@ describe("MerkleTree", () => {
 
 /**
  * Computes the root with SimpleMerkleTree. That library does not pair a node with itself, so the leaves include the
- * repeated nodes. It stores the leaves in reverse order, so the node hash swaps its arguments.
+ * repeated nodes, and it stores the leaves in reverse order, so the node hash swaps its arguments.
  */
 function openZeppelinRoot(values: readonly string[]): string {
   const leaves = values.map((value) => `0x${sha256(value)}`);

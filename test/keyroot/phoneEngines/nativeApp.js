@@ -1,6 +1,7 @@
 /**
- * The app around examples/native-app in the test: native functions over recorded answers, and the verifications. `table` has
- * the answers by URL and body, and `cases` the verifications: [name, options, userID, expectedPublicKey].
+ * The app around examples/native-app in the test: native functions over recorded answers, and the verifications.
+ * `table` contains the answers by URL and body, and `cases` the verifications: [name, options, userID,
+ * expectedPublicKey].
  */
 const sleeping = new Map();
 const [startTimer, stopTimer] = [globalThis.setTimeout, globalThis.clearTimeout];

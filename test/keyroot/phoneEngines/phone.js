@@ -1,6 +1,7 @@
 /**
- * The program that the engines run: the library from its package, with React Native's fetch over recorded answers. `table` has the
- * answers by URL and body, and `cases` the verifications: [name, options, userID, expectedPublicKey].
+ * The program that the engines run: the library from its package, with React Native's fetch over recorded answers.
+ * `table` contains the answers by URL and body, and `cases` the verifications: [name, options, userID,
+ * expectedPublicKey].
  */
 import "abort-controller/polyfill";
 import "whatwg-fetch";

@@ -5,7 +5,7 @@ import { lightClient } from "keyroot/light-client";
 const CHOICES = { auditors, endpoints, lightClient, oneEndpoint, ownNode, pinnedBlock };
 
 /**
- * Makes a choice of trust from its name and settings, which JSON can contain.
+ * Creates a choice of trust from its name and settings, which JSON can contain.
  * @param {readonly unknown[]} trust
  * @returns {import("keyroot").Trust}
  */

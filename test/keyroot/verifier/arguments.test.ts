@@ -179,10 +179,11 @@ describe("arguments of the verifier", () => {
       ["makeBundle", () => functions["makeBundle"]?.({ ...place, turst: pinned }), "trust"],
       ["verifyBundle", () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }), "codeHash"],
     ];
-    for (const [name, call, nearest] of misspelt) {
-      it(`cause an error in ${name} that suggests ${nearest}`, async () => {
+    for (const [name, call, meant] of misspelt) {
+      it(`cause an error in ${name} that lists ${meant}`, async () => {
         const error = await keyrootErrorOf(call);
-        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+        expect(String(error?.expected).split(", ")).to.include(meant);
       });
     }
   });

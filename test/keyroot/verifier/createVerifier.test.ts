@@ -38,8 +38,10 @@ describe("createVerifier", () => {
       }
     });
 
-    it("suggests the nearest name for a misspelled option", () => {
-      expect(() => createVerifier({ ...options(), trusts: 2 } as VerifierOptions)).to.throw("Did you mean trust?");
+    it("lists the valid names for a misspelled option", () => {
+      expect(() => createVerifier({ ...options(), trusts: 2 } as VerifierOptions)).to.throw(
+        /Valid options are .*trust, /,
+      );
     });
 
     it("ignores later changes to the options", async () => {

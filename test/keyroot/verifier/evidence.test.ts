@@ -93,8 +93,8 @@ describeOnChains("evidence of a verification", (chain) => {
 
       it("rejects a proof of a contract that stores its users in another slot", async () => {
         const options = { ...chain.optionsFor(source), contract: chain.olderContract };
-        // A call runs the contract's code, so the slot has no effect. A proof covers only the slot of PublicKeyRegistry. An
-        // empty slot proves nothing about the user.
+        // A call runs the contract's code, so the slot has no effect. A proof covers only the slot of
+        // PublicKeyRegistry, and an empty slot proves nothing about the user.
         expect(await resultOf(options)).to.equal(needsProof(source) ? "PROOF_INVALID" : "truth");
         if (!needsProof(source)) return;
         const { message } = (await failure(verifyOnce(userID, options))) as VerificationError;

@@ -19,7 +19,7 @@ import {
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
 describeOnChains("verifier with dishonest endpoints", (chain) => {
-  // The table of docs/threat-model.md. `contract` is the result if `liars` endpoints report a false root. `block` is
+  // The table of docs/threat-model.md. `contract` is the result if `liars` endpoints report a false root, and `block`
   // the result if they invent a block.
   const table: [Source, liars: number, contract: string, block: string][] = [
     ["one-endpoint", 1, "lie", "lie"],

@@ -68,28 +68,16 @@ describe("options of a verification", () => {
     expect(await errorOf(options)).to.include({ code: "QUORUM_NOT_REACHED" });
   });
 
-  const misspelt: [string, string | undefined][] = [
-    ["trusts", "trust"],
-    ["merkleURL", "merkleUrl"],
-    ["codehash", "codeHash"],
-    ["publicationMS", "publicationMs"],
-    ["quorum", undefined],
-    ["storageProof", undefined],
-    ["somethingElse", undefined],
-    ["__proto", undefined],
-    ["x".repeat(100_000), undefined],
-  ];
-  for (const [name, nearest] of misspelt) {
-    it(`are rejected with the misspelled name ${name.slice(0, 20)}`, async () => {
+  for (const name of ["trusts", "merkleURL", "codehash", "quorum", "storageProof", "__proto", "x".repeat(100_000)]) {
+    it(`are rejected with the unknown name ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
-      expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
-      const hint = nearest === undefined ? "Valid options are rpc, " : `Did you mean ${nearest}?`;
-      expect(error).to.have.property("message").that.includes(hint);
+      expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", actual: name });
+      expect(error).to.have.property("message").that.includes("Valid options are rpc, ").and.has.length.below(500);
     });
   }
 
   it("are rejected with a misspelled limit", async () => {
-    expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "timeoutMs" });
+    expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "fileBytes, timeoutMs" });
   });
 
   it("are rejected before any request with a malformed value", async () => {

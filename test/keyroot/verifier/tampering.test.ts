@@ -38,10 +38,7 @@ describe("a verification with an attacker in the network", () => {
       };
     });
 
-  /**
-   * Replaces a word with another word, which usually has the same length. A hash is replaced with a hash, and a user
-   * with a user.
-   */
+  /** Replaces a word with another one, usually of the same length: a hash with a hash, and a user with a user. */
   const swap = fc.record({ at: fc.nat(), by: fc.nat(), any: fc.boolean() }).map(({ at, by, any }): Change => {
     return (answer) => {
       const words = [...answer.matchAll(WORD)];

@@ -5,6 +5,7 @@ import type { PublishedRoot } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { publishLocally } from "../../support/chain/local.ts";
+import { rpc } from "../../support/support.ts";
 import { verifyOnce, verifyListOnce, type ListOptions, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
@@ -96,6 +97,48 @@ describe("a verifier's verifyMany method", () => {
       const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
       expect(new Set(blocks)).to.have.lengthOf(1);
       expect(requests.rpc.flat().filter((method) => method === "eth_getBlockByNumber")).to.have.lengthOf(1);
+    });
+
+    it("proves up to 32 roots with one request for proofs", async () => {
+      const strangers = Array.from({ length: 33 }, (_, i) => sampleUserID(100 + i));
+      const list = strangers.map((userID) => ({ userID, expectedPublicKey: ANY_KEY }));
+      const proofs = () => requests.rpc.flat().filter((method) => method === "eth_getProof").length;
+      expect(codes(await verifyListOnce(contacts(), { ...options, ...PROVEN }))).to.deep.equal(
+        records.map(() => "verified"),
+      );
+      expect(proofs()).to.equal(1);
+      expect(codes(await verifyListOnce(list, { ...options, ...PROVEN }))).to.deep.equal(
+        list.map(() => "NOT_PUBLISHED"),
+      );
+      expect(proofs()).to.equal(1 + 2);
+    });
+
+    /** Returns a provider that changes the response to requests for proofs. */
+    const proofsBy = (prove: (slots: unknown[], truth: Promise<unknown>) => unknown) => ({
+      async request({ method, params = [] }: { method: string; params?: unknown[] }) {
+        const truth = rpc(stack.rpcUrl, method, params);
+        return method === "eth_getProof" ? prove(params[1] as unknown[], truth) : await truth;
+      },
+    });
+
+    it("proves each root alone at an endpoint that refuses proofs of several slots", async () => {
+      const refusing = proofsBy((slots, truth) => {
+        if (slots.length > 1) throw Object.assign(new Error("too many storage keys"), { code: -32602 });
+        return truth;
+      });
+      const outcomes = await verifyListOnce(contacts(), { ...options, ...PROVEN, rpc: refusing });
+      expect(codes(outcomes)).to.deep.equal(records.map(() => "verified"));
+    });
+
+    it("throws PROOF_INVALID for proofs in another order, and for a response without proofs", async () => {
+      const reversed = proofsBy(async (_, truth) => {
+        const proof = (await truth) as { storageProof: unknown[] };
+        return { ...proof, storageProof: proof.storageProof.toReversed() };
+      });
+      for (const rpc of [reversed, proofsBy(() => null), proofsBy(() => ({ storageProof: {} }))]) {
+        const outcomes = await verifyListOnce(contacts(), { ...options, ...PROVEN, rpc });
+        expect(codes(outcomes)).to.deep.equal(records.map(() => "PROOF_INVALID"));
+      }
     });
 
     it("returns an error for one contact and results for the others", async () => {

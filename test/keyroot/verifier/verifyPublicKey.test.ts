@@ -23,7 +23,10 @@ describe("a verifier's verify method", () => {
   const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const first = makeMerkleFile([mine, other]);
-  /** The file of a second batch. It contains the first user with another key, but the contract keeps the first root. */
+  /**
+   * The file of a second batch. It contains the first user with another key, but the contract keeps the user's first
+   * root.
+   */
   const second = makeMerkleFile([late, { ...other, userID }]);
 
   let chain: LocalChain;

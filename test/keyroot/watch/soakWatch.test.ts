@@ -1,8 +1,10 @@
 /**
  * Runs an app's watch over an honest but faulty network. Requests time out, fail, exceed rate limits, reach nodes that
  * are behind, or receive only a part of the response. The device is offline or asleep, and the app ends during a round.
- * The watch must not raise an alarm. Then false answers in the same network must raise alarms. At the end, SIGKILL ends
- * processes that have a store in a folder.
+ * The watch must not raise an alarm.
+ *
+ * Then false answers in the same network must raise alarms. At the end, processes that have a store in a folder are
+ * killed with SIGKILL.
  *
  * `FAULTS=large npm test -- test/keyroot/watch/soakWatch.test.ts` runs 10,000 rounds, with reorganizations of the
  * chain. `FAULTS_SEED=2` selects different faults.

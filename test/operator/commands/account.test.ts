@@ -5,6 +5,7 @@ import { ANY_KEY, oneEndpoint } from "keyroot";
 import { accounts, parseAccountFile, slotIDOf, verifyKeyStatement } from "keyroot/account";
 import { userIDToHex } from "keyroot";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
+import { changeResult, type RpcProxy, startRpcProxy } from "../../support/servers/rpcProxy.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { verifierAt } from "../../support/verifier/verifyOnce.ts";
@@ -98,6 +99,51 @@ describeWithProgram("keyroot account", (keyroot) => {
     expect(await verified(userID)).to.deep.equal([0, textAt(0)]);
     // The slot that somebody filled is skipped.
     expect((await run("rotate", [...args, "--public-key", textAt(2)])).json).to.include({ number: 2 });
+  });
+
+  describe("with an endpoint that says that every slot is filled", () => {
+    let liar: RpcProxy;
+
+    before(async () => {
+      const fill = (result: unknown) => String(result).replace(/0{64}$/, "1".repeat(64));
+      liar = await startRpcProxy(registry.chain.rpcUrl, changeResult("eth_call", fill));
+    });
+
+    after(() => liar.close());
+
+    it("signs what the endpoint says only if --trust says so", async () => {
+      const paths = newPaths();
+      await make(paths, paths.paper);
+      await publish(paths.account, 0);
+      const args = ["--account", paths.account, "--keys", paths.paper];
+      const before = await readFile(paths.account, "utf8");
+      const both = `${registry.chain.rpcUrl},${liar.url}`;
+      const agreeing = ["--rpc", both, "--trust", "endpoints:2"];
+      expect(await run("void", args, agreeing)).to.include({ error: "QUORUM_NOT_REACHED" });
+      const changed = await run("rotate", [...args, "--public-key", textAt(1)], agreeing);
+      expect(changed).to.include({ error: "QUORUM_NOT_REACHED" });
+      // The storage proof shows that the slot is empty.
+      const proving = ["--rpc", liar.url, "--trust", "own-node"];
+      expect(await run("void", args, proving)).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+      expect((await run("show", args.slice(0, 2), proving)).json).to.include({
+        isPublished: true,
+        isNextFilled: false,
+      });
+      expect(await readFile(paths.account, "utf8")).to.equal(before);
+      const signed = await run("void", args, ["--rpc", liar.url]);
+      expect(signed.json).to.include({ number: 1, isVoid: true });
+    });
+
+    it("signs the first empty slot of the block that the choice proves", async () => {
+      const paths = newPaths();
+      await make(paths, paths.paper);
+      await publish(paths.account, 0);
+      const args = ["--account", paths.account, "--keys", paths.paper, "--public-key", textAt(1)];
+      const { rpcUrl } = registry.chain;
+      expect((await run("rotate", args, ["--rpc", rpcUrl, "--trust", "own-node"])).json).to.include({ number: 1 });
+      const auditors = await run("rotate", args, ["--rpc", rpcUrl, "--trust", "auditors"]);
+      expect(auditors).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    });
   });
 
   it("writes files with which verify and bundle show the newest key", async () => {

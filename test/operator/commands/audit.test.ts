@@ -373,7 +373,8 @@ describeWithProgram("keyroot", (keyroot) => {
     });
 
     it("continues after the endpoint fails", async () => {
-      // The first calls read the chain id and the genesis block. The next one fails as often as the first poll repeats it.
+      // The first calls read the chain id and the genesis block. The next one fails as often as the first poll repeats
+      // it.
       let calls = 0;
       world.lie((method, params, truth) => {
         if (++calls > 2 && calls <= 2 + 6) throw new Error();

@@ -46,7 +46,13 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     const html = await page();
     const [, config = ""] = /<script type="application\/json" id="config">(.*)<\/script>/.exec(html) ?? [];
     expect(JSON.parse(config)).to.deep.equal({
-      ...{ rpc: [RPC, "https://rpc-b.example"], chainId: 1, contract: CONTRACT, keyType: "curve41417" },
+      ...{
+        rpc: [RPC, "https://rpc-b.example"],
+        chainId: 1,
+        contract: CONTRACT,
+        keyType: "curve41417",
+        accounts: false,
+      },
       ...{ merkleUrl: "https://files.example/keys", allowHttp: false, visitorEndpoints: false },
     });
     for (const [, path = "", integrity] of html.matchAll(/(?:src|href)="\.\/(assets[^"]+)" integrity="([^"]+)"/g)) {

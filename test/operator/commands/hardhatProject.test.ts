@@ -71,7 +71,7 @@ for (const template of everything ? ["minimal", "mocha-ethers"] : ["mocha-ethers
 
     before(async () => {
       folder = await realpath(await mkdtemp(join(tmpdir(), "project-")));
-      // Hardhat's own command creates the project. A script replaces npm, which would need a network, and links this
+      // Hardhat's own command creates the project. npm would need a network, so a script replaces it and links this
       // repository's packages.
       await mkdir(join(folder, "bin"));
       await writeFile(join(folder, "bin", "npm"), "#!/bin/sh\necho 11.0.0\n");

@@ -123,7 +123,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     const states = temporaryFolder();
     let audits = 0;
     /**
-     * An endpoint that replaces storage proofs with those of an empty trie.
+     * Starts an endpoint that replaces storage proofs with those of an empty trie.
      * @param except requests that contain this text get true proofs
      */
     const serveFalseProofs = async (except = "nothing") => {

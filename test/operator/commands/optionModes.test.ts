@@ -103,21 +103,23 @@ const TABLE: Readonly<Record<string, Row>> = {
     modes: {
       ...{ new: { action: "new" }, rotate: { action: "rotate" }, void: { action: "void" }, show: { action: "show" } },
       offline: { action: "rotate", offline: true },
+      client: { action: "rotate", ...TRUST.client },
     },
     always: "account json",
     only: {
-      keys: "new rotate void offline",
+      keys: "new rotate void offline client",
       ...{ moreKeys: "new", threshold: "new", chainId: "new", contract: "new" },
-      ...{ publicKey: "new rotate offline", keyType: "new rotate offline" },
-      signatures: "rotate void offline",
+      ...{ publicKey: "new rotate offline client", keyType: "new rotate offline client" },
+      signatures: "rotate void offline client",
       offline: "rotate void show offline",
-      ...{ rpc: "rotate void show", allowHttp: "rotate void show" },
+      ...{ rpc: "rotate void show client", allowHttp: "rotate void show client", trust: "rotate void show client" },
+      ...{ beacon: "client", checkpoint: "client" },
     },
   },
   "light-client": { always: "beacon checkpoint beaconNetwork allowHttp json" },
   explorer: {
     // The page offers every source that is configured.
-    always: `out blockExplorerUrl visitorEndpoints beacon checkpoint auditors threshold statementUrls codeHash keyType ${REGISTRY} merkleUrl json`,
+    always: `out blockExplorerUrl visitorEndpoints beacon checkpoint auditors threshold statementUrls accounts codeHash keyType ${REGISTRY} merkleUrl json`,
   },
   bundle: {
     modes: TRUST,

@@ -12,7 +12,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
 
-/** Describes publishing on a chain with this gas limit per transaction. It is the limit of Osaka or of the block. */
+/** Describes publishing on a chain with this gas limit per transaction, which is that of Osaka or of the block. */
 function describeFork(transactionGas: number): void {
   describe(`publishing under Amsterdam's rules with ${transactionGas} gas per transaction`, () => {
     const fresh = freshRegistry(() => startAmsterdam(transactionGas));

@@ -168,7 +168,10 @@ describe("cost limits", () => {
     const day = 24 * 60 * 60 * 1000;
     const maxCostPerDay = 1_000_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCostPerDay };
-    /** Makes a journal with a finished plan of a different registry. Its transaction cost nearly as much as the limit. */
+    /**
+     * Creates a journal with a finished plan of a different registry, whose transaction cost nearly as much as the
+     * limit.
+     */
     const spent = async (ageMs: number) => {
       const journal = new MemoryJournal();
       const fees = { gasPrice: GWEI };

@@ -292,7 +292,7 @@ describe("a watch of a registry", () => {
         for (const code of codesOf(result)) codes.add(code);
       }
       expect(codes).to.include("FILE_UNAVAILABLE FILE_HOST_ERROR");
-      // The other files never wait for as long as the limit, because each poll reads the one that waits longest.
+      // The other files never wait for as long as the limit, because each poll reads the one that has waited longest.
       expect([...alarms]).to.deep.equal([withheld]);
     });
   });

@@ -13,7 +13,8 @@ const { root } = hre.config.paths;
 
 const MOCHA = ["mocha", "test/contracts/PublicKeyRegistry.test.ts"];
 
-// The whole command, which also runs the tests in Solidity. `npm run test:all` also checks that Mocha's tests alone cover all.
+// Runs the whole command, which includes the tests in Solidity. `npm run test:all` also checks that Mocha's tests alone
+// cover everything.
 for (const words of testAll ? [[], MOCHA] : [[]])
   describe(["hardhat test", ...words, "--coverage"].join(" "), function () {
     // Ends only endless waits: the copy runs all tests of the contract.

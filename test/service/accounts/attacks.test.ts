@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { PartnerClient } from "@keyroot/client/partner";
+import { UserClient } from "@keyroot/client/user";
+import { slotIDOf } from "keyroot/account";
 import { generateKeyPair } from "keyroot/records";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { AccountPublisher, SETTLE_MS } from "../../../packages/service/src/publisher/accountPublisher.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { AccountUser } from "../../support/service/accountUser.ts";
 import { markPublished } from "../../support/service/markPublished.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
@@ -47,6 +50,12 @@ describe("attacks on accounts in the service", () => {
       { serviceUrl: service.url, bizID, chainId: 1, contract: CONTRACT, partner: client },
       REGION,
     );
+  };
+  /** The client of a user whose id is a slot of another user's account. */
+  const userOfSlot = async ({ account }: AccountUser, number: number) => {
+    const refreshToken = await other.createUserRefreshToken(slotIDOf(account, number), "a phone");
+    const place = { serviceUrl: service.url, bizID: bizIDs[1], chainId: 1, contract: CONTRACT };
+    return new UserClient({ ...place, refreshToken });
   };
   const publisher = () => {
     const putAccountFile = (name: string, text: string) => Promise.resolve(void files.set(name, text));
@@ -124,6 +133,7 @@ describe("attacks on accounts in the service", () => {
   it("a void statement for an empty slot never counts, and the owner's objection makes room for a change", async () => {
     const [user, key] = [await start(), generateKeyPair()];
     await user.client.submitStatement(user.sign(1, "void", PHONE));
+    service.ahead += HOLD_MS;
     await settle(false);
     expect(await codeOf(user.change(1, key, PAPER))).to.equal("CHANGE_PENDING");
     await user.client.objectToChange(user.object(1, "void", PAPER));
@@ -133,6 +143,28 @@ describe("attacks on accounts in the service", () => {
     expect(await statesOf(user)).to.have.members(["1 objected", "1 published"]);
     expect([...files.values()].join("")).not.to.include("\nvoid\n");
     expect(await codeOf(user.client.submitStatement(user.sign(1, "void", PHONE)))).to.equal("CHANGE_OBJECTED");
+  });
+
+  it("another partner who knows the account text cannot keep its slots by creating users with their ids", async () => {
+    const user = await userOf(partner);
+    const hex = (number: number) => userIDToHex(slotIDOf(user.account, number));
+    const create = (number: number) => other.createUser(hex(number), "eu-west-1");
+    for (const number of [1, 2, 8, 9]) await create(number);
+    const squatter = await userOfSlot(user, 9);
+    const key = generateKeyPair();
+    expect(await codeOf(squatter.storeAccount(user.account.text))).to.equal("ACCOUNT_MISMATCH");
+    expect(await codeOf(squatter.submitStatement(user.sign(0, key.publicKey), key))).to.equal("ACCOUNT_MISSING");
+    await user.start();
+    await publish();
+    expect(await codeOf(create(1))).to.equal("USER_ID_TAKEN");
+    expect(await codeOf(other.getUser(hex(8)))).to.equal("USER_UNKNOWN");
+    expect((await other.getUser(hex(9))).user_id).to.equal(slotIDOf(user.account, 9));
+    await user.change(1, key);
+    expect(await codeOf(squatter.account())).to.equal("ACCESS_TOKEN_REVOKED");
+    expect(await codeOf(other.getUser(hex(9)))).to.equal("USER_UNKNOWN");
+    for (const number of [1, 8, 9]) expect(await codeOf(create(number)), String(number)).to.equal("USER_ID_TAKEN");
+    await publish();
+    expect(await statesOf(user)).to.deep.equal(["1 published"]);
   });
 
   it("a text that is too long for an account is rejected before it is parsed", async () => {

@@ -1,15 +1,20 @@
 import type { EventType } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { EVENT_SCHEMAS } from "../../../packages/service/src/webhooks/eventSchemas.ts";
 import { expect } from "chai";
+import { eq } from "drizzle-orm";
 import { randomBytes } from "node:crypto";
 import { PartnerClient } from "@keyroot/client/partner";
 import { serializeAccountFile, slotIDOf } from "keyroot/account";
 import { generateKeyPair } from "keyroot/records";
+import { curve41417 } from "../../../packages/keyroot/src/identity/keyTypes/curve41417.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import { AccountPublisher, SETTLE_MS } from "../../../packages/service/src/publisher/accountPublisher.ts";
+import { importStatements } from "../../../packages/service/src/publisher/importStatements.ts";
 import { rebuildAccountFiles } from "../../../packages/service/src/publisher/rebuildAccountFiles.ts";
+import { keyStatements, publicKeys } from "../../../packages/service/src/keys/tables.ts";
+import { userIDs } from "../../../packages/service/src/users/tables.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { AccountUser, type Key } from "../../support/service/accountUser.ts";
 import { markPublished } from "../../support/service/markPublished.ts";
@@ -19,6 +24,8 @@ import { failure, never } from "../../support/support.ts";
 const REGION = "us-west-2";
 const HOLD_MS = 3_600_000;
 const CONTRACT = `0x${"5fbd".repeat(10)}`;
+/** The recovery keys of `AccountUser`. */
+const [PHONE, PAPER] = [1, 2];
 
 const randomRoot = () => randomBytes(32).toString("hex");
 
@@ -97,6 +104,8 @@ describe("a service with accounts", () => {
     const { statements } = await partner.accounts.get(user.account.userID);
     return statements.filter(({ number }) => number > 0).map(({ number, state }) => `${number} ${state}`);
   };
+  /** Whether the account file has a void statement. */
+  const isVoid = async ({ user }: Story) => (await user.client.account()).account_file?.includes("\nvoid\n");
   const idOf = async ({ user }: Story, number: number) => {
     const { statements } = await user.client.account();
     return statements.findLast((one) => one.number === number)?.key_id ?? never();
@@ -240,18 +249,69 @@ describe("a service with accounts", () => {
       returns: ["taken", "pending"],
       states: ["1 taken", "2 pending"],
     },
-    "to void, counts when the slot has a root": {
+    "to void, counts after its hold period when the slot has a root": {
+      async run(story) {
+        const { user } = story;
+        const { hold_ends_at: end, submitted } = await user.client.submitStatement(user.sign(1, "void"));
+        service.resetClock();
+        onChain.add(slot(story, 1));
+        await settle();
+        const during = await isVoid(story);
+        onChain.clear();
+        service.ahead += HOLD_MS;
+        await settle();
+        const empty = await isVoid(story);
+        onChain.add(slot(story, 1));
+        await settle();
+        return [(end ?? 0) - submitted, during, empty, await isVoid(story)];
+      },
+      returns: [HOLD_MS, false, false, true],
+      states: ["1 published"],
+    },
+    "to void, is never in the account file after an objection by the owner's other recovery key": {
+      async run(story) {
+        const { user, keys } = story;
+        await user.client.submitStatement(user.sign(1, "void", 1));
+        await user.client.objectToChange(user.object(1, "void", 2));
+        onChain.add(slot(story, 1));
+        service.ahead += HOLD_MS;
+        await settle();
+        return [await isVoid(story), (await user.change(1, keys[1])).state];
+      },
+      returns: [false, "pending"],
+      states: ["1 objected", "1 pending"],
+    },
+    "to void, counts at once if the partner approves it": {
       async run(story) {
         const { user } = story;
         await user.client.submitStatement(user.sign(1, "void"));
-        const isVoid = async () => (await user.client.account()).account_file?.includes("\nvoid\n");
-        await settle();
-        const before = await isVoid();
+        await partner.accounts.approve(user.account.userID, 1, "void");
         onChain.add(slot(story, 1));
         await settle();
-        return [before, await isVoid()];
+        return isVoid(story);
       },
-      returns: [false, true],
+      returns: true,
+      states: ["1 published"],
+    },
+    "to void, waits while the partner is suspended, and for another hold period afterwards": {
+      async run(story) {
+        const { user } = story;
+        await user.client.submitStatement(user.sign(1, "void"));
+        onChain.add(slot(story, 1));
+        const asOperator = { token: service.adminToken };
+        await service.done("/v1/admin/partners/suspend", { biz_id: bizID }, asOperator);
+        service.ahead += HOLD_MS;
+        await settle();
+        const during = await isVoid(story);
+        await service.done("/v1/admin/partners/resume", { biz_id: bizID }, asOperator);
+        service.resetClock();
+        await settle();
+        const after = await isVoid(story);
+        service.ahead += HOLD_MS;
+        await settle();
+        return [during, after, await isVoid(story)];
+      },
+      returns: [false, false, true],
       states: ["1 published"],
     },
   };
@@ -412,6 +472,60 @@ describe("a service with accounts", () => {
       files.set(name, newer.replace("number 2", "number 3"));
       expect(await rebuild()).to.deep.equal([[name], [nextName]]);
       expect([files.get(nextName), files.get(name)]).to.deep.equal([newer, first]);
+    });
+
+    it("gets the published statements that only its files have, after a restore, and no others", async () => {
+      const story = await start();
+      const { user, keys } = story;
+      const { userID } = user.account;
+      const name = `accounts/${userIDToHex(userID)}.txt`;
+      const key = keys[1];
+      await user.change(1, key, PAPER);
+      await afterHold();
+      await settle();
+      const newest = files.get(name) ?? never();
+      const regional = service.databases.regions[REGION];
+      const restore = async () => {
+        await regional.delete(keyStatements).where(eq(keyStatements.slotID, slot(story, 1)));
+        await regional.delete(publicKeys).where(eq(publicKeys.userID, slot(story, 1)));
+        await service.databases.home.delete(userIDs).where(eq(userIDs.userID, slot(story, 1)));
+      };
+      await restore();
+      // A thief of the phone's recovery key could then make the first key valid again, if nobody objected.
+      expect((await user.client.submitStatement(user.sign(1, "void", PHONE))).state).to.equal("pending");
+      await regional.delete(keyStatements).where(eq(keyStatements.keyID, "void"));
+      await restore();
+
+      const root = randomRoot();
+      const store = {
+        putAccountFile: (file: string, text: string) => Promise.resolve(void files.set(file, text)),
+        readAccountFile: (file: string) =>
+          Promise.resolve(files.has(file) ? Buffer.from(files.get(file) ?? "") : undefined),
+      };
+      const stores = { "us-west-2": store, "eu-west-1": store };
+      const rootsOf = (ids: readonly UserID[]) =>
+        Promise.resolve(ids.map((id) => (onChain.has(id) ? root : undefined)));
+      const { databases } = service;
+      const importAll = () =>
+        importStatements({ databases, stores, keyType: curve41417, rootsOf, now: () => service.now() });
+      // A statement that is not on the chain, and a file that the account's keys did not sign.
+      const unpublished = serializeAccountFile(user.account, [user.sign(2, keys[2].publicKey)]);
+      for (const other of [unpublished, newest.replace("number 1", "number 3")]) {
+        files.set(name, other);
+        files.set(name.replace(".txt", ".next.txt"), other);
+        expect([...(await importAll())]).to.deep.equal([]);
+      }
+      files.set(name, newest);
+      expect([...(await importAll())]).to.deep.equal([[slot(story, 1), root]]);
+      expect([...(await importAll())]).to.deep.equal([]);
+      const published = { root, transactionHash: `0x${root}`, blockNumber: 7, blockHash: "0x01" };
+      const record = makeKeyRecord(slot(story, 1), key.publicKey);
+      await service.publications.adoptPublished(REGION, published, [record], service.now(), SERVICE);
+      expect(await states(story)).to.deep.equal(["1 published"]);
+      expect(await user.client.unverifiedPublicKeyOf(userID)).to.include({ number: 1, account_file: newest });
+      expect(await codeOf(user.client.submitStatement(user.sign(1, "void", PHONE)))).to.equal("STATEMENT_NUMBER");
+      expect(await codeOf(partner.createUser(userIDToHex(slot(story, 1)), REGION))).to.equal("USER_ID_TAKEN");
+      expect((await user.change(2, keys[2])).state).to.equal("pending");
     });
 
     it("gets another first key after a withdrawal, with another statement 0", async () => {

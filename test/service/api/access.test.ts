@@ -7,7 +7,10 @@ import { serviceOnPostgres } from "../../support/service/support.ts";
 
 const FOR_STAFF = TABLE.filter(({ forStaff }) => forStaff);
 const FOR_SESSIONS = FOR_STAFF.filter(({ callers }) => !callers.includes("visitor"));
-/** A body with a field that no operation has. An operation that accepts the caller rejects the body and changes nothing. */
+/**
+ * A body with a field that no operation has. An operation that accepts the caller rejects the body, and changes
+ * nothing.
+ */
 const PROBE = { unknown_field: 1 };
 
 function expectAccepted(answer: Answer): void {

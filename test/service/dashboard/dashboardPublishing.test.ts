@@ -132,8 +132,8 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect(days.map(({ users: count }) => count)).to.deep.equal([2, 1]);
     expect((days[1]?.day ?? 0) - (days[0]?.day ?? 0)).to.equal(DAY);
     expect((days[0]?.day ?? 1) % DAY).to.equal(0);
-    // Another publisher's transaction with an unknown cost gave this root to the first two users. The root is random,
-    // because other tests use the same database.
+    // Another publisher's transaction with an unknown cost gave this root to the first two users. It is random, because
+    // other tests use the same database.
     const root = randomBytes(32).toString("hex");
     await markPublished(service.databases, { root, userIDs: idsOf(users.slice(0, 2)), at: service.now() });
     expect((await own.get()).days).to.deep.equal([{ ...days[0], cost: "0", unpriced: 2 }, days[1]]);

@@ -1,6 +1,8 @@
 /**
  * Kills the service and its PostgreSQL in turns with SIGKILL while partners' changes cause events. Then checks that
- * each event was delivered to the partner's endpoint, and no event without its change. The endpoint sometimes fails.
+ * each event was delivered to the partner's endpoint, which sometimes fails, and that there is no event without its
+ * change.
+ *
  * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` (5 minutes) causes 10,000 events and kills 20
  * times.
  */

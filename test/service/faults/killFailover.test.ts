@@ -1,10 +1,12 @@
 /**
  * Kills and pauses the systems that the service depends on, under load: three nodes with Patroni and PostgreSQL, etcd,
  * HAProxy, a chain and two publishing replicas. A separate program then compares databases, chain and files with every
- * acknowledged call. `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` (11 minutes) injects 30 faults
- * and writes the length of each outage to bench/failover.json. It needs Debian's PostgreSQL. If Patroni, etcd or
- * HAProxy is not installed, it downloads Debian's packages to node_modules/.cache/failover and installs nothing. A
- * small run without these programs is skipped.
+ * acknowledged call.
+ *
+ * `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` (11 minutes) injects 30 faults and writes the
+ * length of each outage to bench/failover.json. It needs Debian's PostgreSQL. If Patroni, etcd or HAProxy is not
+ * installed, it downloads Debian's packages to node_modules/.cache/failover, and installs nothing. A small run without
+ * these programs is skipped.
  */
 import { expect } from "chai";
 import { spawn } from "node:child_process";

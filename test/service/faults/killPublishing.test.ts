@@ -1,7 +1,8 @@
 /**
  * Two services with one PostgreSQL publish, and are killed with SIGKILL at random times, while users register keys. At
- * the end, every acknowledged key must have exactly one root, and every root must have its file. `FAULTS=large npm test
- * -- test/service/faults/killPublishing.test.ts` (4 minutes) kills 50 times.
+ * the end, every acknowledged key must have exactly one root, and every root must have its file.
+ *
+ * `FAULTS=large npm test -- test/service/faults/killPublishing.test.ts` (4 minutes) kills 50 times.
  */
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
@@ -100,7 +101,7 @@ const CONNECTIONS = 4;
 const WORKERS = 4;
 /** Pause of a worker between two users, in ms. */
 const PAUSE_MS = isLarge ? 20 : 150;
-/** Time between blocks in ms. It is long enough for another service to take over transactions of the killed service. */
+/** The time between blocks in ms. It is long enough for another service to take over transactions of a killed one. */
 const BLOCK_MS = { min: 100, max: 4000 };
 /** Range of the random time in ms for which both services run before a kill. */
 const WORK_MS = { min: 50, max: 1500 };

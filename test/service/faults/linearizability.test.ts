@@ -1,5 +1,5 @@
 /**
- * Sends hundreds of concurrent calls about keys to two replicas, and kills replicas and PostgreSQL. Checks that each
+ * Sends hundreds of concurrent calls about keys to two replicas, kills replicas and PostgreSQL, and checks that each
  * user's history is linearizable. `FAULTS=large npm test -- test/service/faults/linearizability.test.ts` checks more
  * than thirty times as many histories.
  */
@@ -31,7 +31,9 @@ const MOST_CALLS = USERS * CALLERS * CALLS;
 const ACTIVE_USERS = 6;
 /** Number of calls that are recorded in a round before a replica, and then PostgreSQL, is killed. */
 const CALLS_BEFORE_FAULTS = [MOST_CALLS / 4, MOST_CALLS / 2] as const;
-/** Pause of a caller after a call without a result, in ms. If a fault is in progress, the pause begins at its end. */
+/**
+ * The pause of a caller after a call without a result, in ms. If a fault is in progress, the pause begins when it ends.
+ */
 const DOWN_MS = 200;
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 

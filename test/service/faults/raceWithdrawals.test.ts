@@ -1,7 +1,7 @@
 /**
- * Users withdraw keys at one service while their partner discards the same keys at another service. Both services
- * publish at the same time with one PostgreSQL. Every key must be either removed or published. `FAULTS=large npm test
- * -- test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
+ * Users withdraw keys at one service while their partner discards the same keys at another one. Both services publish
+ * at the same time with one PostgreSQL. Every key must be either removed or published. `FAULTS=large npm test --
+ * test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
  */
 import { expect } from "chai";
 import { setTimeout as sleep } from "node:timers/promises";

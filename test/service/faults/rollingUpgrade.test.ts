@@ -1,6 +1,6 @@
 /**
  * Upgrades a service with two replicas three times under load, as docs/scaling.md describes. Each upgrade migrates with
- * the next version and then replaces the replicas one by one. The first version adds a column, the second stops using
+ * the next version, and then replaces the replicas one by one. The first version adds a column, the second stops using
  * it, and the third removes it.
  */
 import { expect } from "chai";
@@ -29,13 +29,15 @@ describeFaults("a rolling upgrade under load", () => {
 });
 
 const REPLICAS = 2;
-/** Number of workers around each migration and each stop of a replica. Each user of a worker takes five requests. */
+/**
+ * The number of workers around each migration and each stop of a replica. Each user of a worker takes five requests.
+ */
 const WORKERS = 4;
 /** Number of additional workers that work all the time, and their pause between two users in ms. */
 const STEADY_WORKERS = isLarge ? WORKERS : 1;
 const PAUSE_MS = isLarge ? 0 : 1_000;
 const CONNECTIONS = 5;
-/** Several times the time that the balancer needs to notice a stopping replica, even if the machine has other load. */
+/** Several times as long as the balancer needs to notice a stopping replica, even if the machine has other load. */
 const SHUTDOWN_DELAY_S = 5;
 
 /** The line of the table `public_keys` after which the column is added. */

@@ -19,8 +19,8 @@ const REGION = "us-west-2";
 const NOW = 1_000_000;
 
 /**
- * The states of everything on which publishing a key may depend. `true`: the state permits publishing. A key is
- * published only if all states permit it.
+ * The states of everything on which publishing a key may depend, where `true` means that the state permits publishing.
+ * A key is published only if all states permit it.
  */
 const STATES = {
   user: { active: true, deactivated: false, erased: false },

@@ -279,7 +279,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     it("records the keys on the chain when it reconciles", async () => {
       await register([replaced]);
       const reconciled = await publisherOver(databases).reconcile();
-      const none = { recorded: 0, lost: 0, differences: [] };
+      const none = { recorded: 0, lost: 0, statements: 0, differences: [] };
       expect(reconciled).to.deep.equal({ ...none, roots: 2, replaced: 1, added: 0, unknownUsers: [second.userID] });
       expect(await found()).to.deep.equal(await expected());
       const users = new UserCreation(databases, "test");

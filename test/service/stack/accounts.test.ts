@@ -8,7 +8,9 @@ import { PartnerClient } from "@keyroot/client/partner";
 import { UserClient } from "@keyroot/client/user";
 import { createVerifier, oneEndpoint, ownNode, type Trust } from "keyroot";
 import { accounts } from "keyroot/account";
+import { lightClient } from "keyroot/light-client";
 import { generateKeyPair } from "keyroot/records";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { type Stack, startStack } from "../../../packages/service/src/stack/startStack.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { type AccountService, AccountUser } from "../../support/service/accountUser.ts";
@@ -23,7 +25,7 @@ describe("a local stack with accounts", () => {
   let service: AccountService;
 
   before(async () => {
-    stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 }, accounts: "required" });
+    stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0, beacon: 0 }, accounts: "required" });
     const { serviceUrl, adminToken } = stack.service ?? never();
     admin = new AdminClient({ serviceUrl, adminToken });
     const bizID = (await admin.createPartner("A company")).biz_id;
@@ -34,7 +36,7 @@ describe("a local stack with accounts", () => {
 
   after(() => stack.close());
 
-  /** The apps of people who have a user as a contact. They run all the time, and count their requests. */
+  /** Starts apps of people who have a user as a contact. They run all the time, and count their requests. */
   const startApps = async (trust: Trust) => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const { serviceUrl, bizID, partner } = service;
@@ -70,6 +72,10 @@ describe("a local stack with accounts", () => {
   const trusts: Record<string, { makeTrust: () => Trust; more: number }> = {
     oneEndpoint: { makeTrust: () => oneEndpoint(), more: 2 },
     ownNode: { makeTrust: () => ownNode(), more: 5 },
+    lightClient: {
+      makeTrust: () => lightClient({ urls: [stack.beaconUrl ?? never()], checkpoint: TEST_CHECKPOINT }),
+      more: 5,
+    },
   };
   for (const [name, { makeTrust, more }] of Object.entries(trusts))
     it(`with ${name}, leads from a lost phone to 25 contacts with the new key, without a restart`, async () => {
@@ -90,7 +96,8 @@ describe("a local stack with accounts", () => {
       const during = await verify(userID);
       expect(during).to.deep.include({ numbers: [1], keys: [key.publicKey.toString()] });
       expect(await user.client.account()).to.deep.include({ number: 0 });
-      // The answer's file proves too old, so each app fetches the host's file of the change, and reads the chain once more.
+      // The file in the answer proves too old, so each app fetches the host's file of the change, and reads the chain
+      // once more.
       expect(during.requests).to.be.at.most(before.requests + more);
       expect(during.bytes).to.be.at.most(2 * before.bytes);
     });

@@ -14,7 +14,7 @@ import { failure, never } from "../../support/support.ts";
 const { subtle } = webcrypto;
 type Signing = "x25519" | "ed25519" | "p256";
 
-/** The last 32 bytes of a private key in PKCS #8, except for P-256, where the secret is in the middle. */
+/** Returns the last 32 bytes of a private key in PKCS #8. For P-256, the secret is in the middle instead. */
 function secretOf(type: Signing, number: number): Uint8Array {
   const { d = "" } = privateKeyOf(type, number).export({ format: "jwk" });
   return Uint8Array.from(Buffer.from(d, "base64url"));

@@ -134,7 +134,8 @@ describe("npx hardhat keyroot stack", () => {
 
   describe("after Ctrl-C", () => {
     /**
-     * Starts a stack without a service and without the project's plugins, which starts quickly. It stops as the commands do.
+     * Starts a stack without a service and without the project's plugins, so that it starts quickly. It stops as the
+     * commands do.
      */
     const stackProgram = `
       import { createHardhatRuntimeEnvironment } from "hardhat/hre";

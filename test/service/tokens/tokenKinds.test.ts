@@ -201,7 +201,10 @@ describeOnEachDatabase("tokens in each operation", (service) => {
   });
 });
 
-/** Returns the error code of a malformed refresh token: the same as for an unknown one, except for wrong lengths. */
+/**
+ * Returns the error code of a malformed refresh token, which is the same as for an unknown one, except for wrong
+ * lengths.
+ */
 function codeOfNoRefreshToken(token: string): string {
   if (token === "") return "FIELD_INVALID";
   return token.length > 128 ? "TEXT_TOO_LONG" : "REFRESH_TOKEN_REFUSED";

@@ -11,8 +11,8 @@ import {
 } from "./plainAccount.ts";
 
 /**
- * A reference model of accounts. It makes random histories of an owner, a hostile operator and a hostile file host, and
- * decides by the rules of docs/accounts.md which key a reader may accept. The model shares no code with the library:
+ * A reference model of accounts. It creates random histories of an owner, a hostile operator and a hostile file host,
+ * and decides by the rules of docs/accounts.md which key a reader may accept. It shares no code with the library:
  * texts, ids, signatures, records and trees come from the other files of this folder and from `plainFile`.
  */
 
@@ -57,7 +57,7 @@ export interface History {
   reading: Reading;
   /** The key that a correct verifier returns, or undefined if it accepts none. */
   expected: { number: number; key: string } | undefined;
-  /** Readings at later and later blocks, in which also a thief of the recovery keys signs. The thief cannot publish. */
+  /** Readings at later and later blocks, in which a thief of the recovery keys also signs. The thief cannot publish. */
   later: readonly Reading[];
 }
 
@@ -224,15 +224,17 @@ interface ShownFile {
 }
 
 /**
- * Decides which key a verifier returns. It reads newer files only while the chain shows that its key may not be the newest:
- * the app's file, then the host's file of the newest change, and then the file that everyone reads.
+ * Decides which key a verifier returns. It reads newer files only while the chain shows that its key may not be the
+ * newest: the app's file, then the host's file of the newest change, and then the file that everyone reads.
  */
 function expect(
   { given, next, hosted }: Record<"given" | "next" | "hosted", ShownFile | undefined>,
   blocks: Reading["blocks"],
   index: number,
 ): History["expected"] {
-  /** A verification reads two slots only once, so it sees the same block if another file has the same slots. */
+  /**
+   * A verification reads the same two slots only once, so it sees the same block if another file has the same slots.
+   */
   const seen = new Map<string, Block>();
   for (const file of [given ?? hosted, next, hosted]) {
     if (file === undefined) {

@@ -25,7 +25,10 @@ export const PAPER = plainKey("ed25519", "paper");
 export const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] ?? new Uint8Array();
 export const textAt = (number: number) => Buffer.from(keyAt(number)).toString("base64");
 
-/** A registry on a local chain, with a file host that also has account files, and an operator who does as told. */
+/**
+ * A registry on a local chain, with a file host that also has account files, and an operator who follows every
+ * instruction.
+ */
 export class AccountRegistry {
   /** The file host's files, by their paths. */
   readonly files: Map<string, string>;
@@ -88,7 +91,7 @@ export class AccountRegistry {
     await this.#registry?.addMerkleTreeRoot(`0x${file.tree.root}`, ids);
   }
 
-  /** A new account of a user with a phone and a paper key, of which each can change the key. */
+  /** Creates an account for a user with a phone key and a paper key, each of which can change the key by default. */
   newAccount(threshold = 1): PlainAccount {
     const salt = (this.#count++).toString(16).padStart(32, "0");
     return plainAccount([PHONE, PAPER], threshold, { contract: this.contract.toLowerCase(), salt });

@@ -3,7 +3,7 @@ import { type Anvil, startChainProcess } from "../anvil/anvil.ts";
 import { installLocked } from "../packages/installLocked.ts";
 
 /**
- * Starts a local chain with the rules of the Amsterdam fork. It runs in a separate process with a separate engine, because
+ * Starts a local chain with the rules of the Amsterdam fork. It runs in a process and an engine of its own, because
  * Hardhat's engine lacks these rules.
  * @param transactionGas the gas limit of a transaction
  */

@@ -1,5 +1,5 @@
-// Serves a local chain with the rules of the Amsterdam fork. Arguments: the folder with the engine's node_modules, and the gas
-// limit of a transaction. Blocks have 60 million gas, as on Ethereum.
+// Serves a local chain with the rules of the Amsterdam fork, whose blocks have 60 million gas, as on Ethereum. Its
+// arguments are the folder with the engine's node_modules, and the gas limit of a transaction.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";

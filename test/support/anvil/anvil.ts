@@ -19,8 +19,8 @@ const binary = findBinary();
 export const hasAnvil = binary !== undefined;
 
 /**
- * Describes tests that run on Anvil in `npm run test:all`. Platforms without an Anvil binary skip them, and use only Hardhat's
- * chain.
+ * Describes tests that run on Anvil in `npm run test:all`. On platforms without an Anvil binary, they are skipped, and
+ * only Hardhat's chain is used.
  */
 export function describeOnAnvil(what: string, body: () => void): void {
   if (testAll || isLarge) (hasAnvil ? describe : describe.skip)(`${what}, on Anvil`, body);

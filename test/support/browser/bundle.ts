@@ -13,7 +13,7 @@ export interface Bundle {
 }
 
 /**
- * Bundles and minifies a module for browsers. Each dynamic import becomes a separate chunk.
+ * Bundles and minifies a module for browsers. Each dynamic import becomes a chunk of its own.
  * @param folder where imports are resolved from: this one (the sources), or an app's
  */
 export async function bundle(

@@ -27,8 +27,8 @@ export const sees = (scope: Page | Locator, text: string | RegExp): Promise<void
 export const rows = (page: Page, text: string | RegExp = ""): Locator => page.locator(".row", { hasText: text });
 
 /**
- * Reads a secret that is shown once, with the name of its copy button. Then closes the dialog with Done. Checks that
- * neither the browser nor the service keeps the secret.
+ * Reads a secret that is shown once, with the name of its copy button, and closes the dialog with Done. Then checks
+ * that neither the browser nor the service keeps the secret.
  */
 export async function takeSecret(
   world: DashboardWorld,
@@ -43,7 +43,7 @@ export async function takeSecret(
   });
   await click(page, "Done");
   await page.locator("[data-secret]").waitFor({ state: "detached" });
-  // The secret of a link is the last part of its path. A secret in base64 may also contain slashes.
+  // A secret in a link is the last part of its path. A secret in base64 may also contain slashes.
   const secret = URL.canParse(shown) ? (shown.split("/").at(-1) ?? "") : shown;
   await expectNowhere(world, page, secret, requests);
   return shown;

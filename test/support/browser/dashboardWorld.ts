@@ -75,7 +75,7 @@ export class DashboardWorld {
     return (await this.service.admin("/v1/admin/partners/create", { name }))["biz_id"] as string;
   }
 
-  /** Creates a partner with a server token, and users with an unpublished key each, in the order of their ids. */
+  /** Creates a partner with a server token, and users with one unpublished key each, in the order of their ids. */
   async createPartnerWithUsers(name: string, count: number): Promise<TestPartner & { users: TestUser[] }> {
     const partner = await this.service.createPartner(name);
     const users = await Promise.all(Array.from({ length: count }, () => this.service.createUser(partner)));
@@ -90,7 +90,9 @@ export class DashboardWorld {
     return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
   }
 
-  /** Creates users of the first partner: some with keys that were published over the last days, and one with a pending key. */
+  /**
+   * Creates users of the first partner: some whose keys were published over the last days, and one with a pending key.
+   */
   async addUsers(): Promise<TestUser[]> {
     const server = await this.service.createServerToken(this.bizID);
     const users = await Promise.all(
@@ -165,8 +167,8 @@ const world = new DashboardWorld();
 after("the dashboard's shared world stops", () => world.stop());
 
 /**
- * Starts one service and browser for all tests that create their own partners and people. The pages that a test opens are
- * closed after it.
+ * Starts one service and browser for all tests that create their own partners and people. The pages that a test opens
+ * are closed at its end.
  */
 export function sharedDashboard(): DashboardWorld {
   before(() => world.start());

@@ -2,6 +2,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { click, sees } from "./controls.ts";
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { ExplorerWorld } from "./explorerWorld.ts";
+import type { KeyRecord } from "keyroot/internal/identity";
 import type { ObservedPage } from "./observedPage.ts";
 
 /** The address of a page, and the actions that lead to a state of the page. */
@@ -23,6 +24,17 @@ export async function dropFile(page: Page, content: string): Promise<void> {
     return transfer;
   }, content);
   await page.dispatchEvent("main", "drop", { dataTransfer });
+}
+
+/** Chooses a contact list with some users. @param otherKey a false key for the second user */
+async function chooseList(page: Page, records: readonly KeyRecord[], otherKey?: string): Promise<void> {
+  const rows = records
+    .slice(0, 4)
+    .map(({ userID, pubKey }, i) => `${userID},${i === 1 ? (otherKey ?? pubKey) : pubKey}`);
+  if (otherKey !== undefined) rows.push(`${"y".repeat(32)},`, "hello,");
+  const buffer = Buffer.from(["userID,publicKey", ...rows].join("\n"));
+  await page.locator("input[type=file]").setInputFiles({ name: "contacts.csv", mimeType: "text/csv", buffer });
+  await done(page);
 }
 
 const verified = ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`;
@@ -89,8 +101,42 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
       await page.getByLabel("Your own user id").fill(own?.userID ?? "");
       await page.getByLabel("Your own public key").fill(own?.pubKey ?? "");
       await page.getByLabel("What the other app shows").fill("1".repeat(60));
-      await sees(page, "Different safety code");
+      await page.locator("[data-verdict=bad] h2", { hasText: "Different key" }).waitFor();
     },
+  },
+  "verified, with a safety code": {
+    path: verified,
+    act: async (page, { records }) => {
+      await done(page);
+      const [own] = records;
+      await page.getByText("Compare the safety code").click();
+      await page.getByLabel("Your own user id").fill(own?.userID ?? "");
+      await page.getByLabel("Your own public key").fill(own?.pubKey ?? "");
+      await page.locator(".qr-code path").waitFor({ state: "attached" });
+    },
+  },
+  "a user with an account": {
+    config: (world) => world.accountsConfig(),
+    path: ({ accountUser }) => `#/verify/${accountUser.userID}`,
+    act: async (page) => {
+      await done(page);
+      await page.locator(".timeline time").nth(2).waitFor();
+    },
+  },
+  "an account with an unauthorized key": {
+    config: (world) => world.accountsConfig(),
+    path: ({ overtakenID }) => `#/verify/${overtakenID}`,
+    act: done,
+  },
+  "a contact list": { path: () => "#/list" },
+  "a contact list with wrong keys": {
+    path: () => "#/list",
+    act: (page, { records }) => chooseList(page, records, "A".repeat(140)),
+  },
+  "a contact list with proven keys": {
+    config: (world) => world.lightClientConfig(),
+    path: () => "#/list",
+    act: (page, { records }) => chooseList(page, records),
   },
   "verified, with an invalid block hash": {
     path: verified,

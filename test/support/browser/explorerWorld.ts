@@ -12,6 +12,7 @@ import { curve41417, type KeyRecord } from "keyroot/internal/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { publishAccountVictims } from "../../../demo/accountVictims.ts";
+import { type AccountUser, publishAccountUser, storeAccountFile } from "../account/accountUser.ts";
 import { startAttacker, startAttacks } from "../../../demo/attackContact.ts";
 import { StatementHost, statementText } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";
@@ -29,6 +30,10 @@ export class ExplorerWorld {
   browser!: Browser;
   attacks!: ExplorerAttacks;
   root!: string;
+  /** A user of a registry with accounts. */
+  accountUser!: AccountUser;
+  /** A user of the same registry, whose next slot somebody else filled. */
+  overtakenID!: string;
 
   constructor(records: readonly KeyRecord[] = sampleRecords(13)) {
     this.records = records;
@@ -54,6 +59,9 @@ export class ExplorerWorld {
     this.#opened.use(attacker);
     const attackersKey = bytesToBase64(samplePublicKeys[3] ?? new Uint8Array());
     const accounts = await publishAccountVictims(this.stack, this.stack.contract, curve41417);
+    this.accountUser = await publishAccountUser({ ...this.stack, contract: accounts.contract });
+    this.overtakenID = accounts.overtaken.userID;
+    await storeAccountFile(this.stack, this.overtakenID, accounts.overtaken.files[0] ?? "");
     const context = { keyType: curve41417, victim: this.victim, attackersKey, otherRoot, olderBlock, accounts };
     this.attacks = await startAttacks(attacker, this.stack, context);
     this.browser = open(await launchChromium());
@@ -72,6 +80,12 @@ export class ExplorerWorld {
   /** Settings of an explorer that uses Ethereum's light client. */
   lightClientConfig(): { lightClient: NonNullable<ExplorerConfig["lightClient"]> } {
     return { lightClient: { urls: [this.stack.beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT } };
+  }
+
+  /** Settings of an explorer of the registry with accounts. */
+  accountsConfig(): Pick<ExplorerConfig, "accounts" | "contract" | "samples"> {
+    const { contract, userID } = this.accountUser;
+    return { accounts: true, contract, samples: [userID] };
   }
 
   /** Settings of an explorer of which all servers are an attacker's. */

@@ -27,8 +27,8 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
 export type Tab = Pick<Page, "evaluate" | "close" | "clock">;
 
 /**
- * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
- * to the given origins. It forbids inline code, `eval`, and strings where the DOM expects code or HTML.
+ * Opens a page that runs a bundle in headless Chromium. Its content security policy allows only its own scripts and
+ * requests to the given origins. It forbids inline code, `eval`, and strings where the DOM expects code or HTML.
  * @param options.trustedTypes false for the code of bundlers that loads chunks by strings
  */
 export async function openPage(

@@ -7,7 +7,9 @@ import type { Page } from "playwright-core";
 const MOST_HEIGHT = 2500;
 /** Maximum height of the header, in pixels: one row. */
 const MOST_HEADER = 84;
-/** Heights may differ by this share of the recorded height, and by this many pixels, because fonts differ between machines. */
+/**
+ * Fonts differ between machines, so heights may differ by this share of the recorded height, and by this many pixels.
+ */
 const TOLERANCE = { share: 0.2, pixels: 80 };
 
 /** A part of a page in a recorded layout. */
@@ -43,7 +45,10 @@ function readLayout(page: Page): Promise<PageLayout> {
   });
 }
 
-/** Checks a page's limits: nothing is wider than the window, the header has one row, and the page is at most 2,500 pixels high. */
+/**
+ * Checks a page's limits: nothing is wider than the window, the header has one row, and the page is at most 2,500
+ * pixels high.
+ */
 export async function checkLimits(page: Page, where: string): Promise<void> {
   const { width, viewport, cut } = await page.evaluate(() => ({
     width: document.documentElement.scrollWidth,
@@ -64,8 +69,8 @@ export async function checkLimits(page: Page, where: string): Promise<void> {
 }
 
 /**
- * Recorded layouts of pages, in a JSON file beside the tests. Layouts are compared instead of pixels, because pixels depend
- * on the machine's fonts and on every value in the page. With UPDATE_LAYOUTS=1, `save` writes the file.
+ * Recorded layouts of pages, in a JSON file beside the tests. Layouts are compared instead of pixels, because pixels
+ * depend on the machine's fonts and on every value in the page. With UPDATE_LAYOUTS=1, `save` writes the file.
  */
 export class RecordedLayouts {
   readonly #path: string;
@@ -81,7 +86,10 @@ export class RecordedLayouts {
       : {};
   }
 
-  /** Compares the page's layout with the recorded layout: the same parts in the same order, with about the same sizes. */
+  /**
+   * Compares the page's layout with the recorded one, which must have the same parts in the same order and with about
+   * the same sizes.
+   */
   async compare(page: Page, where: string): Promise<void> {
     const layout = await readLayout(page);
     this.#seen[where] = layout;

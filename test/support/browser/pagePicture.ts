@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Browser, CDPSession, Page, PageScreenshotOptions } from "playwright-core";
 
-/** The columns and rows of a recorded picture. Each cell is the average color of its part of the page. */
+/** The columns and rows of a recorded picture, in which each cell is the average color of its part of the page. */
 const CELLS = 24;
 /** A cell differs if a channel of its color, 0 to 255, differs by more than this. */
 const CELL_TOLERANCE = 24;
@@ -28,8 +28,8 @@ export async function takePicture(page: Page, options: PageScreenshotOptions): P
 }
 
 /**
- * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show wrong colors and missing parts, which
- * a layout does not show. With UPDATE_LAYOUTS=1, `compare` writes them.
+ * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They reveal wrong colors and missing
+ * parts, which a layout does not. With UPDATE_LAYOUTS=1, `compare` writes them.
  */
 export class RecordedPictures {
   readonly #folder: string;
@@ -59,7 +59,7 @@ export class RecordedPictures {
 
   /**
    * Takes a picture of a page.
-   * @returns its small PNG in base64, and the share of cells that differ. The share is 1 without a recorded picture
+   * @returns its small PNG in base64, and the share of cells that differ, which is 1 without a recorded picture
    */
   async read(page: Page, name: string): Promise<{ png: string; share: number }> {
     const path = this.#pathOf(name);
@@ -72,8 +72,8 @@ export class RecordedPictures {
 }
 
 /**
- * Checks that the documentation's picture of this state, if it has one, shows the page as it is now. With
- * UPDATE_LAYOUTS=1, takes the picture again if it does not.
+ * Checks that the documentation's picture of this state, if there is one, shows the page as it is now. If it does not,
+ * UPDATE_LAYOUTS=1 takes it again.
  */
 async function checkDocsPicture(page: Page, name: string): Promise<void> {
   const file = DOCS_PICTURES[name.replace(/-(?:light|dark)$/, "")];
@@ -149,7 +149,10 @@ async function compareSmall(tested: Page, path: string): Promise<{ png: string; 
 
 const blanks = new WeakMap<Browser, Promise<Page>>();
 
-/** Returns a blank page, one per browser. The tested page cannot load pictures, because its policy does not allow them. */
+/**
+ * Returns a blank page, one per browser. It is needed because the tested page's policy does not allow it to load
+ * pictures.
+ */
 async function blankPage(tested: Page): Promise<Page> {
   const browser = tested.context().browser();
   if (browser === null) throw new Error("The page has no browser.");

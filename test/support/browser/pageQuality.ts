@@ -13,7 +13,7 @@ export const VIEWS = [390, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 800 }, colorScheme })),
 );
 
-/** The rules of axe with results that depend on colors. Other rules have the same results in light and dark. */
+/** The rules of axe whose results depend on colors. All others have the same results in light and dark. */
 export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** Maximum Cumulative Layout Shift while a page loads. 0.1 counts as good. */
@@ -25,7 +25,7 @@ interface Shift extends PerformanceEntry {
 
 /**
  * Checks a page in all views: every term is explained, axe finds no violation, and nothing is wider than the window.
- * Also compares its layout and its pictures with the recorded ones.
+ * Its layout and its pictures are also compared with the recorded ones.
  * @param state the name in messages, and in the names of files
  * @param known terms that an earlier page explained
  */

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 
 /**
- * Terms that visitors may not know, with their forms. Each page explains each of its terms once, with a `<dfn>`. Add the term of
- * a new `<dfn>` to this list.
+ * Terms that visitors may not know, with their forms. Each page must explain each of its terms once, with a `<dfn>`. If
+ * you add a `<dfn>`, add its term to this list.
  */
 const TERMS: Readonly<Record<string, string>> = {
   chain: "(?:block)?chain",
@@ -45,8 +45,8 @@ const QUOTES =
   ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .step-result > .detail, .verdict .detail";
 
 /**
- * Returns the terms that the page uses without an explanation, with the text of their first appearance. Also returns the terms
- * that the page explains twice.
+ * Returns the terms that the page uses without an explanation, with the text where they first appear, and the terms
+ * that it explains twice.
  * @param known terms that an earlier page explained to all visitors of this page
  */
 export async function unexplainedTerms(page: Page, known: readonly string[] = []): Promise<string[]> {

@@ -17,7 +17,7 @@ import { ENDLESS_MS } from "../endless.ts";
 
 export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: ENDLESS_MS };
 
-/** A real chain with a registry and files, an endpoint in front that can return false answers, and an auditor. */
+/** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
 export interface AuditedWorld {
   readonly fresh: FreshRegistry;
   /** The address of the endpoint. */
@@ -44,8 +44,8 @@ export interface AuditedWorld {
   /** Returns a command's options for the endpoint, the chain and the registry. */
   chainArgs(): string[];
   /**
-   * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path. @returns the source of
-   * files, and the roots that were requested
+   * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path.
+   * @returns the source of files, and the roots that were requested
    */
   hostFiles(answers?: (path: string) => boolean): Promise<{ files: FileSource; requested: string[] }>;
   /** Options of `pollEvents`, without a state. */

@@ -35,7 +35,10 @@ const publishedLater = makeMerkleFile([late]);
 /** A false key for the same user, which a dishonest endpoint returns. */
 export const forged = makeMerkleFile([{ ...other, userID }]);
 
-/** The sources of a block hash that need no other hosts. `endpoints` is 3 of the 5, and the others use the first one. */
+/**
+ * The sources of a block hash that need no other hosts. `endpoints` requires 3 of the 5 endpoints, and the other
+ * sources use the first one.
+ */
 export const SOURCES = ["one-endpoint", "endpoints", "own-node", "pinned-block"] as const;
 export type Source = (typeof SOURCES)[number];
 const REQUIRED = 3;
@@ -53,7 +56,10 @@ export const nameOf = (source: Source) => SOURCE_NAMES[source];
 /** Whether a source requires a storage proof. */
 export const needsProof = (source: Source) => source === "own-node" || source === "pinned-block";
 
-/** Whether a source needs only one endpoint's answer at its latest block, as in the specification. No block is then read. */
+/**
+ * Returns whether a source needs only one endpoint's answer at its latest block, as in the specification. In this case,
+ * no block is read.
+ */
 export const needsNoBlock = (source: Source) => source === "one-endpoint";
 
 export type BlockJson = HeaderJson & { hash: string; number: string; timestamp: string };
@@ -89,8 +95,8 @@ export class FiveEndpoints {
     const publish = async ({ records }: MerkleFile) =>
       (await publishLocally({ rpcUrl, filesDir, contract: this.contract }, records)).published;
     [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
-    // Anvil finalizes the first file, too, before the second one is published. The blocks are at most 2 minutes ahead of
-    // the clock.
+    // Anvil finalizes the first file, too, before the second one is published. The blocks are at most 2 minutes ahead
+    // of the clock.
     await this.call("hardhat_mine", ["0x60"]);
     this.earlier = await this.fetchBlock("latest");
     await publish(publishedLater);
@@ -219,8 +225,8 @@ export function rehash(block: unknown, fields: HeaderJson): BlockJson {
 }
 
 /**
- * Deploys a contract with the roots in a mapping at slot 1, as in PubKeyTrust. One of them is the user's.
- * It handles every call like a call of `getMerkleTreeRoot(bytes20)`.
+ * Deploys a contract with the roots in a mapping at slot 1, as in PubKeyTrust, one of which is the user's. It treats
+ * every call as a call of `getMerkleTreeRoot(bytes20)`.
  */
 async function deployOlder(call: RpcCall, root: string): Promise<string> {
   const code = [

@@ -13,7 +13,7 @@ import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { callerOf, receiptOf } from "./local.ts";
 
 // Keep idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test
-// works for longer without a pause, the server then closes the connection that the next request uses.
+// works without a pause for longer than that, the server closes the very connection that the next request uses.
 subscribe("http.server.request.start", (message) => {
   (message as { server: Server }).server.keepAliveTimeout = 0;
 });
@@ -91,8 +91,8 @@ export async function withFiles(
 }
 
 /**
- * Starts one chain and file host for all tests of the surrounding `describe`. Each test has a new registry and an empty folder
- * of files.
+ * Starts one chain and file host for all tests of the surrounding `describe`. Each test gets a new registry and an
+ * empty folder of files.
  */
 export function freshRegistry(startChain: StartChain = startHardhat): FreshRegistry {
   const at: FreshRegistry["at"] = (method, handle) => {
@@ -133,7 +133,10 @@ export async function deployOn(call: RpcCall, registryOwner: string): Promise<st
   return getAddress((await receiptOf(call, hash)).contractAddress);
 }
 
-/** Signs with the key of the chain's first account. Sends raw transactions, which a faulty endpoint can drop or repeat. */
+/**
+ * Signs with the key of the chain's first account, and sends raw transactions, which a faulty endpoint can drop or
+ * repeat.
+ */
 export function rawSender(via: RpcCall, chainId: number): SendTransaction {
   const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
   return async (request) => {

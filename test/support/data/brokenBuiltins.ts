@@ -6,8 +6,8 @@ import { makeMerkle } from "./merkleTreeGen.ts";
 export const SCRIPT = import.meta.filename;
 
 /**
- * Verifies in a separate process: makes a tree with `merkle-tree-gen`, which replaces methods of Array, and loads the verifier.
- * Prints the result of a quorum of 2 of which two members claim a higher block.
+ * Verifies in a separate process, which first builds a tree with `merkle-tree-gen`, because that replaces methods of
+ * Array. Prints the result of a quorum of 2 in which two members claim a higher block.
  */
 if (import.meta.main) {
   makeMerkle(["a"]);

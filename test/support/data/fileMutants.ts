@@ -63,7 +63,7 @@ function goodDocuments(kind: Kind, file = `${kind}-good.json`): Good[] {
   );
 }
 
-/** Makes the document of a changed value for the user, with the root or block that follows in the query. */
+/** Creates the document of a changed value for the user, with the root or block that follows in the query. */
 function forge(
   { kind, text, question: { userID, ...asked }, truth }: Good,
   change: Change,

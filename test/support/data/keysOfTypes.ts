@@ -7,7 +7,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "n
 export const TYPES = ["x25519", "ed25519", "p256", "document"] as const;
 export type TypeName = (typeof TYPES)[number];
 
-/** The beginning of a private key in PKCS #8 (RFC 8410, section 7; RFC 5915, section 3). The rest is 32 secret bytes. */
+/** The beginning of a private key in PKCS #8 (RFC 8410, section 7; RFC 5915, section 3), before its 32 secret bytes. */
 const PKCS8 = {
   x25519: "302e020100300506032b656e04220420",
   ed25519: "302e020100300506032b657004220420",
@@ -52,7 +52,7 @@ const ORDER_8 = [
   325606250916557431795983626356110631294008115727848805560023387167927233504n,
   39382357235489614581723060781553021112529911719440698176882885853963445705823n,
 ] as const;
-/** An encoding of a point of order 8 on edwards25519, with the other sign and the other y in the next values. */
+/** The y coordinates of the four points of order 8 on edwards25519, each of which belongs to two points. */
 const ED_ORDER_8 = [
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
   "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
@@ -61,9 +61,10 @@ const ED_ORDER_8 = [
 const MIXED = P25519 - BigInt(`0x${"66".repeat(31)}58`) + TOP_BIT;
 
 /**
- * Keys that a type rejects, with the reason and the error code. These are the public keys with the flags LowOrderPublic,
- * NonCanonicalPublic, ZeroSharedSecret, InvalidCurveAttack and PointNotOnCurve of Project Wycheproof (x25519, ecdh_secp256r1,
- * ed25519), which follow from RFC 7748, section 6.1, RFC 8032, section 5.1.3, SEC 1, section 2.3.4, and cr.yp.to/ecdh.html.
+ * Keys that a type rejects, with the reason and the error code. They are the public keys with the flags LowOrderPublic,
+ * NonCanonicalPublic, ZeroSharedSecret, InvalidCurveAttack and PointNotOnCurve in Project Wycheproof (x25519,
+ * ecdh_secp256r1, ed25519). The rules are in RFC 7748, section 6.1, RFC 8032, section 5.1.3, SEC 1, section 2.3.4, and
+ * cr.yp.to/ecdh.html.
  */
 export const INVALID: Readonly<Record<Exclude<TypeName, "document">, readonly (readonly [string, Buffer, string])[]>> =
   {

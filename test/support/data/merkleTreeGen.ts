@@ -12,7 +12,8 @@ const require = createRequire(import.meta.url);
 const { fromArray } = require("merkle-tree-gen") as MerkleTreeGen;
 
 /**
- * Makes a tree with the library that wrote the files in use. The first tree replaces methods of Array in the whole process.
+ * Builds a tree with the library that wrote the files in use. The first tree replaces methods of Array in the whole
+ * process.
  * @returns the file's `merkle` object
  */
 export function makeMerkle(values: readonly string[]): { root: string } {

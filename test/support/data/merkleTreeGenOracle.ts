@@ -5,8 +5,8 @@ import { makeMerkle } from "./merkleTreeGen.ts";
 export const SCRIPT = import.meta.filename;
 
 /**
- * Runs the library that wrote the files in use. The library breaks built-ins of Array, so it runs in a separate process. The
- * program reads lists of values from standard input, and writes their `merkle` objects to standard output, both as JSON.
+ * Runs the library that wrote the files in use, in a separate process because it breaks built-ins of Array. The program
+ * reads lists of values from standard input, and writes their `merkle` objects to standard output, both as JSON.
  */
 if (import.meta.main) {
   const lists = JSON.parse(await text(process.stdin)) as string[][];

@@ -35,8 +35,8 @@ export const CODE_HASH = id("code");
 export const CONTRACT = `0x${"12".repeat(20)}`;
 
 /**
- * Makes a bundle by the rules of the Yellow Paper, with RLP and Keccak-256 of ethers. It is an oracle for the library. The
- * tries contain this user's path. The other children of the branches are arbitrary.
+ * Creates a bundle by the rules of the Yellow Paper, with RLP and Keccak-256 of ethers, as an oracle for the library.
+ * The tries contain this user's path, and the other children of the branches are arbitrary.
  */
 export function plainBundle(proof: MerkleProof, chain: PlainChain = {}): { bundle: PlainBundle; pinned: string } {
   const { contract = CONTRACT, codeHash = CODE_HASH, usersSlot = 2, deployed = true } = chain;

@@ -8,8 +8,8 @@ export interface PlainFile {
 }
 
 /**
- * Makes a file by the rules of the specification ("Tree construction rules") without any check of the values. It is an
- * oracle for valid files, and also makes forged files.
+ * Creates a file by the rules of the specification ("Tree construction rules"), without any check of the values. It is
+ * an oracle for valid files, and also used to forge files.
  */
 export function plainFile(values: readonly string[]): PlainFile & { root: string } {
   const levels = [values.map((value) => sha256(value))];

@@ -1,6 +1,7 @@
 /**
- * Statements of proofs of possession as JSON, and honest responses to them, for the key types other than Curve41417. The
- * secrets and signatures are `node:crypto`'s, except for signatures of P-256, which must be the same in every run.
+ * Statements of proofs of possession as JSON, and honest responses to them, for the key types other than Curve41417.
+ * The secrets and signatures come from `node:crypto`, except for signatures of P-256, which must be the same in every
+ * run.
  */
 import { p256 } from "@noble/curves/nist.js";
 import { createHmac, createPublicKey, diffieHellman, hkdfSync, type KeyObject, sign } from "node:crypto";

@@ -30,7 +30,10 @@ export interface Case {
   input: Input;
 }
 
-/** A query about a file or a proof has a `root`. A query about a bundle has a `chainId` and a `contract`. Keys are in base64. */
+/**
+ * A query about a file or a proof has a `root`, and one about a bundle has a `chainId` and a `contract`. Keys are in
+ * base64.
+ */
 interface Query {
   userID: string;
   root?: string;
@@ -50,7 +53,10 @@ export type Input = { text: string } | { base64: string } | { values: string[]; 
 
 export type Verdict = { verified: Verified } | { step: VerificationStep; code: string };
 
-/** A verified record. A file adds the index in `values`, and a bundle adds the root, the block and the account. */
+/**
+ * A verified record. For a file, it includes the index in `values`, and for a bundle, the root, the block and the
+ * account.
+ */
 export interface Verified {
   index?: number;
   record: KeyRecord;
@@ -78,7 +84,7 @@ export function toBytes(input: Input): Uint8Array {
   return Buffer.from(text);
 }
 
-/** The text of the file of these values, as the library writes it. A value does not have to be a record. */
+/** Returns the text of the file of these values, as the library writes it. A value does not have to be a record. */
 export function fileText(values: readonly string[]): string {
   const { merkle, lookup } = plainFile(values);
   return JSON.stringify({ merkle, values, lookup });

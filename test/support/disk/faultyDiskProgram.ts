@@ -1,6 +1,7 @@
 /**
- * Runs a scenario repeatedly, each time with a different failing system call (faultyDisk.c). Then checks the stored data.
- * Arguments: the folder with the files that fail, the control file, and the scenario. Prints a `Trials` object.
+ * Runs a scenario repeatedly, each time with a different failing system call (faultyDisk.c), and then checks the stored
+ * data. Its arguments are the folder with the files that fail, the control file, and the scenario. It prints a `Trials`
+ * object.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Decides whether a history of concurrent operations is linearizable (Herlihy and Wing, 1990). Each operation must be able to take
- * effect at one moment between its call and its return. All results must then follow from a sequential model. The search is from
- * Wing and Gong (1993), with Lowe's cache of visited configurations (2017).
+ * Decides whether a history of concurrent operations is linearizable (Herlihy and Wing, 1990): each operation must be
+ * able to take effect at one moment between its call and its return, such that all results follow from a sequential
+ * model. The search is from Wing and Gong (1993), with Lowe's cache of visited configurations (2017).
  */
 
 /** An operation. The times come from one clock. */
@@ -17,8 +17,8 @@ export interface Operation<Input, Output> {
 export interface Model<State, Input, Output> {
   initial: State;
   /**
-   * Returns the states after an operation with this result, or no state if the result is impossible. Without a result, returns all
-   * possible states.
+   * Returns the states after an operation with this result, or none if the result is impossible. Without a result, it
+   * returns all possible states.
    */
   step(state: State, input: Input, output: Output | undefined): readonly State[];
   /** A text that is equal for equal states. */

@@ -17,7 +17,10 @@ export function codeBlocksOf(page: string): Map<string, CodeBlock[]> {
   );
 }
 
-/** Whether a text matches the text of a page. `…` matches any characters. A line with only `…` matches any lines. */
+/**
+ * Returns whether a text matches the text of a page. `…` matches any characters, and a line that is only `…` matches
+ * any lines.
+ */
 export function isAsShown(text: string, shown: string): boolean {
   const lines = shown
     .trimEnd()

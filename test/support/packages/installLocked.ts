@@ -5,12 +5,13 @@ import { ROOT, run } from "./installPackages.ts";
 const MANIFESTS = ["package.json", "package-lock.json"];
 
 /**
- * Installs the locked packages of a folder once, and again when its lock changes. They are too large for the project's own
- * installation.
+ * Installs the locked packages of a folder, once and again whenever its lock changes. They are too large for the
+ * project's own installation.
  * @param source the folder with package.json and package-lock.json
  * @param name the folder's name below node_modules. No other code of the project finds packages there
  * @param command `install` if the registry lacks optional packages of the lock, which `ci` rejects
- * @param tarballs packed packages of this repository that the lock contains. They need `install`, and may be outdated later.
+ * @param tarballs packed packages of this repository that the lock contains. They need `install`, and may be outdated
+ *   later
  * @returns the folder with the installed packages
  */
 export async function installLocked(

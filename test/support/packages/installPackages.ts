@@ -43,8 +43,8 @@ async function packOnce(name: string): Promise<string> {
 }
 
 /**
- * Packs packages, and installs them with npm in the folder of an app. Its package.json has `"type": "module"`. Later calls with
- * the same names return the same folder.
+ * Packs packages, and installs them with npm in the folder of an app, whose package.json has `"type": "module"`. Later
+ * calls with the same names return the same folder.
  * @returns the app's folder
  */
 export function installPackages(...names: string[]): Promise<string> {

@@ -13,8 +13,8 @@ export type Engine = (typeof ENGINES)[number];
 
 const JSC = "/usr/bin/jsc";
 /**
- * The console and the timers. React Native adds them to each engine, but these shells do not have them. The shells run
- * timers immediately. These timers run in the order of their delays, without waiting.
+ * The console and the timers, which React Native adds to each engine but which these shells do not have. The shells run
+ * timers immediately, whereas these run in the order of their delays, without waiting.
  */
 const HOST = `var self = globalThis;
 if (!self.console) self.console = { assert() {}, warn() {} };

@@ -16,7 +16,8 @@ const opened = new AsyncDisposableStack();
 after("the stack of the published key stops", () => opened.disposeAsync());
 
 /**
- * Returns a stack and a key, which all tests of this process share. The first call starts the stack, and publishes the key.
+ * Returns a stack and a key that all tests of this process share. The first call starts the stack and publishes the
+ * key.
  */
 export function publishedKey(): Promise<PublishedKey> {
   return (published ??= publishKey());

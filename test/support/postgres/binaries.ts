@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 export const serverUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * Finds a folder with `initdb` and `postgres` that `serverUser` can run. npm's programs come first, and then the system's newest
- * programs. Programs in a folder that only root may enter are copied to `<folder>/postgresql`.
+ * Finds a folder with an `initdb` and a `postgres` that `serverUser` can run. npm's programs are preferred to the
+ * system's newest ones. Programs in a folder that only root may enter are copied to `<folder>/postgresql`.
  * @throws Error if there are no such programs
  */
 export function findBinaries(folder: string): string {

@@ -17,7 +17,7 @@ export interface PgBouncer {
 }
 
 /**
- * Starts Debian's PgBouncer before a database.
+ * Starts Debian's PgBouncer in front of a database.
  * @param url the URL of the database, with user and password
  * @param settings further settings of the section `pgbouncer`
  */

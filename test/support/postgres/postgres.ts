@@ -22,7 +22,7 @@ export interface DatabaseServer {
   readonly url: string;
   /**
    * Creates a database with a unique name and returns its URL.
-   * @param template the URL of the database to copy, which has no connections. Default: the database is empty
+   * @param template the URL of the database to copy, which must have no connections. Default: the database is empty
    */
   createDatabase(template?: string): Promise<string>;
   /** Removes a server that this process started, with its data. In another server, removes only the created databases. */
@@ -49,8 +49,8 @@ export interface PostgresOptions {
 }
 
 /**
- * Starts a PostgreSQL with empty data and password authentication. It is ready within 3 s, and ends with this process at the
- * latest, even if this process is killed.
+ * Starts a PostgreSQL with empty data and password authentication. It is ready within 3 s, and ends with this process
+ * at the latest, even if this process is killed.
  * @throws Error if this machine has no PostgreSQL, or it does not start. The message contains the end of its log
  */
 export async function startPostgres({ fsync = false, settings }: PostgresOptions = {}): Promise<Postgres> {
@@ -134,7 +134,10 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
   };
 }
 
-/** Creates a database in the server of `url` and returns its URL. @param template the URL of the database to copy */
+/**
+ * Creates a database in the server of `url` and returns its URL.
+ * @param template the URL of the database to copy
+ */
 export async function createDatabase(url: string, template?: string): Promise<string> {
   const name = `keyroot_${randomBytes(8).toString("hex")}`;
   const copied = template === undefined ? "" : ` TEMPLATE ${escapeIdentifier(new URL(template).pathname.slice(1))}`;

@@ -1,6 +1,6 @@
 /**
- * Stops a server and removes its folder when standard input ends. Standard input ends when the process that started the server
- * ends or is killed. Command: `node reaper.ts <folder> <postmaster.pid>`
+ * Stops a server and removes its folder when standard input ends, which happens when the process that started the
+ * server ends or is killed. Command: `node reaper.ts <folder> <postmaster.pid>`
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

@@ -3,8 +3,9 @@ import { createDatabase, type DatabaseServer, runAt, startPostgres } from "./pos
 let shared: Promise<DatabaseServer> | undefined;
 
 /**
- * Returns the PostgreSQL of this test run. `DATABASE_URL` can contain its URL, with a user who may create databases. Without this
- * variable, the first call starts a server, which ends with the run. Each test creates its own databases in the server.
+ * Returns the PostgreSQL of this test run. `DATABASE_URL` can contain its URL, with a user who may create databases.
+ * Without this variable, the first call starts a server, which ends with the run. Each test creates its own databases
+ * there.
  */
 export function sharedPostgres(): Promise<DatabaseServer> {
   const { DATABASE_URL: url } = process.env;

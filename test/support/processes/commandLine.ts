@@ -76,8 +76,8 @@ function outcomeWith(code: number | null, json: Json): JsonOutcome {
 }
 
 /**
- * A host that runs each command in a separate process the first time. `start` always starts a separate process. All other runs
- * share one process, which saves most of their time.
+ * A host that runs each command in a separate process the first time, as `start` always does. All other runs share one
+ * process, which saves most of their time.
  */
 class SharingCommandLine extends CommandLine {
   readonly #seen = new Set<string>();
@@ -116,8 +116,8 @@ export const npxHardhat = new CommandLine("npx hardhat keyroot", [
 ]);
 
 /**
- * Describes behavior of both hosts. `npm test` runs only the program, and `npm run test:all` runs both hosts. Hosts differ only in
- * parsing, output and exit codes, so only tests that cover each command once use this function.
+ * Describes behavior of both hosts. `npm test` runs only the program, and `npm run test:all` runs both. They differ
+ * only in parsing, output and exit codes, so this function is used only by tests that cover each command once.
  */
 export function describeOnHosts(what: string, body: (keyroot: CommandLine) => void): void {
   for (const keyroot of testAll ? [program, hardhat] : [program]) describeOnHost(what, keyroot, body);
@@ -174,7 +174,7 @@ export async function untilGroupIsGone(child: Running): Promise<void> {
   while (signalGroup(child, 0)) await sleep(20);
 }
 
-/** Sends SIGINT to a process until it ends. Signals less than two seconds after the first one have no effect. */
+/** Sends SIGINT to a process until it ends. Signals within two seconds after the first one have no effect. */
 export async function interruptUntilEnd(child: ChildProcess): Promise<void> {
   while (child.exitCode === null && child.signalCode === null) {
     child.kill("SIGINT");

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 const FOLDERS = ["/usr/bin", "/usr/sbin"];
 
 /**
- * Returns the path of a program that a Debian package installs. A variable with the program's name in capital letters
- * can contain another path.
+ * Returns the path of a program that a Debian package installs. To use another path, set a variable with the program's
+ * name in capital letters.
  * @throws Error if the program is not installed
  */
 export function debianProgram(program: string, debianPackage: string): string {

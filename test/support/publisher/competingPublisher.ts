@@ -12,7 +12,7 @@ const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 const GAS = "0x1000000";
 
 /**
- * Another publisher with the owner's key. It writes a file by the specification, and adds the file's root in a transaction,
+ * Another publisher with the owner's key. It writes a file by the specification, and adds its root in a transaction,
  * without checks. It shares no code with the tested publisher.
  */
 export class CompetingPublisher {

@@ -2,7 +2,7 @@ import type { Journal, MerkleFileStore } from "@keyroot/operator/publisher";
 import type { RpcCall } from "keyroot/internal/transport";
 
 /**
- * Simulates a publisher that is killed at one of its steps. After this step, none of its calls returns. A step is the moment
+ * Simulates a publisher that is killed at one of its steps, after which none of its calls returns. A step is the moment
  * just before or just after a call of the chain, the store or the journal.
  */
 export class SimulatedCrash {

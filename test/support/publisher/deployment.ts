@@ -26,8 +26,8 @@ export interface VerifiedDeployment {
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
 
 /**
- * Checks that every user has a root. The root's file must be stored, be the tree of its values, and have the user's record
- * once. Shares no code with the publisher or the verifier.
+ * Checks that every user has a root, and that the root's file is stored, is the tree of its values, and has the user's
+ * record exactly once. It shares no code with the publisher or the verifier.
  * @param records the records to publish, by any publisher. If a user has several, one of them must be in the file
  * @throws Error that describes the first problem
  */

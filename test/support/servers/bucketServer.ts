@@ -21,8 +21,8 @@ export interface BucketServer {
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "AKIASAMPLE", AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMIsample" };
 
 /**
- * Returns a function that sets the SDK's variables for the rest of a test. The SDK then ignores this machine's configuration,
- * and sends no request to a cloud's metadata service.
+ * Returns a function that sets the SDK's variables for the rest of a test, so that the SDK ignores this machine's
+ * configuration and sends no request to a cloud's metadata service.
  */
 export function bucketEnvironment(): (variables: Record<string, string>) => void {
   const own = (name: string) => name.startsWith("AWS_");

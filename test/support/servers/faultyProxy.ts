@@ -10,8 +10,8 @@ interface SeenRequest {
 }
 
 /**
- * A fault of a request. The proxy responds itself, sends no response, or breaks the connection. It breaks the connection before
- * the service receives the request, or after the service has handled it.
+ * A fault of a request: the proxy responds itself, sends no response, or breaks the connection. It breaks the
+ * connection either before the service receives the request or after the service has handled it.
  */
 type Fault =
   { status: number; headers?: Record<string, string>; body?: string } | "reset before" | "reset after" | "silence";

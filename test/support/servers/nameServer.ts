@@ -7,7 +7,7 @@ const HEADER_BYTES = 12;
 
 /**
  * A name server (RFC 1035) on this machine.
- * @param answer returns the addresses of a name for each question. Undefined if the name does not exist
+ * @param answer returns the addresses of a name for each question, or undefined if the name does not exist
  */
 export async function startNameServer(answer: (name: string, family: 4 | 6) => string[] | undefined) {
   const socket = createSocket("udp4");

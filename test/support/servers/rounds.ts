@@ -4,8 +4,8 @@ type Fetch = typeof globalThis.fetch;
 const QUIET_MS = 100;
 
 /**
- * Counts the rounds of requests, each of which takes at least one round trip to the hosts. `fetch` holds requests back
- * until no more of them come without a response, and then sends them together.
+ * Counts the rounds of requests, each of which takes at least one round trip to the hosts. To do so, `fetch` holds
+ * requests back until no more of them come without a response, and then sends them together.
  */
 export class Rounds {
   /** The requests in each round: JSON-RPC methods, and the URLs of other requests. */

@@ -16,8 +16,8 @@ export interface RpcRequest {
 type RpcResponse = Record<string, unknown>;
 
 /**
- * What the proxy returns for a request. A status, or an ending without a response, applies to the whole HTTP request, which
- * may contain several JSON-RPC requests.
+ * What the proxy returns for a request. A status, or an ending without a response, applies to the whole HTTP request,
+ * which may contain several JSON-RPC requests.
  */
 export type RpcOutcome =
   | { result: unknown }
@@ -129,7 +129,10 @@ function responseOf(outcome: RpcOutcome, id: number | undefined): RpcResponse | 
   return "result" in outcome ? { jsonrpc: "2.0", id, result: outcome.result } : undefined;
 }
 
-/** A rule for the first requests that match. It forwards all later ones. @param matches a method, or a condition */
+/**
+ * A rule for the first requests that match. All later ones are forwarded.
+ * @param matches a method, or a condition
+ */
 export function firstTimes(
   times: number,
   matches: string | ((request: RpcRequest) => boolean),

@@ -73,7 +73,7 @@ export function clientsOf(service: ReturnType<typeof scriptedService>) {
 export type Loose = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * All operations of both clients, with valid arguments. The last argument is the options. An operation that lists items
+ * All operations of both clients, with valid arguments, of which the last is the options. An operation that lists items
  * returns all of them.
  */
 export function operationsOf({ partner, user }: ReturnType<typeof clientsOf>) {

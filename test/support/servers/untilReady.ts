@@ -5,7 +5,8 @@ import { ENDLESS_MS } from "../endless.ts";
 const PAUSE_MS = 50;
 
 /**
- * Waits until a server responds to GET with status 200. Until then, connections and other statuses may fail.
+ * Waits until a server responds to GET with status 200. Until then, connections may fail and other statuses are
+ * ignored.
  * @param server the server's process. The wait fails if this process ends
  */
 export async function untilReady(url: string, server?: ChildProcess): Promise<void> {

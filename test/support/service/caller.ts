@@ -124,7 +124,10 @@ export class Caller {
     };
   }
 
-  /** Registers a key as an app does: answers the challenge. Returns the challenge's response if there is none to answer. */
+  /**
+   * Registers a key as an app does, by answering the challenge. If there is none to answer, returns the response to the
+   * request for a challenge.
+   */
   async registerKey({ jwt: token }: Pick<TestUser, "jwt">, keys: KeyPair): Promise<Answer> {
     const challenge = await this.post("/v1/authdUser/publicKey/challenge", keyFieldsOf(keys), { token });
     if (challenge.status !== 200) return challenge;

@@ -38,7 +38,10 @@ export interface TestPerson {
   verify: () => Promise<void>;
 }
 
-/** Invites a person, accepts the invitation and adds a passkey. @param bizID the partner's id. Null for the operator's staff */
+/**
+ * Invites a person, accepts the invitation and adds a passkey.
+ * @param bizID the partner's id, or null for the operator's staff
+ */
 export async function signInPerson(
   service: TestService,
   bizID: string | null,

@@ -1,6 +1,6 @@
 /**
- * False registrations. The registrant does not hold the key, or the proof is not for this registration. The service must
- * reject each.
+ * False registrations, in which the registrant does not hold the key, or the proof is not for this registration. The
+ * service must reject each of them.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";

@@ -5,7 +5,10 @@ import type { Databases } from "../../../packages/service/src/api/database/datab
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
 import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
 
-/** Creates users with these keys. The keys' hold periods have ended. @param ownerOf the partner and region of each user */
+/**
+ * Creates users with these keys, whose hold periods have ended.
+ * @param ownerOf the partner and region of each user
+ */
 export async function registerKeys(
   databases: Databases,
   records: readonly KeyRecord[],

@@ -1,6 +1,6 @@
 /**
- * The service in a process that `serviceProcess.ts` starts. Its environment variables configure it. With a chain, the
- * process also contains a publisher, like the local stack.
+ * The service in a process that `serviceProcess.ts` starts. It is configured by environment variables. With a chain,
+ * the process also contains a publisher, like the local stack.
  */
 import { readConfig, startService } from "@keyroot/service";
 import { readPublisherConfig, type Schedule, startPublisher } from "@keyroot/service/publisher";

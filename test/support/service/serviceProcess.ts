@@ -18,8 +18,8 @@ export interface ServiceProcess extends Omit<Child<never, unknown>, "send"> {
 }
 
 /**
- * Environment variables for a service over a new database with all tables. It has an admin token and a signing key, no rate
- * limit and no hold period.
+ * Returns environment variables for a service over a new database with all tables. It has an admin token and a signing
+ * key, but no rate limit and no hold period.
  * @param postgres its folder receives the file of the signing key
  */
 export async function serviceEnvironment(postgres: Pick<Postgres, "createDatabase" | "folder">, connections: number) {
@@ -43,8 +43,8 @@ export async function serviceEnvironment(postgres: Pick<Postgres, "createDatabas
 }
 
 /**
- * Starts the service with these environment variables. It accepts requests when this returns.
- * @param schedule the publishing schedule. Undefined publishes only on request
+ * Starts the service with these environment variables, and returns when it accepts requests.
+ * @param schedule the publishing schedule; undefined publishes only on request
  */
 export async function startServiceProcess(
   environment: NodeJS.ProcessEnv,

@@ -34,7 +34,7 @@ const DEFAULTS = {
 };
 
 /**
- * Environment variables for a service without rate limits, at any free ports.
+ * Returns environment variables for a service without rate limits, at any free ports.
  * @param folder receives the file of the signing key
  */
 export async function serviceVariables(folder: string): Promise<Record<string, string>> {
@@ -46,7 +46,7 @@ export async function serviceVariables(folder: string): Promise<Record<string, s
   };
 }
 
-/** Changes of the default options. By default, no keys are published, and no host name of a webhook is public. */
+/** Changes of the default options, with which no keys are published and no host name of a webhook is public. */
 export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databases" | "rateLimits" | "now">> {
   rateLimits?: Partial<RateLimitOptions>;
   /** Answers requests to publish. By default, nothing is published. */
@@ -181,8 +181,8 @@ export function serviceWithRegions(): TestService {
 }
 
 /**
- * Two replicas of a service for the tests of the surrounding `describe`. Each has its own connections to the same new
- * databases, like a separate process.
+ * Starts two replicas of a service for the tests of the surrounding `describe`. Each has its own connections to the
+ * same new databases, like a separate process.
  */
 export function twoReplicas(
   options: TestServiceOptions = {},
@@ -218,7 +218,7 @@ export function describeOnEachDatabase(
 
 let pglite: Promise<Databases> | undefined;
 
-/** One PGlite for all tests, because it takes 2 s to start and 600 MB. Each test creates its own partners. */
+/** One PGlite for all tests, because it takes 2 s and 600 MB. Each test creates its own partners. */
 function sharedPGlite(): Promise<Databases> {
   pglite ??= (async () => {
     const databases = await openDatabases({ url: undefined });

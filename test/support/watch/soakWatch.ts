@@ -41,9 +41,9 @@ const LIES = 40;
 const ROUNDS_PER_LIE = 30;
 
 /**
- * Runs a watch over an honest but faulty network, with a simulated clock. Kills it repeatedly, between rounds and during
- * them. Contacts change their keys before the keys are published. The keys are published one after the other.
- * Then copies of the watch get false answers.
+ * Runs a watch over an honest but faulty network, with a simulated clock, and kills it repeatedly, between rounds and
+ * during them. Contacts change their keys before these are published, one after the other. Then copies of the watch get
+ * false answers.
  */
 export async function soakWatch(chain: WatchedChain, options: SoakOptions): Promise<SoakResult> {
   const { rounds, seed, reorganize, onRound } = options;

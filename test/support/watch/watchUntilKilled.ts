@@ -1,6 +1,6 @@
 /**
  * An app in a separate process, which watches until it is killed: `watchUntilKilled.ts OPTIONS`, in JSON. It keeps its
- * state in a folder, and runs round after round. It prints a line for each round and each alarm.
+ * state in a folder, runs round after round, and prints a line for each round and each alarm.
  */
 import { createVerifier, oneEndpoint, type VerifierOptions } from "keyroot";
 import { makeBundle } from "keyroot/bundle";

@@ -16,8 +16,8 @@ export interface WatchedChain {
 }
 
 /**
- * Options of Anvil with which the finalized block is 8 blocks behind the latest one, instead of 64. Its state is lost if
- * a chain of many blocks is reorganized often.
+ * Options of Anvil with which the finalized block is 8 blocks behind the latest one, instead of 64. If a chain of many
+ * blocks is reorganized often, Anvil loses its state.
  */
 export const ANVIL_OPTIONS = ["--slots-in-an-epoch", "4"];
 

@@ -56,8 +56,8 @@ export interface AdminClientOptions extends ConnectionOptions {
 /** Options of `AdminClient.createPartner`. */
 export interface CreatePartnerOptions extends CallOptions {
   /**
-   * An Idempotency-Key of 32 to 128 visible ASCII characters. The same key with the same name returns the same partner.
-   * Default: a new random key per call. All retries of one call use the same key.
+   * The idempotency key: 32 to 128 visible ASCII characters. A call with the same key and the same name
+   * returns the same partner. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -67,8 +67,8 @@ export interface CreateServerTokenOptions extends CallOptions {
   /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
   /**
-   * An Idempotency-Key of 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns
-   * the same token. Default: a new random key per call. All retries of one call use the same key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * returns the same token. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -82,8 +82,8 @@ export interface InviteOptions extends CallOptions {
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
   /**
-   * Text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`. Default:
-   * all partners.
+   * The text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`.
+   * Default: all partners.
    */
   search?: string | undefined;
 }
@@ -105,15 +105,17 @@ export interface PublishRegisteredOptions extends CallOptions {
 const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
- * The operator's client for the service. The client creates, lists and suspends partners. It creates, lists and revokes
- * partners' server tokens. It invites and removes partners' staff, discards pending keys, and publishes registered
- * keys.
+ * The operator's client for the service. It can:
+ * - create, list and suspend partners
+ * - create, list and revoke partners' server tokens
+ * - invite and remove partners' staff
+ * - discard pending keys and publish registered keys
  *
- * Every operation throws one of these errors:
+ * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
- * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the service
- *   does not respond or its response is malformed
- * - TransportError ABORTED, if the caller aborts the call
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
+ *   receives no valid response
+ * - TransportError ABORTED, if the signal aborts the call
  * - ArgumentError ARGUMENT_INVALID, if an argument or an option is invalid
  *
  * @example
@@ -154,7 +156,7 @@ export class AdminClient {
     return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
   }
 
-  /** Returns a partner with counts, such as the number of the partner's users. */
+  /** Returns a partner with counts, such as the number of its users. */
   getPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/get", bizID, {}, options);
   }
@@ -174,8 +176,8 @@ export class AdminClient {
   }
 
   /**
-   * Suspends a partner. The service then rejects all tokens of the partner and of the partner's users. Published keys
-   * remain verifiable.
+   * Suspends a partner. The service then rejects all tokens of the partner and its users. Keys that are already
+   * published remain verifiable.
    */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
@@ -188,7 +190,7 @@ export class AdminClient {
 
   /**
    * Limits the number of users that a partner may create.
-   * @param userLimit the maximum number of users. Null for no limit
+   * @param userLimit the maximum number of users, or null for no limit
    */
   setUserLimit(bizID: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
     if (userLimit !== null) checkInteger("The userLimit argument", userLimit, 0, 2 ** 31 - 1);
@@ -216,8 +218,8 @@ export class AdminClient {
   }
 
   /**
-   * Immediately revokes a partner's server token, and the access tokens that were made from the server token. Repeating
-   * the call has no effect.
+   * Immediately revokes a partner's server token, and all access tokens that were made from it. Repeating the call has
+   * no effect.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -242,8 +244,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. For an existing person, the new
-   * link replaces the earlier link, and the person's passkeys and sessions are deleted.
+   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person with this name
+   * exists, the new link replaces the earlier one, and the person's passkeys and sessions are deleted.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -252,9 +254,8 @@ export class AdminClient {
   }
 
   /**
-   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If no such person
-   * exists, the service rejects the call with PERSON_UNKNOWN. The service also rejects a repeated call after the person
-   * was removed.
+   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If there is no such
+   * person, for example because the call is repeated, the service rejects it with PERSON_UNKNOWN.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -264,7 +265,7 @@ export class AdminClient {
 
   /**
    * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. If
-   * a person with this name exists, this call has the same effects as `invite`.
+   * a person with this name exists, the effects are the same as in `invite`.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -274,8 +275,8 @@ export class AdminClient {
 
   /**
    * Discards the `pending` public key of a partner's user, even if the partner is suspended. The user can then register
-   * another key. Repeating the call has no effect. Once the key is being published, the service rejects the call with
-   * PUBLIC_KEY_SUBMITTED.
+   * another key. Repeating the call has no effect. If the key is already being published, the service rejects the call
+   * with PUBLIC_KEY_SUBMITTED.
    * @param userID 32 characters of zBase32, or 40 hex digits
    * @param keyID the id of the key, as listed in the audit log
    * @throws ArgumentError USER_ID_INVALID
@@ -290,7 +291,7 @@ export class AdminClient {
 
   /**
    * Publishes all registered keys that are not published yet. The client sends the request only once. If the response
-   * is lost, the service still finishes publishing. Later calls do not report the batches of the lost response.
+   * is lost, the service still finishes publishing, but no later call reports the batches of the lost response.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");

@@ -8,7 +8,7 @@ import type { OperationClient } from "../shared/operationClient.ts";
 import type { KeyChange, UserAccount } from "../shared/operations.ts";
 
 /**
- * The operations on the accounts of the partner's users (docs/accounts.md). `PartnerClient` has them in the `accounts`
+ * The operations on the accounts of the partner's users (docs/accounts.md). `PartnerClient` has them in its `accounts`
  * field. They throw the same errors as its other operations.
  * @example
  * const { accounts } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
@@ -38,8 +38,8 @@ export class PartnerAccounts {
   }
 
   /**
-   * Approves a change to which a recovery key objected. Find out first who the owner of the account is. Repeating the
-   * call has no effect.
+   * Approves a change to which a recovery key objected. Before you call this, find out who the owner of the account is.
+   * Repeating the call has no effect.
    */
   async approve(userID: string, number: number, keyID: string, options: CallOptions = {}): Promise<KeyChange> {
     return this.#decide("/v1/authdBizSrv/accounts/approve", userID, number, keyID, options);

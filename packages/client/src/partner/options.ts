@@ -4,8 +4,8 @@ import type { PageOptions } from "../shared/pages.ts";
 /** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
   /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). This token never expires, so keep
-   * the token only on servers.
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires, so keep it only on
+   * servers.
    */
   serverToken: string;
 }
@@ -19,8 +19,8 @@ export interface ListTokensOptions extends PageOptions {
 /** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
   /**
-   * The id of a user: 32 characters of zBase32, or 40 hex digits. The list begins after this user. Default: the list
-   * begins with the first user.
+   * The id of a user, after whom the list begins: 32 characters of zBase32, or 40 hex digits. Default: the list begins
+   * with the first user.
    */
   after?: string | undefined;
 }
@@ -36,8 +36,8 @@ export interface ListEventsOptions extends CallOptions {
 /** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same tokens. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * returns the same tokens. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }

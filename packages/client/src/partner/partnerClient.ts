@@ -63,23 +63,23 @@ const serverTokenPage = page("tokens", serverToken);
 const userPage = page("users", shadowUser);
 
 /**
- * The client for a partner's back end:
- * - creates shadow users
- * - creates, lists and revokes refresh tokens
- * - discards and approves users' public keys
- * - manages webhooks
- * - reads users' accounts, and decides about changes
+ * The client for a partner's back end. It can:
+ * - create shadow users
+ * - create, list and revoke refresh tokens
+ * - discard and approve users' public keys
+ * - manage webhooks
+ * - read users' accounts, and decide about changes
  *
- * The client exchanges its server token for access tokens when necessary. The client repeats a request after a network
- * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
- * safe. User ids are 32 characters of zBase32, or 40 hex digits in upper or lower case.
+ * The client exchanges its server token for access tokens when necessary. It repeats a request after a network error, a
+ * timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent. User ids are 32
+ * characters of zBase32, or 40 hex digits in upper or lower case.
  *
- * Every operation throws these errors:
+ * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
  * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
  *   receives no valid response
  * - TransportError ABORTED, if the signal aborts the call
- * - ArgumentError USER_ID_INVALID and ARGUMENT_INVALID
+ * - ArgumentError USER_ID_INVALID or ARGUMENT_INVALID, if an argument or an option is invalid
  *
  * @example
  * const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
@@ -108,8 +108,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user. Returns the existing user if the partner has already created this user in this region. The
-   * service rejects the request with USER_ID_TAKEN if the user has another region or another partner.
+   * Creates a shadow user. If the partner has already created this user in this region, the existing user is returned.
+   * If the user has another region or another partner, the service rejects the request with USER_ID_TAKEN.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { id, body } = userOf(userID);
@@ -122,8 +122,8 @@ export class PartnerClient {
    * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. Each user
    * counts as one request for the rate limit. Use `provision` for longer lists.
    * @returns the result for each user, in the order of the list
-   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user in the list is malformed. In this case, the
-   * service creates no user.
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+   * @throws ServiceError if a user in the list is malformed. In this case, the service creates no user.
    * @example
    * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
    */
@@ -145,7 +145,7 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a refresh token for a user's app. Store the token, because other operations do not return this token.
+   * Creates a refresh token for a user's app. Store the token, because no other operation returns it.
    * @param context the device or purpose of the token, at most 200 characters
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
@@ -164,8 +164,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user. All the user's tokens become invalid permanently. The public key remains published. Repeating
-   * the call has no effect.
+   * Deactivates a user. All the user's tokens become invalid permanently, but the public key remains published.
+   * Repeating the call has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const { id, body } = userOf(userID);
@@ -174,24 +174,23 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. A public key that is
-   * on the chain or about to be published cannot be deleted. Repeating the call has no effect.
+   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. The public key cannot
+   * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const { id, body } = userOf(userID);
     return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
   }
 
-  /** Iterates over all users of the partner. Requests each page only when the caller needs the page's first user. */
+  /** Iterates over all users of the partner. Each page is requested only when the caller needs its first user. */
   listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
     const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
 
   /**
-   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked tokens. A
-   * description does not contain the token itself. Requests each page only when the caller needs the page's first
-   * token.
+   * Iterates over the descriptions of a user's refresh tokens in the order of creation. Revoked tokens are included. A
+   * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: tokenIDAfter(options) });
@@ -200,7 +199,7 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a user's refresh token and all access tokens from this refresh token. Repeating the call has no
+   * Immediately revokes a user's refresh token, and all access tokens that were made from it. Repeating the call has no
    * effect.
    */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
@@ -209,7 +208,7 @@ export class PartnerClient {
     return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
 
-  /** Returns a user's public key, the key's state, the conflicting keys, and the history of the user's keys. */
+  /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const { id, body } = userOf(userID);
     const check = about({ user_id: id }, withValidKey(keyOfUser, this.#keyType));
@@ -217,9 +216,9 @@ export class PartnerClient {
   }
 
   /**
-   * Registers the hash of a user's document, in a registry with the key type `document`. The partner authorizes it, because
-   * a hash cannot prove possession. A user has only one key. Repeating the call with the same hash has no effect. The
-   * service rejects a different hash with PUBLIC_KEY_REGISTERED.
+   * Registers the hash of a user's document, in a registry with the key type `document`. The partner must authorize it,
+   * because a hash cannot prove possession. Each user has only one key. Repeating the call with the same hash has no
+   * effect, but the service rejects a different hash with PUBLIC_KEY_REGISTERED.
    * @param hash the SHA-256 of the document, 32 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
@@ -232,9 +231,9 @@ export class PartnerClient {
   }
 
   /**
-   * Discards a user's `pending` public key, for example if someone else registered this key. The user can then register
-   * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if the
-   * service has already submitted the key to the chain.
+   * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
+   * a different key. Repeating the call has no effect. If the service has already submitted the key to the chain, it
+   * rejects the request with PUBLIC_KEY_SUBMITTED.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -256,9 +255,9 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked tokens. A
-   * description does not contain the token itself. Requests each page only when the caller needs the page's first
-   * token.
+   * Iterates over the descriptions of the partner's server tokens in the order of creation. Revoked tokens are
+   * included. A description does not contain the token itself. Each page is requested only when the caller needs its
+   * first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
@@ -266,8 +265,8 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a server token and all access tokens from this server token. A client can revoke its own token.
-   * If the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Immediately revokes a server token, and all access tokens that were made from it. A client can revoke its own
+   * token. If the response to this request is then lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -276,9 +275,9 @@ export class PartnerClient {
   }
 
   /**
-   * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
-   * this cursor as `after` to the next call. With this order, you receive every event. After the CURSOR_UNKNOWN error,
-   * start again without `after`, and ignore events that you have already processed.
+   * Returns the events after a cursor, the oldest first. Process the events, then store the page's `cursor`, and pass
+   * it as `after` to the next call. In this order, no event is lost. If the call fails with CURSOR_UNKNOWN, start again
+   * without `after`, and ignore the events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -293,7 +292,7 @@ export class PartnerClient {
 
   /**
    * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
-   * or its users. Requests each page only when the caller needs the page's first entry.
+   * or its users. Each page is requested only when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -301,15 +300,17 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. Yields each user's outcome as soon as the outcome is available, in any
-   * order. The list can have any length, because the client reads the list gradually. The client sends many users per
-   * request, as `createUsers` does. Work stops when the caller stops iterating.
+   * Creates users with one refresh token each. The list can have any length, because it is read gradually. Many users
+   * are sent per request, as in `createUsers`. Each user's outcome is yielded as soon as it is available, in any order.
+   * Work stops when the caller stops iterating.
    *
-   * If the service rejects a user, the outcome has an `error` field. A failure that affects all later users ends the
-   * run. To continue the run, provision the whole list again with the same `runId`. Start within 24 hours after the
-   * start of the first run. Each user then receives the same token as before.
-   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
-   * 502, 503 or 504; and any error of the list
+   * If the service rejects a user, the user's outcome has an `error` field. A failure that would affect all later users
+   * ends the run. To continue it, provision the whole list again with the same `runId` within 24 hours after the start
+   * of the first run. Each user then receives the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT
+   * @throws TransportError
+   * @throws ServiceError with the status 401, 429, 502, 503 or 504
+   * @throws any error of the list
    * @example
    * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
    *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);

@@ -24,19 +24,19 @@ export interface UserToProvision {
 /** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store the id with
-   * the list, and keep the id secret like the tokens. A run with the same id returns the same tokens instead of new
-   * tokens.
+   * The id of the run, which has at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it
+   * with the list, and keep it as secret as the tokens, because a run with the same id returns the same tokens instead
+   * of new ones.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens. This value applies to users without their own `context`. */
+  /** The device or purpose of the refresh tokens of users who have no `context` of their own. */
   context?: string | undefined;
   /**
-   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of these users.
-   * Default: 1,000.
+   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default:
+   * 1,000.
    */
   concurrency?: number | undefined;
-  /** Called after each user, with the number of processed users and the number of failed users. */
+  /** Called after each user, with the numbers of processed and failed users. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
 }
 
@@ -57,10 +57,13 @@ export const MAX_LIST = 500;
 /** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** The HTTP statuses that end a run. These statuses do not depend on the user, so later requests would also fail. */
+/** The HTTP statuses that end a run. They do not depend on the user, so later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/** The error codes that end a run. The partner is suspended or has too many users, or the service is too old. */
+/**
+ * The error codes that end a run. They mean that the partner is suspended or has too many users, or that the service is
+ * too old.
+ */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
 function endsRun(error: KeyrootError): boolean {
@@ -80,8 +83,7 @@ export async function* provision<User extends UserToProvision>(
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
   const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
-  // Two requests run at the same time. The service processes one request while the client sends or receives the other
-  // request.
+  // Two requests run at the same time, so that the service processes one while the client sends or receives the other.
   const size = Math.max(1, Math.floor(concurrency / 2));
   const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
     concurrency: Math.floor(concurrency / size),
@@ -90,7 +92,7 @@ export async function* provision<User extends UserToProvision>(
   try {
     let [done, failed] = [0, 0];
     for (;;) {
-      // The list may never return its next user. A caller that aborts must not wait for this user.
+      // The list may never return its next user, so a caller that aborts must not wait for it.
       const next = await rejectOnAbort(results.next(), signal);
       if (next.done === true) return;
       const ending = next.value.flatMap((outcome) =>
@@ -119,7 +121,7 @@ interface Run extends Pick<ProvisionOptions, "context"> {
 }
 
 /**
- * Creates a group of users with one request. If a malformed user causes a rejection, sends each half of the group
+ * Creates a group of users with one request. If a malformed user causes a rejection, each half of the group is sent
  * separately.
  */
 async function provisionGroup<User extends UserToProvision>(
@@ -158,9 +160,9 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * Computes the idempotency key of a run, 64 hex digits: HMAC-SHA-256 with the run's id as the key. The key is the same
- * for each attempt. Without the run's id, nobody can guess the key. Requests with different users or contexts have
- * different effects, even with the same key.
+ * Computes the idempotency key of a run, 64 hex digits. It is an HMAC-SHA-256 with the run's id as the key, so it is
+ * the same for each attempt, and nobody can guess it without the id. All requests of a run can share it, because
+ * requests with different users or contexts have different effects even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

@@ -31,8 +31,8 @@ const queued = object<{ queued: number }>({ queued: count });
 /** The options of operations that create a webhook secret. */
 export interface NewSecretOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same secret. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
+   * returns the same secret. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -63,8 +63,8 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The operations for the partner's webhook endpoints. `PartnerClient` has these operations in the `webhooks` field. The
- * operations throw the same errors as the other operations of `PartnerClient`.
+ * The operations for the partner's webhook endpoints. `PartnerClient` has them in its `webhooks` field. They throw the
+ * same errors as its other operations.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -77,7 +77,7 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Adds a webhook endpoint. Store the endpoint's secret, because other operations do not return this secret.
+   * Adds a webhook endpoint. Store its secret, because no other operation returns it.
    * @param url https, on a public host
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
@@ -112,15 +112,15 @@ export class PartnerWebhooks {
     return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
 
-  /** Deletes a webhook endpoint and the endpoint's deliveries. Repeating the call has no effect. */
+  /** Deletes a webhook endpoint and its deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     const check = about({ endpoint_id: id }, deletedEndpoint);
     await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);
   }
 
   /**
-   * Replaces the secret of a webhook endpoint. For 24 hours, the service also signs deliveries with the earlier
-   * secrets. In this time, change the secret in the receiver.
+   * Replaces the secret of a webhook endpoint. Change the secret in the receiver within 24 hours, during which the
+   * service also signs deliveries with the earlier secrets.
    */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
@@ -157,7 +157,7 @@ export class PartnerWebhooks {
 
   /**
    * Repeats all failed deliveries to a webhook endpoint.
-   * @param since a time in ms since 1970. The service does not repeat earlier deliveries.
+   * @param since a time in ms since 1970, before which deliveries are not repeated
    * @returns the number of repeated deliveries
    */
   async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {

@@ -5,18 +5,18 @@ import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * The client replaces an access token this many ms before the token expires. The client replaces a short-lived token
- * after 90% of the token's lifetime.
+ * The client replaces an access token this many ms before it expires. A short-lived token is replaced after 90% of its
+ * lifetime.
  */
 const MARGIN_MS = 60_000;
 
-/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group contains the payload. */
+/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group is the payload. */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * A client's access token. The client replaces the token shortly before the token expires. Concurrent callers share one
- * exchange of the refresh token.
+ * A client's access token, which is replaced shortly before it expires. Concurrent callers share one exchange of the
+ * refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -36,14 +36,14 @@ export class AccessToken {
   /**
    * Returns a valid access token.
    * @param signal ends only this caller's wait. The exchange continues for other callers.
-   * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and the errors of the exchange
+   * @throws TransportError SERVICE_ANSWER_INVALID or ABORTED, or an error of the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
     if (this.#current !== undefined && this.#now() < this.#current.replaceAt) return this.#current.jwt;
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // This handler prevents an unhandled rejection after all callers have aborted. Each waiting caller still receives
+    // After all callers have aborted, this handler prevents an unhandled rejection. Each waiting caller still receives
     // the error.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
@@ -65,9 +65,8 @@ export class AccessToken {
 }
 
 /**
- * Returns the lifetime of a new access token in ms: the `exp` claim minus the `iat` claim. The local clock may differ
- * from the service's clock, so the function does not read the local clock. Only the service can verify the token's
- * signature.
+ * Returns the lifetime of a new access token in ms, which is the `exp` claim minus the `iat` claim. The local clock is
+ * not used, because it may differ from the service's. Only the service can verify the token's signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {
@@ -85,7 +84,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // The parser's error may contain the token. `lifetimeOf` throws an error without the token.
+    // The parser's error may contain the token, so `lifetimeOf` throws one without it.
     return {};
   }
 }

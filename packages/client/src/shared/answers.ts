@@ -8,13 +8,13 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * Checks a value in the service's response, and returns the value.
+ * Checks a value in the service's response, and returns it.
  * @param where the location of the value, for the error message
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export type Check<T> = (where: string, value: unknown) => T;
 
-/** Checks an object with these fields. Ignores other fields, because newer services may add fields. */
+/** Checks an object with these fields. Other fields are ignored, because newer services may add some. */
 // @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
@@ -26,7 +26,10 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
   };
 }
 
-/** Maximum number of items in a list of a response. The longest page has 1,000, and an account may have more statements. */
+/**
+ * Maximum number of items in a list of a response. The longest page has 1,000 items, but an account may have more
+ * statements.
+ */
 const MAX_ITEMS = 10_000;
 
 /** Checks a list of at most `max` items. */
@@ -50,7 +53,7 @@ export function text(pattern?: RegExp): Check<string> {
   return (where, value) => ANSWER.text(where, value, pattern);
 }
 
-/** Checks a secret string. The error does not contain the value. */
+/** Checks a secret string. The error never contains it. */
 // @__NO_SIDE_EFFECTS__
 export function secret(pattern: RegExp): Check<string> {
   return (where, value) =>
@@ -81,7 +84,7 @@ export const boolean: Check<boolean> = (where, value) => ANSWER.boolean(where, v
 /** Checks a UUID in lower case. */
 export const uuid = text(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 export const userID: Check<UserID> = text(USER_ID);
-/** Checks a string, a finite number, a boolean or null: a value in an event or in the audit log. */
+/** Checks a value in an event or in the audit log, which is a string, a finite number, a boolean or null. */
 export const scalar: Check<string | number | boolean | null> = (where, value) =>
   typeof value === "number" || typeof value === "boolean" ? value : nullable(text())(where, value);
 
@@ -102,8 +105,7 @@ interface KeyOrNone {
 }
 
 /**
- * Checks the public key and the key's id in a response. A response with the state `unregistered` must not contain a
- * key.
+ * Checks the public key and its id in a response. If the state is `unregistered`, the response must not contain a key.
  * @param keyType the type of the registry's keys
  */
 // @__NO_SIDE_EFFECTS__
@@ -123,10 +125,7 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyT
   };
 }
 
-/**
- * The response fields that identify a user, region, key, token or endpoint. The values are the names for error
- * messages.
- */
+/** The response fields that identify a user, region, key, token or endpoint, each with its name for error messages. */
 const SUBJECTS = {
   ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
   ...{ token_id: "token", endpoint_id: "endpoint" },

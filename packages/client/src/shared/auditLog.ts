@@ -9,8 +9,8 @@ export interface ListAuditLogOptions extends PageOptions {
   /** The kind of change, such as `refreshToken.revoked`. */
   action?: string | undefined;
   /**
-   * The kind of person or program that made the change: `service`, `operator`, `person`, `partner` or `user`. A
-   * `person` belongs to the partner's staff, and `partner` is the partner's server.
+   * Who made the change: `service`, `operator`, `person`, `partner` or `user`. A `person` belongs to the partner's
+   * staff, and `partner` is the partner's server.
    */
   actorKind?: string | undefined;
   /** The id of the person, the user (zBase32) or the server's refresh token that made the change. */
@@ -19,7 +19,7 @@ export interface ListAuditLogOptions extends PageOptions {
   userID?: string | undefined;
   /** The earliest time of a change, in ms since 1970. */
   since?: number | undefined;
-  /** The end of the time range, in ms since 1970. The list contains only earlier changes. */
+  /** The end of the time range, in ms since 1970. Only earlier changes are listed. */
   until?: number | undefined;
 }
 

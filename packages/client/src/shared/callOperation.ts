@@ -11,7 +11,10 @@ import { sendWithRetry } from "./retry.ts";
 /** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
-/** The number of documents for the limit on JSON members. A page has up to 1,000 objects of up to 16 members. */
+/**
+ * The number of documents from which the limit on JSON members follows. A page has up to 1,000 objects of up to 16
+ * members.
+ */
 const DOCUMENTS = 16;
 
 export interface OperationOptions extends CallOptions {
@@ -21,11 +24,11 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Calls an operation of the service. Returns the response's JSON without checking the JSON. Repeats the request after a
- * transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
+ * Calls an operation of the service, and returns the response's JSON without checking it. After a transient failure,
+ * the request is repeated (see `sendWithRetry`), which is safe because every operation of the service is idempotent.
  * @param path the path of the operation, which is appended to `serviceUrl`
- * @throws ServiceError if the service rejects the request; TransportError SERVICE_ANSWER_INVALID, and the errors of
- * `fetchBytes`
+ * @throws ServiceError if the service rejects the request
+ * @throws TransportError SERVICE_ANSWER_INVALID, or an error of `fetchBytes`
  */
 export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;
 
@@ -66,7 +69,7 @@ function readAnswer(host: string, path: string, { status, headers, bytes }: Http
 }
 
 /**
- * Parses JSON. Returns undefined for text that is not JSON. The parser's error is dropped, because the error may
+ * Parses JSON. For text that is not JSON, the result is undefined. The parser's error is dropped, because it may
  * contain a token.
  */
 function parseAnswer(bytes: Uint8Array): unknown {

@@ -3,7 +3,7 @@ import type { OperationOptions } from "./callOperation.ts";
 import type { AnswerOf, BodyOf, OperationPath } from "./operations.ts";
 import { type CallOptions, checkCallOptions } from "./options.ts";
 
-/** Calls an operation with an access token. Returns the response's JSON without checking the JSON. */
+/** Calls an operation with an access token, and returns the response's JSON without checking it. */
 export type SendOperation = (
   path: OperationPath,
   body: object,

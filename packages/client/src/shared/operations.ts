@@ -27,7 +27,7 @@ export interface KeyProgress {
   transaction?: string | undefined;
   /** The number of the key in the user's account: 0 for the first key. */
   number?: number | undefined;
-  /** Only with accounts: the account file, which proves to a verifier that the key is the newest one. */
+  /** The account file, which proves to a verifier that the key is the newest one. It is present only if users have accounts. */
   account_file?: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ErasedUser {
   user_id: UserID;
   /** A time in milliseconds since 1970-01-01, UTC. */
   erased: number;
-  /** `remains` if the public key is on the chain or is being published. Otherwise `deleted`. */
+  /** `remains` if the public key is on the chain or is being published, otherwise `deleted`. */
   key: "deleted" | "remains";
 }
 
@@ -93,7 +93,7 @@ export interface ConflictingKey {
   key_id: string;
   /** The time at which the key was offered or withdrawn. */
   at: number;
-  /** true if the key was registered and later withdrawn. false if the service rejected the key. */
+  /** true if the key was registered and later withdrawn, false if the service rejected it. */
   withdrawn: boolean;
 }
 
@@ -203,9 +203,9 @@ export interface StaffInvitation {
   person_id: string;
   /** A human-friendly name, at most 200 characters. */
   name: string;
-  /** The person's role in the dashboard. An administrator can change everything. A reader can change nothing. */
+  /** The person's role in the dashboard. An administrator can change everything, and a reader nothing. */
   role: "administrator" | "reader";
-  /** The link for the person. It works once. The service returns it only once. */
+  /** The link for the person. It works once, and the service returns it only once. */
   url: string;
   /** The time at which the link expires, in milliseconds since 1970-01-01, UTC. */
   expires: number;
@@ -281,25 +281,25 @@ export interface AuditEntry {
   address: string | null;
 }
 
-/** A challenge for a key, unless the user has this key already. */
+/** A challenge for a key, or only the key's state if the user has already registered it. */
 export interface Challenge {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** If the user has no key yet, the other fields are present. A registered key needs no challenge. */
+  /** The state of the user's key. The fields of the challenge are present only if the user has no key yet, because a registered key needs no challenge. */
   state: "unregistered" | "pending" | "submitted" | "published";
   /** The challenge: 32 random bytes in base64. */
   challenge?: string | undefined;
-  /** The type of the registry's keys, one of: curve41417, x25519, ed25519, p256, document. Compare it with your configuration. Never configure an app by it. */
+  /** The type of the registry's keys, one of: curve41417, x25519, ed25519, p256, document. Compare it with your configuration, and never configure an app from it. */
   key_type?: string | undefined;
   /** The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature. */
   ephemeral_key?: string | undefined;
   /** A time in milliseconds since 1970-01-01, UTC. */
   expires?: number | undefined;
-  /** The URL of the service. Compare it with your configuration. Compute the response with your own value. */
+  /** The URL of the service. Compare it with your configuration, and compute the response with your own value. */
   service?: string | undefined;
-  /** The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value. */
+  /** The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value. */
   chain_id?: number | null | undefined;
-  /** The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value. */
+  /** The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value. */
   contract?: string | null | undefined;
 }
 
@@ -324,11 +324,11 @@ export interface WebhookDelivery {
   error: string | null;
 }
 
-/** A partner with its numbers. */
+/** A partner with its numbers of users, keys and server tokens. */
 export interface PartnerSummary extends CreatedPartner {
   /** The time of the partner's suspension. Null if the partner is not suspended. */
   suspended: number | null;
-  /** The maximum number of the partner's users. Null for no limit. */
+  /** The maximum number of the partner's users. Null if there is no limit. */
   user_limit: number | null;
   /** The number of the partner's users. */
   users: number;
@@ -348,7 +348,7 @@ export interface UserKey extends KeyProgress {
   public_key: string;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  /** `proven` if the user proved possession of the private key at registration, `unproven` if the partner registered the key for the user. */
   possession: "proven" | "unproven";
   state: "pending" | "submitted" | "published";
 }
@@ -361,11 +361,11 @@ export interface AccountStatement {
   key_id: string;
   /** The id under which the key is published. For number 0, it is the user's id. */
   slot_id: UserID;
-  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
+  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the account file has the void statement. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
   state: "pending" | "submitted" | "published" | "objected" | "taken" | "withdrawn";
   /** A time in milliseconds since 1970-01-01, UTC. */
   submitted: number;
-  /** The end of a pending key's hold period. */
+  /** The end of a pending statement's hold period. */
   hold_ends_at: number | null;
   objected: number | null;
   approved: number | null;
@@ -381,7 +381,7 @@ export interface KeyChange extends AccountStatement {
   user_id: UserID;
 }
 
-/** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
+/** A user's key as the service states it to the partner, unverified. It is present unless the state is `unregistered`. */
 export interface KeyOfUser extends KeyProgress {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
@@ -389,10 +389,10 @@ export interface KeyOfUser extends KeyProgress {
   public_key?: string | undefined;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  /** `proven` if the user proved possession of the private key at registration, `unproven` if the partner registered the key for the user. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  /** The user's conflicting keys about which the partner has not decided: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
   /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
@@ -400,20 +400,20 @@ export interface KeyOfUser extends KeyProgress {
 
 /** A user's own record with the registered key. */
 export interface RegisteredKey extends UserKey, UserFields {
-  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  /** The user's conflicting keys about which the partner has not decided: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
 }
 
-/** A user's own record. It has a key unless its state is `unregistered`. */
+/** A user's own record. It contains a key unless its state is `unregistered`. */
 export interface UserRecord extends UserFields, KeyProgress {
   /** The public key in base64, of the registry's key type. By default, it is an uncompressed point of Curve41417: 105 bytes. */
   public_key?: string | undefined;
   /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** `proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user. */
+  /** `proven` if the user proved possession of the private key at registration, `unproven` if the partner registered the key for the user. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** The user's conflicting keys without a decision of the partner: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
+  /** The user's conflicting keys about which the partner has not decided: at most 100 withdrawn keys, and at most 10 keys that the service rejected. */
   conflicting_keys: ConflictingKey[];
 }
 

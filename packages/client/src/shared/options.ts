@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   timeoutMs?: number | undefined;
   /** Maximum number of retries after a failed attempt, from 0 to 100. Default: 4. */
   retries?: number | undefined;
-  /** A function that replaces the global `fetch`. The function must support `signal` and `redirect: "manual"`. */
+  /** A function that replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -118,7 +118,7 @@ export function keyOf(userID: string, keyID: string) {
 }
 
 /**
- * Checks an idempotency key, and returns the key. Makes a random key if the caller passes no key.
+ * Checks an idempotency key and returns it, or makes a random key if the caller passes none.
  * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
  */
 export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
@@ -128,7 +128,7 @@ export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))):
 }
 
 /**
- * Checks an operation's options, and returns these options.
+ * Checks and returns an operation's options.
  * @param names the names of all options except `signal`
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -139,7 +139,7 @@ export function checkCallOptions<T extends CallOptions>(options: T, ...names: (k
 }
 
 /**
- * Checks a refresh token, and returns the token. The error does not contain the token.
+ * Checks and returns a refresh token. The error never contains it.
  * @param prefix the first characters of every token of this kind
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -151,8 +151,8 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 }
 
 /**
- * Checks the service's base URL, and returns this URL without slashes at the end. Rejects http, except on this machine,
- * because the client sends tokens to this URL.
+ * Checks the service's base URL, and returns it without slashes at the end. Unencrypted http is rejected, except on
+ * this machine, because the client sends tokens to this URL.
  */
 function checkBaseUrl(serviceUrl: unknown): string {
   const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "The client sends tokens to this URL."));

@@ -36,7 +36,7 @@ export function page<Item>(field: string, item: Check<Item>) {
 
 /** The requests and checks for the pages of a list. */
 interface PagedList<Item> {
-  /** Makes the body of the first request. Throws an error if the caller's arguments are invalid. */
+  /** Makes the body of the first request, or throws an error if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
   read: (answer: unknown, limit: number) => ListPage<Item>;
   /** The names of the operation's options that `PageOptions` does not have. */
@@ -46,8 +46,10 @@ interface PagedList<Item> {
 }
 
 /**
- * Iterates over the items of a list. Requests each page only when the caller needs the page's first item.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and the errors of `OperationCall`
+ * Iterates over the items of a list. Each page is requested only when the caller needs its first item.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @throws TransportError SERVICE_ANSWER_INVALID
+ * @throws the errors of `OperationCall`
  */
 export async function* iteratePages<Item>(
   { send }: OperationClient,

@@ -10,10 +10,7 @@ const MAX_FIELDS = 50;
 /** Matches refresh tokens and JWTs, which a service or proxy may repeat in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/**
- * A response with an HTTP status of 400 or more. The response can have any content, because a proxy may have sent the
- * response.
- */
+/** A response with an HTTP status of 400 or more. Its content can be anything, because a proxy may have sent it. */
 interface Refusal {
   status: number;
   headers: Headers;
@@ -23,7 +20,7 @@ interface Refusal {
 
 /**
  * Converts a response with an HTTP status of 400 or more into an error. The service sends a problem document (RFC
- * 9457). A proxy may send any content.
+ * 9457), but a proxy may send any content.
  */
 export function readProblem(host: string, path: string, { status, headers, answer }: Refusal): ServiceError {
   const problem = isObject(answer) ? answer : {};
@@ -36,7 +33,10 @@ export function readProblem(host: string, path: string, { status, headers, answe
   });
 }
 
-/** Makes an error from the code and detail of a problem document. @param subject the start of the error message */
+/**
+ * Makes an error from the code and detail of a problem document.
+ * @param subject the start of the error message
+ */
 export function toServiceError(
   subject: string,
   status: number,
@@ -68,7 +68,7 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Prepares an untrusted text for an error message. Shortens the text, and replaces control characters and tokens. */
+/** Prepares an untrusted text for an error message by shortening it and replacing control characters and tokens. */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

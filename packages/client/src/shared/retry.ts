@@ -3,8 +3,8 @@ import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * The HTTP statuses after which the same request may succeed. These statuses mean a rate limit, or an outage of the
- * service or a proxy.
+ * The HTTP statuses after which the same request may succeed. They mean that a rate limit was reached, or that the
+ * service or a proxy was not available.
  */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
@@ -21,9 +21,10 @@ export interface SendRetryOptions {
 }
 
 /**
- * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502,
- * 503 and 504. Use this function only for requests that may arrive twice without harm.
- * @throws TransportError ABORTED; and the errors of the last attempt
+ * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP status 429, 502, 503
+ * or 504. Use this function only for requests that may arrive twice without harm.
+ * @throws TransportError ABORTED
+ * @throws the error of the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
   for (let retriesBefore = 0; ; retriesBefore++) {
@@ -44,7 +45,8 @@ function isTransientFailure(error: unknown): boolean {
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // The wait is random from zero to the maximum ("full jitter"). Clients that failed together retry at different times.
+  // The wait is random from zero to the maximum ("full jitter"), so clients that failed together retry at different
+  // times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

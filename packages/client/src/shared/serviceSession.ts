@@ -12,16 +12,15 @@ const REPLACEABLE = new Set(["ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_INVALID"]);
 const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]+$/) });
 
 /**
- * Makes a function that calls operations with an access token. The function exchanges the refresh token for an access
- * token when necessary. If the service rejects an access token, the function repeats the operation once with a new
- * token.
+ * Makes a function that calls operations with an access token, for which it exchanges the refresh token when necessary.
+ * If the service rejects an access token, the operation is repeated once with a new token.
  * @param refreshToken a server token or a user refresh token
  */
 export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {
   const call = operationCaller(options);
   const request = { biz_id: options.bizID, token: refreshToken };
   const exchange = async () => {
-    // The request has no signal, because all waiting callers share the request.
+    // The request has no signal, because all waiting callers share it.
     const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
     return jwt;
   };

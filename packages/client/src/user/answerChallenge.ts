@@ -20,18 +20,19 @@ import {
 import { checkFunction, checkObject, invalidArgument } from "keyroot/internal/input";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possessionOptions.ts";
 
-// This file is loaded on demand. The curve arithmetic has 8 kB, and other operations do not use this arithmetic.
+// This file is loaded on demand, because only proofs of possession use the curve arithmetic, which has 8 kB.
 
 /** The sizes of responses in bytes: of a MAC, and of signatures in the fixed form and in the DER form. */
 const MAC_BYTES = 32;
 const SIGNATURE_BYTES = { least: 8, most: 72 };
 
 /**
- * Computes the response to the service's challenge. The challenge must name the service, chain and contract in the
- * app's options.
+ * Computes the response to the service's challenge, which must name the service, chain and contract in the app's
+ * options.
  * @returns undefined if the user has already registered this key
- * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and the errors of
- * `prove`
+ * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @throws the errors of `prove`
  */
 export async function answerChallenge(
   challenge: Challenge,
@@ -92,8 +93,8 @@ function readBytes(where: string, value: string | undefined, length: number): Ui
 }
 
 /**
- * Compares a field of the challenge with the app's option. The values differ if the option is wrong, or if the service
- * relays another service's challenge.
+ * Compares a field of the challenge with the app's option. They differ if the option is wrong, or if the service relays
+ * another service's challenge.
  */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;
@@ -104,7 +105,8 @@ function compare(field: string, own: string | number | null, stated: string | nu
 /**
  * Checks the argument of `register`: a public key with the private key or with a function.
  * @returns the public key
- * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID. The error does not contain the private key.
+ * @throws ArgumentError ARGUMENT_INVALID, or an error of `checkPublicKey`. The message does not contain the private
+ * key.
  */
 export function checkKey(key: OwnKey | ExternalKey, keyType: KeyType): Uint8Array {
   checkObject("The key", key, "an object with publicKey, and privateKey or prove");

@@ -7,22 +7,20 @@ import { type UserID, parseUserID } from "keyroot/internal/formats";
 import { checkChainId, checkText } from "keyroot/internal/input";
 import { checkUrl } from "keyroot/internal/transport";
 
-/**
- * The service that the app expects. The client does not respond to challenges for another service, chain or contract.
- */
+/** The service that the app expects. Challenges for another service, chain or contract are not answered. */
 export interface PossessionOptions {
   /**
    * The URL in the service's `KEYROOT_SERVICE_URL` variable, if the app uses a different URL. Default: `serviceUrl`.
    */
   service?: string | undefined;
   /**
-   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires this option if the service
-   * publishes keys.
+   * The id of the chain (EIP-155) on which the service publishes keys. If the service publishes keys, `register`
+   * requires this option.
    */
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If this option is set, the client rejects responses for other users. */
+  /** The user's id. If you set this option, responses about other users are rejected. */
   userID?: UserID | undefined;
 }
 
@@ -34,14 +32,16 @@ export interface CheckedPossession extends Pick<PossessionStatement, "registry">
   keyType: KeyType;
 }
 
-/** A public key with a private key that the app cannot read, such as a private key in secure hardware. */
+/** A public key whose private key the app cannot read, for example because it is in secure hardware. */
 export interface ExternalKey {
   /** The public key, of the registry's type. */
   publicKey: Uint8Array;
   /**
-   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. If the
-   * hardware computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`. If it signs,
-   * return its signature of `possessionTranscript(statement)`: for P-256 in the DER form or as r and s, 64 bytes.
+   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. What to
+   * return depends on the hardware:
+   * - If it computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`.
+   * - If it signs, return its signature of `possessionTranscript(statement)`. For P-256, the signature can be in the
+   *   DER form or r and s, 64 bytes.
    */
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }

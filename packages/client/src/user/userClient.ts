@@ -29,7 +29,7 @@ import {
 
 /** The options of `UserClient`. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
-  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates this token. */
+  /** The refresh token of a user, which the partner creates (docs/specification.md, "User refresh token"). */
   refreshToken: string;
 }
 
@@ -46,19 +46,18 @@ interface KeyVerifier<Verified> {
 }
 
 /**
- * The client for a user's app. The client registers the user's public key, returns the key's state, and returns the
- * verified keys of other users.
+ * The client for a user's app. It registers the user's public key, returns the key's state, and returns the verified
+ * keys of other users.
  *
- * The client exchanges its refresh token for access tokens when necessary. The client repeats a request after a network
- * error, a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so a repeated request is
- * safe.
+ * The client exchanges its refresh token for access tokens when necessary. It repeats a request after a network error,
+ * a timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent.
  *
- * Every operation throws these errors:
+ * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
  * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the client
  *   receives no valid response
  * - TransportError ABORTED, if the signal aborts the call
- * - ArgumentError ARGUMENT_INVALID
+ * - ArgumentError ARGUMENT_INVALID, if an argument or an option is invalid
  *
  * @example
  * const user = new UserClient({ serviceUrl: "https://keys.example", bizID, refreshToken, chainId, contract });
@@ -80,13 +79,14 @@ export class UserClient {
   }
 
   /**
-   * Registers the user's public key, and proves that the app has the private key. The client does not send the private
-   * key. A user has only one key. Repeating the call with the same key has no effect. The service rejects a different
-   * key with PUBLIC_KEY_REGISTERED.
+   * Registers the user's public key, and proves that the app has the private key, which is never sent. Each user has
+   * only one key. Repeating the call with the same key has no effect, but the service rejects a different key with
+   * PUBLIC_KEY_REGISTERED.
    * @param key the key pair, or the public key and a function that responds to the service's challenge. The private key
-   * may be a `CryptoKey` that cannot be exported
-   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the challenge has a different
-   * service, chain or contract than the options
+   * may be a `CryptoKey` that cannot be exported.
+   * @throws ArgumentError as `checkPublicKey`
+   * @throws TransportError CHALLENGE_MISMATCH if the challenge has a different service, chain or contract than the
+   * options
    */
   async register(key: OwnKey | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
     const { fields, answer } = await this.#answerChallenge(key, options);
@@ -99,9 +99,9 @@ export class UserClient {
   }
 
   /**
-   * Withdraws the user's own key while this key is `pending`, for example if someone else registered the key. The user
-   * can then register a different key. Repeating the call has no effect. The service rejects the request with
-   * PUBLIC_KEY_SUBMITTED if the service has already submitted the key to the chain.
+   * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
+   * then register a different key. Repeating the call has no effect. If the service has already submitted the key to
+   * the chain, it rejects the request with PUBLIC_KEY_SUBMITTED.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
@@ -111,8 +111,8 @@ export class UserClient {
   }
 
   /**
-   * Stores the user's account text (docs/accounts.md), before the first statement. Repeating the call has no effect. The
-   * service rejects the text with ACCOUNT_MISMATCH if the user's id is not the account id.
+   * Stores the user's account text (docs/accounts.md). Call it before you submit the first statement. Repeating the
+   * call has no effect. If the user's id is not the account id, the service rejects the text with ACCOUNT_MISMATCH.
    * @param account the `text` of `makeAccount` of `keyroot/account`
    */
   async storeAccount(account: string, options: CallOptions = {}): Promise<UserAccount> {
@@ -129,7 +129,7 @@ export class UserClient {
    * Submits a signed statement, and proves that the app has the private key. Number 0 registers the first key, and a
    * higher number changes it after the hold period. Repeating the call has no effect.
    * @param statement the result of `makeKeyStatement` of `keyroot/account`
-   * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents
+   * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents.
    * @throws the errors of `register`
    */
   async submitStatement(statement: string, key?: OwnKey | ExternalKey, options: CallOptions = {}): Promise<KeyChange> {
@@ -140,8 +140,8 @@ export class UserClient {
   }
 
   /**
-   * Objects to a pending change of the user's key with a recovery key. Repeating the call has no effect. The service
-   * rejects the request with CHANGE_SUBMITTED if it is too late.
+   * Objects to a pending change of the user's key with a recovery key. Repeating the call has no effect. If it is too
+   * late to object, the service rejects the request with CHANGE_SUBMITTED.
    * @param objection the result of `makeObjection` of `keyroot/account`
    */
   async objectToChange(objection: string, options: CallOptions = {}): Promise<KeyChange> {
@@ -155,14 +155,18 @@ export class UserClient {
   }
 
   /**
-   * Requests the public key of another user of the same partner from the service, and verifies the key against the
-   * chain. Returns the key only if the service's key equals the published key. If neither the service nor the chain
-   * responds, returns the key that the verifier's cache has as verified. With accounts, returns the newest key that the
-   * chain shows, which may be newer than the service's. Do not use a key after an error.
+   * Requests the public key of another user of the same partner from the service, and verifies it against the chain.
+   * The key is returned only if the service's key equals the published one, except in two cases:
+   * - If neither the service nor the chain responds, the result is the key that the verifier's cache has as verified.
+   * - In a registry with accounts, the result is the newest key that the chain shows, which may be newer than the
+   *   service's.
+   *
+   * If the call throws an error, do not use the key.
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
-   * @throws ArgumentError USER_ID_INVALID; and the errors of `verifier.verify`, such as VerificationError KEY_MISMATCH
+   * @throws ArgumentError USER_ID_INVALID
+   * @throws the errors of `verifier.verify`, such as VerificationError KEY_MISMATCH
    */
   async publicKeyOf<Verified>(
     userID: UserID,
@@ -189,7 +193,7 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner. The service reports the key without proof. To get a
+   * Returns the public key of another user of the same partner as the service reports it, without proof. To get a
    * verified key, use `publicKeyOf`.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID

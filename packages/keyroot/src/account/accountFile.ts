@@ -9,8 +9,9 @@ import type { AccountPlace, AuthorizedKey } from "./choice.ts";
 import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
 import { invalidStatement, parseKeyStatement, type SignedKeyStatement, verifySignatures } from "./keyStatement.ts";
 
-/** Maximum number of statements in a file: the newest key statement, and the void statements after it. */
-const MAX_STATEMENTS = 16;
+/** Maximum numbers of void statements, and of signatures, in a file. A signature takes milliseconds to check on a phone. */
+const MAX_VOIDS = 15;
+const MAX_SIGNATURES = 32;
 
 /** An account, and its newest key statement with the void statements after it. The signatures are not verified yet. */
 export interface AccountFile {
@@ -51,13 +52,22 @@ export function parseAccountFile(source: Uint8Array): AccountFile {
   const statements: SignedKeyStatement[] = [];
   for (let i = 0; i < parts.length; i += 2) statements.push(parseKeyStatement(`${parts[i]}\n\n${parts[i + 1]}\n`));
   const [first, ...others] = statements;
-  if (first === undefined || statements.length > MAX_STATEMENTS)
-    throw invalidStatement(`The file must contain 1 to ${MAX_STATEMENTS} statements`, statements.length);
+  const maxStatements = 1 + maxVoidStatements(account);
+  if (first === undefined || statements.length > maxStatements)
+    throw invalidStatement(`The file must contain 1 to ${maxStatements} statements`, statements.length);
   if (first.publicKey === undefined) throw invalidStatement("The file's first statement must name a key", first.number);
   for (const [i, { number, publicKey }] of others.entries())
     if (publicKey !== undefined || number !== first.number + 1 + i)
       throw invalidStatement("The newest key statement may be followed only by void statements, in order", number);
   return { account, statements: [first, ...others] };
+}
+
+/**
+ * Returns the number of void statements that an account file can have, so that a hostile one costs its readers at most 32
+ * checks of signatures. If the next slot is filled nevertheless, its owner signs a key for the slot after it.
+ */
+export function maxVoidStatements({ threshold }: Pick<Account, "threshold">): number {
+  return Math.min(MAX_VOIDS, Math.floor(MAX_SIGNATURES / threshold) - 1);
 }
 
 /**

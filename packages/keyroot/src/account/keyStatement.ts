@@ -101,7 +101,10 @@ export function makeKeyStatement(
   return serializeKeyStatement(signed);
 }
 
-/** Writes a statement with its signatures: the text, an empty line, and one line for each signature. */
+/**
+ * Writes a statement that `parseKeyStatement` returned: its text, an empty line, and one line for each signature. Each
+ * statement has only one text.
+ */
 export function serializeKeyStatement({ signatures, ...statement }: SignedKeyStatement): string {
   const lines = signatures.map(({ keyNumber, signature }) => `— ${keyNumber} ${base64.encode(signature)}\n`);
   return `${serializeText(statement)}\n${lines.join("")}`;

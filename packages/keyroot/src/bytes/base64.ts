@@ -14,8 +14,8 @@ interface Coder {
 }
 
 /**
- * Matches base64 digits and padding. The expression has no repeated group, which would exhaust the stack for millions
- * of characters.
+ * Matches base64 digits and padding. It has no repeated group, because that would exhaust the stack for texts of
+ * millions of characters.
  */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -52,8 +52,8 @@ export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => {
-        // Node ignores invalid characters. To detect invalid characters, encode the decoded bytes again, and compare
-        // the texts.
+        // Node ignores invalid characters. To detect them, the decoded bytes are encoded again, and the texts are
+        // compared.
         const bytes = nodeBuffer.from(text, "base64");
         return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
       },

@@ -7,8 +7,9 @@ interface BuiltinModules {
 }
 
 /**
- * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. Returns
- * undefined on other platforms: browsers do not have the function, and in Next.js's Edge Runtime it throws.
+ * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. On other
+ * platforms, the result is undefined: browsers do not have `process.getBuiltinModule`, and in Next.js's Edge Runtime it
+ * throws.
  */
 export function builtinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] | undefined {
   try {

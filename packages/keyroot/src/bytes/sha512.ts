@@ -5,7 +5,7 @@ const nodeHash = builtinModule("node:crypto")?.hash;
 
 export { portableSha512 };
 
-/** Computes SHA-512, 64 bytes. Uses Node's function if this function exists. */
+/** Computes SHA-512, 64 bytes, with Node's function if there is one. */
 export const sha512: (data: Uint8Array) => Uint8Array = nodeHash
   ? (data) => new Uint8Array(nodeHash("sha512", data, "buffer"))
   : portableSha512;

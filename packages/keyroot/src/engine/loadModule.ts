@@ -1,9 +1,9 @@
 import { TransportError } from "../errors.ts";
 
 /**
- * Loads a module on demand. All dynamic imports of the library use this function, because each platform and bundler
- * throws its own errors.
- * @param load calls `import()` with a literal path, which bundlers need
+ * Loads a module on demand. All dynamic imports of the library use this function, because the errors of an import
+ * differ between platforms and bundlers.
+ * @param load calls `import()` with a literal path, which bundlers require
  * @throws TransportError MODULE_UNAVAILABLE
  */
 export async function loadModule<T>(load: () => Promise<T>): Promise<T> {

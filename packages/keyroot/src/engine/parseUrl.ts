@@ -12,16 +12,16 @@ const PLAIN_URL =
   /^(https?:)\/\/(((?:[a-z\d_-]+\.)*[a-z][a-z\d-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d{0,4}))?)(\/[!-[\]-~]*)?$/;
 
 /**
- * Parses an http(s) URL. React Native's `URL` accepts any text, and returns a wrong host for some texts. Some platforms
- * have no `URL`. On these platforms, this function accepts only plain URLs.
- * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, because the URL may contain a secret.
+ * Parses an http(s) URL. Some platforms have no `URL`, and React Native's accepts any text and returns a wrong host for
+ * some texts. On these platforms, the function accepts only plain URLs.
+ * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, which may include a secret.
  */
 export function parseUrl(url: string): UrlParts {
   if (hasUrlParser()) {
     try {
       return new URL(url);
     } catch {
-      // The text is not a URL. Throw an error that does not contain the text.
+      // The text is not a URL. Throw an error that does not contain it.
     }
   } else {
     const [, protocol = "", host, hostname = "", port = "", path = "/"] = PLAIN_URL.exec(url) ?? [];
@@ -36,8 +36,8 @@ export function normalizeUrl(url: string): string {
 }
 
 /**
- * Checks whether the platform's `URL` follows the URL standard. Such a `URL` writes hosts in lower case and omits
- * default ports.
+ * Checks whether the platform's `URL` follows the URL standard, which means that it converts hosts to lower case and
+ * omits default ports.
  */
 function hasUrlParser(): boolean {
   return typeof URL !== "undefined" && new URL("http://A:80").host === "a";

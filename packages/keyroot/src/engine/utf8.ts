@@ -1,6 +1,6 @@
 /**
- * Matches surrogates without a partner, which UTF-8 cannot encode. The flag u makes a surrogate pair one character, so
- * a pair does not match.
+ * Matches surrogates without a partner, which UTF-8 cannot encode. With the flag u, a surrogate pair is one character,
+ * so it does not match.
  */
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
@@ -10,12 +10,11 @@ export function isWellFormed(text: string): boolean {
 }
 
 /**
- * Encodes a text as UTF-8. Replaces `TextEncoder`, which some JavaScript engines do not have. A surrogate without a
- * partner becomes U+FFFD.
+ * Encodes a text as UTF-8, for JavaScript engines without `TextEncoder`. A surrogate without a partner becomes U+FFFD.
  */
 export function encodeUtf8(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
-  // Nearly every text is ASCII. The general way below takes ten times as long.
+  // Nearly every text is ASCII, for which this loop is ten times as fast as the general way below.
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 128) return encodeAnyText(text);
@@ -46,8 +45,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
 const CHUNK = 8192;
 
 /**
- * Decodes UTF-8 on every platform, with `decodeURIComponent`, which accepts only well-formed UTF-8. Nearly every text is
- * ASCII and remains as it is. Engines without a compiler search a text 20 times as fast as a loop reads bytes.
+ * Decodes UTF-8 on every platform with `decodeURIComponent`, which accepts only well-formed UTF-8. Nearly every text is
+ * ASCII and is returned without decoding. A regular expression finds out whether it is, because engines without a
+ * compiler search a text 20 times as fast as they run a loop over the bytes.
  */
 export function portableDecodeUtf8(bytes: Uint8Array): string {
   let binary = "";

@@ -1,8 +1,9 @@
 /**
- * Repairs `Array.from` while `@ethereumjs/rlp` is loaded. `@ethereumjs/rlp` builds a table with `Array.from`.
- * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. With this replacement, the
- * table is empty, and RLP cannot encode long items. Import this file before `@ethereumjs/rlp`, and then call
- * `restoreArrayFrom`.
+ * Repairs `Array.from` while `@ethereumjs/rlp` is loaded, because that package builds a table with it.
+ * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument, so the table would be
+ * empty, and RLP could not encode long items.
+ *
+ * Import this file before `@ethereumjs/rlp`, and then call `restoreArrayFrom`.
  */
 const { from } = Array;
 const found = Object.getOwnPropertyDescriptor(Array, "from");

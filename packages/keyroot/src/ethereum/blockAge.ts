@@ -7,8 +7,8 @@ type Position = Pick<BlockHeader, "number" | "timestamp">;
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is neither too old nor in the future. If a block from the future were stored, the block would not
- * become too old for a long time.
+ * Checks that a block is neither too old nor in the future. A block from the future must not be stored, because it
+ * would not become too old for a long time.
  * @param maxAgeMs undefined to accept any age
  * @param now the current time on this machine, in ms since 1970
  * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"
@@ -26,9 +26,9 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 }
 
 /**
- * Checks whether a block is earlier than another block. Compares the times, and compares the numbers only if the times
- * are equal. A false number could be so high that every later block seems earlier. A false time is limited, because
- * block sources reject blocks from the future. Returns false if a block is unknown.
+ * Checks whether a block is earlier than another one. The result is false if one of the blocks is unknown. The numbers
+ * are compared only if the times are equal. A false number could be so high that every later block seems earlier, while
+ * a false time is limited, because block sources reject blocks from the future.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

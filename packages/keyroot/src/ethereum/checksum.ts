@@ -2,12 +2,15 @@ import { encodeUtf8 } from "../engine/utf8.ts";
 import { invalidArgument } from "../input/options.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** Matches an address that contains lowercase and uppercase letters. Only such an address has a checksum (EIP-55). */
+/**
+ * Matches an address that contains lowercase and uppercase letters, because only such an address has a checksum
+ * (EIP-55).
+ */
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Checks an address's checksum (EIP-55). The case of the address's letters encodes the checksum. Accepts an address
- * without a checksum, which has only lowercase or only uppercase letters.
+ * Checks an address's checksum, which the case of its letters encodes (EIP-55). An address whose letters are all
+ * lowercase or all uppercase has no checksum, and is accepted.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {

@@ -6,11 +6,11 @@ import { isData } from "./rpcData.ts";
 import { invalidAnswer } from "./rpcValues.ts";
 
 /**
- * Fetches a contract's code, and computes the code's hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no
- * code.
+ * Fetches a contract's code and computes its hash (EIP-1052). If the address has no code, the result is
+ * `EMPTY_CODE_HASH`.
  * @param contract 0x and 40 hex digits
  * @returns 0x and 64 lowercase hex digits
- * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
+ * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
   const code = await call("eth_getCode", [contract, block]);

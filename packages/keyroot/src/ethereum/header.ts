@@ -5,7 +5,7 @@ import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** The fields of a block header in order: each field's JSON-RPC name and size in bytes. Each fork appends fields. */
+/** The fields of a block header in order, each with its JSON-RPC name and size in bytes. Each fork appends fields. */
 const FIELDS = [
   // Fields in every fork: Yellow Paper, section 4.4
   ["parentHash", 32],
@@ -38,7 +38,10 @@ const FIELDS = [
   ["slotNumber", "quantity"],
 ] as const;
 
-/** The fields of a header, the other fields of a block (execution-apis), and fields of networks whose block hash covers only the fields above. */
+/**
+ * The fields that a block may have although its hash covers only the fields above: the header fields themselves, the
+ * other fields of a block (execution-apis), and some fields of other networks.
+ */
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),
   ...["hash", "size", "totalDifficulty", "transactions", "uncles", "withdrawals"],
@@ -69,7 +72,7 @@ export interface BlockHeader {
 }
 
 /**
- * Extracts the header fields from an endpoint's block. Does not verify the values of the fields.
+ * Extracts the header fields from a block that an endpoint returned. Their values are not verified.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function extractHeader(block: unknown): HeaderJson {
@@ -78,9 +81,9 @@ export function extractHeader(block: unknown): HeaderJson {
 }
 
 /**
- * Checks that a block's header is Ethereum's, after its hash could not be confirmed. On some networks, such as Avalanche, the
- * block hash covers other fields, too.
- * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that may be such fields
+ * Checks that a block's header is one of Ethereum's. Call this function after the block's hash could not be confirmed.
+ * The reason may be a network such as Avalanche, where the block hash also covers other fields.
+ * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that the hash may also cover
  */
 export function checkHeaderKind(block: unknown, cause: unknown): void {
   const [field] = isObject(block) ? Object.keys(block).filter((name) => !KNOWN.has(name)) : [];
@@ -93,7 +96,7 @@ export function checkHeaderKind(block: unknown, cause: unknown): void {
 }
 
 /**
- * Computes the block hash from the header fields: Keccak-256 of the fields' RLP encoding (Yellow Paper, section 4.4). A
+ * Computes the block hash, which is the Keccak-256 of the header fields' RLP encoding (Yellow Paper, section 4.4). A
  * header must have all fields of its fork and of earlier forks, and no other fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
@@ -105,7 +108,7 @@ export function hashHeader(header: unknown): BlockHeader {
   for (const [name, size] of FIELDS) {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
-    // RLP has no field names. Without this check, the next field would replace a missing field.
+    // RLP has no field names, so without this check, the next field would replace a missing one.
     if (!isKnown) throw invalid(`the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }

@@ -2,8 +2,8 @@ import { Keccak } from "@noble/hashes/sha3.js";
 import { bytesToHex } from "../bytes/hex.ts";
 
 /**
- * Computes Ethereum's variant of Keccak-256 (Yellow Paper, section 3): FIPS 202 with a rate of 136 bytes and the suffix
- * 0x01. The function uses the `Keccak` class. The package's own `keccak_256` function would add 0.5 kB.
+ * Computes Ethereum's variant of Keccak-256 (Yellow Paper, section 3), which is FIPS 202 with a rate of 136 bytes and
+ * the suffix 0x01. It uses the `Keccak` class, because the package's own `keccak_256` function would add 0.5 kB.
  * @returns 0x and 64 lowercase hex digits
  */
 export function keccak256(bytes: Uint8Array): string {

@@ -2,11 +2,11 @@ import { isObject } from "../input/isObject.ts";
 import { isData, toAddress, toHash } from "./rpcData.ts";
 import { invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
-/** A log: an event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
+/** An event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
 export interface Log {
   /** The address of the contract: 0x and 40 hex digits. */
   address: string;
-  /** Up to four topics: 0x and 64 hex digits each. The first topic is Keccak-256 of the event signature. */
+  /** Up to four topics, each 0x and 64 hex digits. The first is the Keccak-256 of the event signature. */
   topics: readonly string[];
   /** The event arguments that are not indexed, in ABI encoding. */
   data: string;

@@ -9,7 +9,8 @@ export function invalidAnswer(expected: string, actual: unknown): TransportError
 }
 
 /**
- * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write leading zeros.
+ * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but they are accepted, because some
+ * nodes write them.
  */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
@@ -25,8 +26,8 @@ export function parseQuantity(value: unknown): bigint {
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  // Convert the digits directly to a number, without a BigInt. Hermes converts BigInts from 2^63 on to wrong numbers,
-  // such as 2^64 - 5 to -5.
+  // The digits are converted without a BigInt, because Hermes converts BigInts from 2^63 on to wrong numbers, such as
+  // 2^64 - 5 to -5.
   const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);
@@ -45,5 +46,5 @@ export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
-/** An address: 0x and 40 hex digits in either case. The expression does not check the checksum (EIP-55). */
+/** An address, 0x and 40 hex digits in either case. The checksum (EIP-55) is not checked. */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;

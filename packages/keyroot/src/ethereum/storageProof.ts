@@ -8,8 +8,8 @@ import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
 /**
- * A proof for one storage slot of one account (EIP-1186). The proof contains two lists of trie nodes in hex with 0x.
- * Each list begins with the root node.
+ * A proof of the value of one storage slot of one account (EIP-1186). It contains two lists of trie nodes in hex with
+ * 0x, each of which begins with the root node.
  */
 export interface StorageProof {
   accountProof: readonly string[];
@@ -20,11 +20,11 @@ export interface StorageProof {
 export interface ProvenSlot {
   /** The contract's code hash, Keccak-256: 0x and 64 lowercase hex digits. */
   codeHash: string;
-  /** The value of the slot: 0x and 64 lowercase hex digits. All digits are 0 if the slot is empty. */
+  /** The value of the slot, 0x and 64 lowercase hex digits. All digits are 0 if the slot is empty. */
   value: string;
 }
 
-/** Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so a path has at most 64 nodes and a leaf. */
+/** Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so its path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
 
 /** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */
@@ -34,8 +34,8 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof of one slot from a response to `eth_getProof`, and checks the proof's form. `verifyStorageProof`
- * verifies the proof.
+ * Extracts the proof of one slot from a response to `eth_getProof`. Only the form of the proof is checked. Use
+ * `verifyStorageProof` to verify it.
  * @param index the index of the slot in the request
  * @throws VerificationError PROOF_INVALID, step "root"
  */
@@ -61,9 +61,9 @@ function parseNodes(what: string, nodes: unknown): string[] {
 }
 
 /**
- * Verifies a storage proof against a state root. The proof shows the contract's code hash and the slot's value. The
- * proof can also show that a slot is empty or that there is no contract.
- * @param stateRoot the state root of a block header: 0x and 64 lowercase hex digits
+ * Verifies a storage proof against a state root. The proof shows the contract's code hash and the value of the slot. It
+ * can also show that the slot is empty or that there is no contract.
+ * @param stateRoot the state root of a block header, 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits
  * @returns undefined if the proof shows that there is no contract at this address

@@ -6,26 +6,25 @@ import { keccak256 } from "./keccak.ts";
 export type RlpItem = Uint8Array | RlpItem[];
 
 /**
- * The number of items in a branch node. A branch node has a child for each of 16 nibbles, and the value of the key that
- * ends at the node.
+ * The number of items in a branch node, which has a child for each of 16 nibbles, and the value of the key that ends at
+ * the node.
  */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
-/** The number of items in other nodes. A leaf has a path and a value. An extension has a path and a child. */
+/** The number of items in any other node. A leaf has a path and a value, and an extension has a path and a child. */
 const PATH_NODE_ITEMS = 2;
 /**
- * A node's path in hex (Yellow Paper, appendix C). The path begins with a flag. The flag distinguishes leaves from
- * extensions, and even from odd numbers of nibbles.
+ * A node's path in hex (Yellow Paper, appendix C). It begins with a flag, which shows whether the node is a leaf or an
+ * extension, and whether the number of nibbles is even or odd.
  */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 
 /**
- * Reads the value of a key from a Merkle Patricia trie (Yellow Paper, appendix D). The input is the list of nodes in a
- * proof, which must begin with the root node. The other nodes can have any order. The function ignores nodes that are
- * not on the key's path.
- * @param root Keccak-256 of the root node: 0x and 64 lowercase hex digits
- * @param key the nibbles of the key in lowercase hex, without 0x. Ethereum's tries use the Keccak-256 of an address or
- * slot.
+ * Reads the value of a key from a Merkle Patricia trie (Yellow Paper, appendix D). The nodes are those of a proof, so
+ * the root node must come first. The others can have any order, and those that are not on the key's path are ignored.
+ * @param root Keccak-256 of the root node, 0x and 64 lowercase hex digits
+ * @param key the nibbles of the key in lowercase hex, without 0x. In Ethereum's tries, the key is the Keccak-256 of an
+ * address or slot.
  * @param nodes the nodes in RLP
  * @returns the bytes of the value, or undefined if the nodes prove that the key has no value
  * @throws Error if the nodes prove neither a value nor the absence of a value
@@ -50,8 +49,7 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
       if (isLeaf) return toValue(child);
       rest = rest.slice(nibbles.length);
     }
-    // A parent contains a child of fewer than 32 bytes itself. For a larger child, the parent contains the child's
-    // hash.
+    // A parent contains a child of fewer than 32 bytes itself. Of a larger child, it contains only the hash.
     node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(`0x${bytesToHex(child)}`));
   }
 }

@@ -5,20 +5,20 @@ import { invalidArgument } from "../input/options.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 
-/** The type of `ANY_KEY`. This type replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
+/** The type of `ANY_KEY`. It replaces `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
- * The value of `expectedPublicKey` that accepts any published key without a comparison. The value is a symbol. JSON
- * cannot contain symbols, so a server cannot send this value.
+ * The value of `expectedPublicKey` that accepts any published key without a comparison. It is a symbol, so a server
+ * cannot send it in JSON.
  * @example
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
  */
 export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
 
 /**
- * The key that a server returned for a user: its bytes (105 for Curve41417), or the same bytes in base64. `ANY_KEY`
- * accepts any published key.
+ * The key that a server returned for a user, as bytes (105 for Curve41417) or in base64. `ANY_KEY` accepts any
+ * published key.
  */
 export type ExpectedKey = Uint8Array | string | AnyKey;
 
@@ -26,10 +26,10 @@ export type ExpectedKey = Uint8Array | string | AnyKey;
 export type ExpectedBytes = Uint8Array | AnyKey;
 
 /**
- * Checks an expected key. Rejects `undefined`, because a renamed field in a server's response must not disable the
+ * Checks an expected key. `undefined` is rejected, because a renamed field in a server's response must not disable the
  * comparison.
  * @returns a copy of the key, because the caller may change the bytes before the comparison
- * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID; ARGUMENT_INVALID for a missing key
+ * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID. ARGUMENT_INVALID if the key is missing.
  */
 export function parseExpectedKey(expected: unknown, keyType: KeyType = curve41417): ExpectedBytes {
   if (expected === ANY_KEY) return ANY_KEY;

@@ -11,7 +11,7 @@ import { parseUserID, type UserID } from "./userID.ts";
  * Makes the record of a user's public key.
  * @param publicKey the bytes of the public key, 105 for Curve41417
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws ArgumentError USER_ID_INVALID, and the errors of `checkPublicKey`
+ * @throws ArgumentError USER_ID_INVALID, or an error of `checkPublicKey`
  * @example
  * const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
  */
@@ -22,8 +22,8 @@ export function makeKeyRecord(userID: UserID, publicKey: Uint8Array, keyType: Ke
 }
 
 /**
- * Parses the text of a record, and checks the form of the three fields. The fields may have any order and spacing. Does
- * not check the key itself. `checkKeyRecord` checks the key.
+ * Parses the text of a record, and checks the form of its three fields, which may have any order and spacing. The key
+ * itself is not checked. Use `checkKeyRecord` to check it.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError RECORD_INVALID, JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN,
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, KEY_ID_INVALID, ARGUMENT_INVALID

@@ -21,7 +21,10 @@ export interface KeyHolder {
   publicKey: Uint8Array | string;
 }
 
-/** A user of a registry with accounts. The code covers the recovery keys, so it outlives changes of the public key. */
+/**
+ * A user of a registry with accounts. The safety code covers the user's recovery keys, so it stays the same when the
+ * public key changes.
+ */
 export interface AccountHolder {
   /** The account id: 32 lowercase characters of zBase32. */
   userID: UserID;
@@ -29,11 +32,11 @@ export interface AccountHolder {
   account: string;
 }
 
-/** The safety code of two users. Both users see the same digits only if both apps use the same two keys. */
+/** The safety code of two users. Both users see the same digits only if their apps use the same two keys. */
 export interface SafetyCode {
   /** The 60 decimal digits that the two users compare. */
   digits: string;
-  /** The text of the QR code: 228 characters in alphanumeric mode. The contact's app verifies this text. */
+  /** The text of the QR code, which the contact's app verifies: 228 characters in alphanumeric mode. */
   payload: string;
 }
 
@@ -41,8 +44,8 @@ export interface SafetyCode {
 const PLAIN: Scheme = { domain: "keyroot-safety-code-v1", format: "KEYROOT-SAFETY-1" };
 const ACCOUNTS: Scheme = { domain: "keyroot-safety-code-v2", format: "KEYROOT-SAFETY-2" };
 /**
- * The number of hash iterations, as in Signal's apps. An attacker who searches for another key with the same digits
- * needs this many hashes for each attempt.
+ * The number of hash iterations, as in Signal's apps. An attacker who searches for a key with the same digits must
+ * compute this many hashes for each attempt.
  */
 const ITERATIONS = 5200;
 /** The number of digit groups per user. Each group has five digits and is computed from 5 bytes. */
@@ -60,18 +63,19 @@ interface Scheme {
 }
 
 /**
- * Makes the safety code of two users. Both users' apps show this code. The digits are equal only if both apps use the
- * real keys of both users. Pass verified keys. Takes about 30 ms in Node, and 100 ms in browsers.
+ * Makes the safety code of two users, which both users' apps show. The digits are equal only if both apps use the real
+ * keys of both users, so pass verified keys. The computation takes about 30 ms in Node and 100 ms in browsers.
  *
- * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). The function iterates
- * SHA-512 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
- * docs/formats.md specifies the digits.
- *
- * In a registry with accounts, pass both users' accounts instead of their keys. The code then remains the same when a
+ * In a registry with accounts, pass both users' accounts instead of their keys. The code then stays the same when a
  * user changes the key.
+ *
+ * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). SHA-512 is iterated
+ * 5,200 times over the user id and the key, which results in 30 digits per user. The smaller of the two numbers comes
+ * first. docs/formats.md specifies the digits.
  * @param keyType the type of both keys. Default: `curve41417`
- * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
- * users are the same, or if only one of them has an account; VerificationError ACCOUNT_MISMATCH, step "file"
+ * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, or an error of `checkPublicKey`. ARGUMENT_INVALID if both
+ * users are the same, or if only one of them has an account.
+ * @throws VerificationError ACCOUNT_MISMATCH, step "file"
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  * console.log(digits.match(/\d{5}/g).join(" "));
@@ -96,9 +100,9 @@ export function makeSafetyCode(
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @param keyType the type of both keys. Default: `curve41417`
- * @throws VerificationError SAFETY_CODE_INVALID, ACCOUNT_MISMATCH, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
- * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact.
- * `actual` contains "mine" if the two apps have different keys for this app's user.
+ * @throws VerificationError SAFETY_CODE_INVALID or ACCOUNT_MISMATCH, step "file"; USER_MISMATCH, step "record";
+ * SAFETY_CODE_MISMATCH, step "key". In SAFETY_CODE_MISMATCH, `actual` shows for whom the two apps have different keys:
+ * it contains "contact" for the contact, and "mine" for this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
@@ -202,8 +206,8 @@ function fingerprintOf(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Computes a user's 30 decimal digits. The 40-bit numbers modulo 100,000 differ from uniform numbers by less than one
- * part in 10⁷.
+ * Computes a user's 30 decimal digits. Each group of five digits is a 40-bit number modulo 100,000, whose distribution
+ * differs from a uniform one by less than one part in 10⁷.
  */
 function digitsOf(hash: Uint8Array): string {
   let digits = "";

@@ -6,8 +6,8 @@ import type { KeyRecord } from "./serializedRecord.ts";
 export const FIELDS = ["userID", "pubKey", "keyID"] as const;
 
 /**
- * Returns a record's exact text. Merkle-tree files contain this text, and the text's hash is a leaf of the tree. The
- * text is JSON with the three fields in the order of `KeyRecord`, without spaces.
+ * Returns the exact text of a record, which is what Merkle-tree files contain. Its hash is a leaf of the tree. The text
+ * is JSON without spaces, with the three fields in the order of `KeyRecord`.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");

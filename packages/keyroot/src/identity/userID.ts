@@ -6,7 +6,7 @@ import { isBytes } from "../input/isBytes.ts";
 
 /**
  * A user id of 160 bits in canonical form: 32 lowercase zBase32 characters. The contract uses the same id as 20 bytes,
- * and the HTTP API uses 40 hex digits (docs/specification.md, "Limits").
+ * and the HTTP API as 40 hex digits (docs/specification.md, "Limits").
  */
 export type UserID = string;
 
@@ -29,7 +29,7 @@ export function isUserID(value: unknown): value is UserID {
 }
 
 /**
- * Checks that a value is a user id in canonical form, and returns the value.
+ * Checks that a value is a user id in canonical form, and returns it.
  * @throws ArgumentError USER_ID_INVALID
  * @example
  * const userID = parseUserID(request.body.userID);

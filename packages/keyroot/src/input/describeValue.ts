@@ -1,8 +1,8 @@
 import { isBytes } from "./isBytes.ts";
 
 /**
- * Describes an untrusted value for an error message. Quotes and shortens a text. Returns only the type of most other
- * values.
+ * Describes an untrusted value for an error message. A text is quoted and shortened. Of most other values, only the
+ * type is shown.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
@@ -17,7 +17,7 @@ export function describeValue(value: unknown): string {
  */
 let unprintable = /[^ -~]/gu;
 try {
-  // Use the RegExp constructor. A literal would be a syntax error in engines that do not support these Unicode
+  // Use the RegExp constructor, because a literal would be a syntax error in engines that do not support these Unicode
   // categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {

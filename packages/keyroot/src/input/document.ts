@@ -10,11 +10,11 @@ export interface DocumentLimits {
 }
 
 /**
- * Parses an untrusted JSON document in UTF-8. If `source` is not bytes, the caller has already parsed the document. The
- * function then returns `source` unchanged.
+ * Parses an untrusted JSON document in UTF-8. If `source` is not bytes, the caller has already parsed the document, so
+ * it is returned unchanged.
  * @param subject the name of the document, for error messages
- * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file"; ArgumentError
- * BUILTIN_REPLACED
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"
+ * @throws ArgumentError BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
   if (!isBytes(source)) return source;

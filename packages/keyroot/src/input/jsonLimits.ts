@@ -12,30 +12,34 @@ const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /**
- * The limits on the number of values in a JSON text. Parsed values take much more memory than the text. An empty object
- * takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes, because
- * engines store a hidden class for each order. The limits are above the needs of Keyroot's formats.
+ * The limits on the number of values in a JSON text. Parsed values can take much more memory than the text: an empty
+ * object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes,
+ * because engines store a hidden class for each order.
  *
- * A Merkle-tree file has an object for every 400 bytes and a member for every 62 bytes. The file has a comma for every
- * 57 bytes and a new name for every 268 bytes. A log has a member for every 53 bytes. A block has a transaction hash
- * for every 69 bytes. Each limit is `perDocument`, plus one for every `characters` characters.
+ * Each limit is `perDocument`, plus one for every `characters` characters. The limits are above the needs of Keyroot's
+ * formats:
+ * - A Merkle-tree file has an object for every 400 bytes, a member for every 62 bytes, a comma for every 57 bytes, and
+ *   a new name for every 268 bytes.
+ * - A log has a member for every 53 bytes.
+ * - A block has a transaction hash for every 69 bytes.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
 /**
- * A random factor for the hashes of member names. The factor differs in each process, so attackers cannot prepare names
- * with equal hashes.
+ * A random factor for the hashes of member names. It differs in each process, so attackers cannot prepare names with
+ * equal hashes.
  */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
 /**
- * Parses JSON with values of any type. Rejects a text with parsed values that would take much more memory than the
- * text.
+ * Parses JSON with values of any type. A text is rejected if its parsed values would take much more memory than the
+ * text itself.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
- * @throws ArgumentError as `scanJson`; SyntaxError if the text is not JSON
+ * @throws ArgumentError as `scanJson`
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseBoundedJson(text: string, maxDepth: number, documents: number): unknown {
   scanJson(text, maxDepth, documents);
@@ -43,11 +47,11 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Rejects a JSON text with parsed values that would take much more memory than the text. Call this function before you
+ * Rejects a JSON text whose parsed values would take much more memory than the text. Call this function before you
  * parse the text. The result has no meaning if the text is not JSON.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
- * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character
+ * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character is allowed
  * @returns the number of members of all objects
  * @throws ArgumentError JSON_TOO_DEEP, JSON_TOO_MANY_VALUES, JSON_FORBIDDEN_TOKEN
  */
@@ -58,7 +62,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   let [nameStart, nameEnd] = [0, 0];
   /** A hash of the member names in order, and the number of members, for each open object. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
-  /** The orders of member names found so far. `ordered` is the number of names in all orders. */
+  /** The orders of member names found so far, which have `ordered` names in total. */
   const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -76,11 +80,10 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
       }
       namesAt[depth] = names;
       // If a member's name is a number less than 2^32, engines store the member in a separate table of 300 bytes. No
-      // format of Keyroot has such names. Escaped names are counted in the same way, because an escaped name may be a
-      // number.
+      // format of Keyroot has such names. Escaped names are counted in the same way, because they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
-      // Do not read a name twice. A text that is not JSON may contain several colons after a long name.
+      // Each name is read only once, because a text that is not JSON may contain several colons after a long name.
       nameStart = nameEnd;
     } else if (code === COMMA) {
       commas++;

@@ -9,7 +9,7 @@ import { isBytes } from "./isBytes.ts";
  * such as "The chainId option".
  */
 
-/** Maximum timeout in ms, because setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
+/** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Makes the error for an invalid argument. Do not pass a secret, because the message contains the value. */
@@ -28,8 +28,8 @@ export function checkObject<T extends object>(what: string, value: T, expected =
 }
 
 /**
- * Checks that a value is a text. If `form` is set, checks that the text matches `form`. @param expected describes the
- * form, for the error message
+ * Checks that a value is a text, and that it matches `form` if there is one.
+ * @param expected describes the form, for the error message
  */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
   // The type is checked first, because `form.test` converts an array to text.
@@ -49,7 +49,10 @@ export function checkChainId(what: string, value: unknown): number {
   return checkInteger(what, typeof value === "bigint" ? Number(value) : value, 1);
 }
 
-/** Checks that a value is `true` or `false`. A text such as "false" would count as true in a condition. */
+/**
+ * Checks that a value is `true` or `false`. Other values are rejected, because a condition treats even the text "false"
+ * as true.
+ */
 export function checkBoolean(what: string, value: unknown): boolean {
   if (typeof value === "boolean") return value;
   throw invalidArgument(what, "true or false", value);
@@ -77,42 +80,18 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Rejects options with unknown names. A misspelled option would have no effect, so a check that the caller requires
- * could be missing.
+ * Rejects options with unknown names. A misspelled option would otherwise have no effect, so a check that the caller
+ * requires could be missing.
  * @param what the start of the error message, such as "The options"
- * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
+ * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`
  */
 export function checkNames<T extends object>(what: string, options: T, names: readonly string[]): T {
   const known = new Set(names);
   for (const name of Object.keys(options)) {
     if (known.has(name)) continue;
-    const nearest = nearestName(name, names);
-    const hint = nearest === undefined ? `Valid options are ${names.join(", ")}.` : `Did you mean ${nearest}?`;
-    const message = `${what} contain the unknown option ${describeValue(name)}. ${hint}`;
-    throw new ArgumentError("ARGUMENT_INVALID", message, { expected: nearest, actual: name });
+    const expected = names.join(", ");
+    const message = `${what} contain the unknown option ${describeValue(name)}. Valid options are ${expected}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: name });
   }
   return options;
-}
-
-/** Finds the most similar name. The case has no effect. At most two letters, or a third of the letters, may differ. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  let nearest: string | undefined;
-  let least = Infinity;
-  for (const known of names) {
-    const difference = differenceOf(name.toLowerCase().slice(0, 64), known.toLowerCase());
-    if (difference >= least || difference > Math.max(2, known.length / 3)) continue;
-    [nearest, least] = [known, difference];
-  }
-  return nearest;
-}
-
-/** Counts the letters that only one of two names contains, in any order. */
-function differenceOf(a: string, b: string): number {
-  let missing = 0;
-  for (const letter of a) {
-    const rest = b.replace(letter, "");
-    if (rest === b) missing++;
-    b = rest;
-  }
-  return Math.max(missing, b.length);
 }

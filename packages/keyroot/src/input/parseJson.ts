@@ -5,15 +5,15 @@ import { scanJson } from "./jsonLimits.ts";
 
 /**
  * The characters that are allowed outside strings: punctuation, white space and digits. Values such as null, true, -1,
- * 1.5 and 1e3 contain other characters.
+ * 1.5 and 1e3 contain other characters, so they are rejected.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**
- * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object.
- * `JSON.parse` keeps only the last duplicate. A parser that keeps the first duplicate would find different data in the
- * same file.
+ * Parses untrusted JSON that contains only objects, arrays, strings and whole numbers. Duplicate keys in an object are
+ * rejected. `JSON.parse` would keep only the last of them, while a parser that keeps the first would find different
+ * data in the same file.
  * @param maxDepth the maximum nesting depth of objects and arrays
- * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and the errors of `scanJson`
+ * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, or an error of `scanJson`
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   if (typeof text !== "string") {
@@ -40,7 +40,7 @@ function countMembers(value: unknown, depth: number): number {
   if (Array.isArray(value)) {
     for (const child of value as unknown[]) count += countMembers(child, depth - 1);
   } else if (isObject(value)) {
-    // A for-in loop creates no arrays. The loop is three times as fast as Object.keys and Object.values.
+    // A for-in loop creates no arrays, so it is three times as fast as Object.keys and Object.values.
     for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
   }
   return count;

@@ -7,7 +7,7 @@ export type MakeShapeError = (message: string, details: ErrorDetails) => Keyroot
 
 /**
  * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of
- * the value, such as `siblings[0].hash`, for the error message. For a wrong type, the method throws the error that
+ * the value, such as `siblings[0].hash`, for the error message. If the type is wrong, it throws the error that
  * `makeError` makes.
  */
 export class ShapeChecker {
@@ -26,7 +26,7 @@ export class ShapeChecker {
     throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
-  /** Returns an object's values for these keys. Ignores other keys. A missing key has the value undefined. */
+  /** Returns an object's values for these keys. Other keys are ignored, and a missing key has the value undefined. */
   fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const object = this.dictionary(path, value);
     const own = keys.map((key) => [key, hasOwn(object, key) ? object[key] : undefined]);
@@ -43,7 +43,7 @@ export class ShapeChecker {
     throw this.error(path, "an array", value);
   }
 
-  /** Checks an array of at most `maxLength` items. Returns the result of `readItem` for each item. */
+  /** Checks an array of at most `maxLength` items, and returns the result of `readItem` for each of them. */
   list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
     const items = this.array(path, value);
     if (items.length > maxLength) throw this.error(`${path}.length`, `at most ${maxLength}`, items.length);

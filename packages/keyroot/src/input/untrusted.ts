@@ -8,7 +8,7 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
     throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: maxBytes, actual: source.length });
   }
   try {
-    // `decodeUtf8` keeps a byte-order mark, which the JSON parser rejects. All readers therefore get the same text.
+    // `decodeUtf8` keeps a byte-order mark, which the JSON parser rejects, so all readers get the same text.
     return decodeUtf8(source);
   } catch (cause) {
     throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
@@ -16,8 +16,8 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
 }
 
 /**
- * Runs a check or parser on untrusted data. Converts each ArgumentError to a VerificationError with the same code,
- * because the verification fails if the data is invalid.
+ * Runs a check or parser on untrusted data. Each ArgumentError becomes a VerificationError with the same code, because
+ * invalid data means that the verification failed.
  * @param subject the name of the data, for error messages
  */
 export function checkUntrusted<T>(step: VerificationStep, subject: string, check: () => T): T {

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/auditors/protocol`, for programs that make or compare statements. The entry also exports `Quorum`,
- * which compares the answers of several endpoints.
+ * The entry `keyroot/auditors/protocol`, for programs that make or compare statements. It also exports `Quorum`, which
+ * compares the answers of several endpoints.
  */
 export { Quorum } from "../trust/quorum.ts";
 export { fetchStatement } from "../trust/auditors/fetchStatement.ts";

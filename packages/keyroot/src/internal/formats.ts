@@ -1,7 +1,7 @@
 /**
- * Formats of ids, keys and hashes, without code for curves and proofs. Bundlers put everything behind an entry into the
- * chunk that a page loads first, so the clients' first code imports this entry instead of `identity`, `ethereum` and
- * `merkle`.
+ * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers put everything behind an entry into
+ * the chunk that a page loads first. The clients therefore import this entry in their first code, instead of
+ * `identity`, `ethereum` and `merkle`.
  */
 export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 export { ANY_KEY } from "../identity/compareKey.ts";

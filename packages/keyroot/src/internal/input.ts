@@ -4,7 +4,7 @@ export { describeValue, printable } from "../input/describeValue.ts";
 export { parseDocument } from "../input/document.ts";
 export { parseJson } from "../input/parseJson.ts";
 export { isObject } from "../input/isObject.ts";
-export { checkNames, nearestName } from "../input/options.ts";
+export { checkNames } from "../input/options.ts";
 export { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "../input/options.ts";
 export { ShapeChecker } from "../input/shapeChecker.ts";
 export { checkChainId } from "../input/options.ts";

@@ -1,1 +1,1 @@
-export { generateKeyOf, KEY_TYPE_NAMES, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";
+export { generateKeyOf, loadKeyType } from "../identity/keyTypes/loadKeyType.ts";

@@ -1,5 +1,5 @@
 /**
- * The entry `keyroot/light-client/protocol` with parts of the light client. Programs use these parts to follow or simulate a
+ * The entry `keyroot/light-client/protocol`, with the parts of the light client for programs that follow or simulate a
  * beacon chain.
  */
 export { publicKeysFrom, sign } from "../trust/lightClient/bls.ts";

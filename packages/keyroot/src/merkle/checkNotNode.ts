@@ -3,8 +3,8 @@ import { VerificationError, type VerificationStep } from "../errors.ts";
 const TWO_HASHES = /^[0-9a-f]{128}$/;
 
 /**
- * Rejects a value that consists of 128 lowercase hex digits. The hash of this value could also be the hash of an inner
- * node (docs/formats.md, "Merkle-tree file").
+ * Rejects a value of 128 lowercase hex digits, because its hash could also be the hash of an inner node
+ * (docs/formats.md, "Merkle-tree file").
  * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {

@@ -9,11 +9,11 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Makes a Merkle-tree file from records. The function sorts the records by `userID` in byte order.
+ * Makes a Merkle-tree file from records, which it sorts by `userID` in byte order.
  * @param records 1 to 1,000,000 records, one per user
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and the errors
- * of `parseKeyRecord`
+ * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, or an error of
+ * `parseKeyRecord`
  * @example
  * const file = makeMerkleFile(records);
  * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));
@@ -21,8 +21,8 @@ import { piecesOf } from "./nodes.ts";
 export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType = curve41417): MerkleFile {
   checkKeyType(keyType);
   if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
-  // The texts have the order of the user ids. Each text begins with the user id, and all texts have the same length.
-  // The array is copied, because `map` skips holes.
+  // Each text begins with the user id, and all texts have the same length, so sorting them sorts the user ids. The
+  // array is copied, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
   // The texts are parsed again, so that verifiers accept every file.
   return fileOf(
@@ -33,8 +33,8 @@ export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType =
 }
 
 /**
- * Writes a Merkle-tree file as JSON without spaces. The keys have the same order as in the deployed files. Yields the
- * text in pieces, because the whole text can be too long for a string.
+ * Writes a Merkle-tree file as JSON without spaces, with the keys in the same order as in the deployed files. The text
+ * is yielded in pieces, because the whole text can be too long for a string.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");

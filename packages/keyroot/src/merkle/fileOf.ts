@@ -6,7 +6,7 @@ import { MerkleTree } from "./tree.ts";
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts of the records. The hashes of these texts are the leaves. */
+  /** The exact texts of the records, whose hashes are the leaves. */
   values: readonly string[];
   /** The parsed records of `values`. */
   records: readonly KeyRecord[];
@@ -34,7 +34,7 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
     // `index.size` is six times as fast as `entries` until engines optimize the loop.
     const i = index.size;
     if (first !== undefined) {
-      // A repetition of the last value may not change the root, because a node can be paired with itself
+      // Repeating the last value may leave the root unchanged, because a node can be paired with itself
       // (CVE-2012-2459).
       const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
       const message = `The user ${userID} has two records, at the indexes ${first} and ${i}.`;

@@ -11,7 +11,7 @@ export function isMerkleRoot(value: unknown): value is string {
 }
 
 /**
- * Computes the hash of a leaf: SHA-256 over the exact text of the value in UTF-8 (docs/specification.md, "Tree
+ * Computes the hash of a leaf: the SHA-256 of the value's exact text in UTF-8 (docs/specification.md, "Tree
  * construction rules", 1).
  * @returns 64 lowercase hex digits
  */
@@ -20,9 +20,9 @@ export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
 }
 
 /**
- * Computes the hash of an inner node: SHA-256 over 128 ASCII characters. The characters are the lowercase hex digits of
- * the left child, and then of the right child. The specification does not define this rule, but the deployed files
- * follow this rule (docs/formats.md, "Merkle tree").
+ * Computes the hash of an inner node, which is the SHA-256 of 128 ASCII characters: the lowercase hex digits of the
+ * left child, followed by those of the right child. The specification does not define this rule, but the deployed files
+ * follow it (docs/formats.md, "Merkle tree").
  * @param left 64 lowercase hex digits
  * @param right 64 lowercase hex digits. Equal to `left` if the left child is paired with itself.
  * @returns 64 lowercase hex digits
@@ -31,15 +31,15 @@ export function hashChildren(left: string, right: string, hash: Sha256Hex = sha2
   return hash(left + right);
 }
 
-/** Returns the root from the name of a Merkle-tree file, `<root>.json`. Returns undefined for any other name. */
+/** Returns the root from the name of a Merkle-tree file, `<root>.json`, or undefined for any other name. */
 export function rootOfFileName(name: string): string | undefined {
   const root = name.endsWith(".json") ? name.slice(0, -".json".length) : undefined;
   return isMerkleRoot(root) ? root : undefined;
 }
 
 /**
- * Checks that a value is a Merkle root (64 lowercase hex digits, without 0x), and returns the root. @throws
- * ArgumentError HASH_INVALID
+ * Checks that a value is a Merkle root, and returns it. A root has 64 lowercase hex digits, without 0x.
+ * @throws ArgumentError HASH_INVALID
  */
 export function checkMerkleRoot(root: unknown): string {
   if (isMerkleRoot(root)) return root;

@@ -6,8 +6,8 @@ const PIECE = 256;
 
 /**
  * Yields the nodes of the `merkle` object as JSON text: first the leaves, then each level, and finally the root
- * (docs/specification.md, "Node object fields"). No piece begins or ends with a comma. JSON does not escape any
- * character of a hash.
+ * (docs/specification.md, "Node object fields"). No piece begins or ends with a comma. Hashes are written as they are,
+ * because JSON does not escape any of their characters.
  */
 export function* serializeNodes(tree: MerkleTree): Generator<string> {
   const top = tree.height - 1;

@@ -8,18 +8,21 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 import { isBytes } from "../input/isBytes.ts";
 
 /**
- * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values`, and compares the tree's
- * root with the given root. The file must have one record per user. `lookup` and the nodes in `merkle` must match
- * `values` exactly. The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records.
- * Does not check the public keys, which `checkKeyRecord` checks. A file that `serializeMerkleFile` wrote takes less
- * time than other files.
+ * Parses and verifies an untrusted Merkle-tree file. It computes the whole tree from `values`, and compares the tree's
+ * root with the given one. The file must meet these conditions:
+ * - It has one record per user, and each record has the right form.
+ * - `lookup` and the nodes in `merkle` match `values` exactly.
+ * - The header keys of `merkle` are correct or missing.
+ *
+ * The public keys themselves are not checked. Use `checkKeyRecord` to check them. A file that `serializeMerkleFile`
+ * wrote takes less time than other files.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
- * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
- * TREE_EMPTY, TREE_TOO_LARGE, and the errors of `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH,
- * TREE_MISMATCH
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY, HASH_NOT_LOWERCASE,
+ * FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH, TREE_EMPTY,
+ * TREE_TOO_LARGE, or an error of `parseJson` or `parseKeyRecord`, step "file"; ROOT_MISMATCH or TREE_MISMATCH, step
+ * "tree"
  * @throws ArgumentError HASH_INVALID, ARGUMENT_INVALID
  * @example
  * const { records, lookup } = parseMerkleFile(await readFile(`${root}.json`), root);

@@ -6,14 +6,14 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. This size is the length of V8's longest string, and is enough for about
+ * Maximum size of a Merkle-tree file in bytes. It equals the length of V8's longest string, and is enough for about
  * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 
 /** The text before the first value in a file that `serializeMerkleFile` wrote. */
 const VALUES = '"values":[';
-/** The end of a record in JSON. Other parts of a record do not contain this text. */
+/** The end of a record in JSON, which occurs nowhere else in a record. */
 const RECORD_END = '}"';
 
 /** Decodes a file from an untrusted source. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
@@ -22,9 +22,9 @@ export function decodeFile(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. Reads only the records in
- * `values`, makes a file from these records, and compares the file's text with `text`. The function therefore never
- * accepts a file that `verifyMerkleFile` rejects.
+ * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. It reads only the records in
+ * `values`, makes a new file from them, and compares the new file's text with `text`. It therefore never accepts a file
+ * that `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
 export function parseSerializedFile(text: string, root: string, keyType: KeyType = curve41417): MerkleFile | undefined {
@@ -47,9 +47,9 @@ export function parseSerializedFile(text: string, root: string, keyType: KeyType
 }
 
 /**
- * Reads the values of a file. Assumes that records contain no spaces. The caller checks the result.
- * @param minLength the minimum length of a record in characters. Many shorter texts would take much more memory than the
- * file
+ * Reads the values of a file, on the assumption that records contain no spaces. The caller must check the result.
+ * @param minLength the minimum length of a record in characters. Shorter texts are not read, because many of them would
+ * take much more memory than the file.
  */
 function readValues(text: string, minLength: number): string[] {
   const values: string[] = [];
@@ -58,7 +58,8 @@ function readValues(text: string, minLength: number): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // Parse the values one by one. Other JSON from a dishonest host could take much more memory than the text.
+    // The values are parsed one by one, because other JSON from a dishonest host could take much more memory than its
+    // text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > minLength);
   return values;

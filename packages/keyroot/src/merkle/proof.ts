@@ -22,9 +22,9 @@ import { isBytes } from "../input/isBytes.ts";
 /** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
   format: typeof FORMAT;
-  /** The exact text of the record. The text's hash is the leaf. */
+  /** The exact text of the record, whose hash is the leaf. */
   value: string;
-  /** The siblings of all nodes on the path from the leaf to the root. The leaf's sibling comes first. */
+  /** The siblings of all nodes on the path from the leaf to the root, starting with the leaf's. */
   siblings: readonly Sibling[];
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -54,14 +54,17 @@ export interface ProvenKey {
   /** The public key in the record. */
   publicKey: Bytes;
   root: string;
-  /** The tree may contain a second record of this user. Only the whole file shows all records. */
+  /** The tree may contain a second record of this user, because only the whole file shows all records. */
   uniqueness: "unchecked";
 }
 
 const FORMAT = "keyroot-proof-v1";
-/** The size limits of a proof. A proof has about 2 kB and a nesting depth of 3: the proof, `siblings` and a sibling. */
+/**
+ * The size limits of a proof, which usually has about 2 kB. Its nesting depth is 3: the proof, `siblings` and a
+ * sibling.
+ */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
-/** Maximum number of siblings. This number is enough for a tree of 1,000,000 leaves. */
+/** Maximum number of siblings, which is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
@@ -95,12 +98,12 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in the proof. Checks only the form. To verify the proof, use
- * `verifyMerkleProof`.
+ * Parses an inclusion proof and the record in it. Only the form is checked. Use `verifyMerkleProof` to verify the
+ * proof.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
- * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"
+ * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file";
+ * VALUE_LOOKS_LIKE_NODE, or an error of `parseKeyRecord`, step "record"
  * @example
  * const { proof, record } = parseMerkleProof(await readFile(`${userID}.json`));
  */
@@ -121,11 +124,11 @@ export function parseMerkleProof(
 }
 
 /**
- * Verifies an untrusted inclusion proof. The proof must contain a record of this user with a valid key. The proof must
- * show that the tree with this root includes the record. A proof cannot show that the tree has no second record of the
- * user.
+ * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and show that the tree
+ * with this root includes the record. An inclusion proof cannot rule out a second record of the same user in the tree.
+ * Only the whole file shows that.
  * @param source the received bytes, or the parsed JSON
- * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
+ * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, or an error of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example
@@ -159,7 +162,7 @@ function computeRoot({ value, siblings }: MerkleProof): string {
   );
 }
 
-/** Checks that a user id is a text. Accepts any text, because a malformed id belongs to no user. */
+/** Checks that a user id is a text. Any text is accepted, because a malformed id belongs to no user. */
 function checkIsText(userID: unknown): UserID {
   return typeof userID === "string" ? userID : parseUserID(userID);
 }

@@ -2,15 +2,15 @@ import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
-/** Maximum number of values in a tree. The hashes of such a tree take about 128 MB. */
+/** Maximum number of values in a tree. Its hashes then take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
 
 /** The length of a hash in hex digits. */
 const HASH_CHARACTERS = 64;
 
 /**
- * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Each other level contains the parents of the
- * level below, and the last level contains only the root. If a level has an odd number of nodes, the level's last node
+ * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Every other level contains the parents of the
+ * level below, up to the last one, which contains only the root. If a level has an odd number of nodes, its last node
  * is paired with itself. `hashLeaf` and `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
@@ -43,13 +43,13 @@ export class MerkleTree {
     return this.joinedHashes(0).length / HASH_CHARACTERS;
   }
 
-  /** The number of levels. A tree with one leaf has one level, because the leaf is also the root. */
+  /** The number of levels. A tree with one leaf has one level, because its leaf is also the root. */
   get height(): number {
     return this.levels.length;
   }
 
   /**
-   * Returns the hashes of a level, 64 lowercase hex digits each.
+   * Returns the hashes of a level, each with 64 lowercase hex digits.
    * @param level 0 for the leaves
    * @throws ArgumentError ARGUMENT_INVALID
    */
@@ -61,7 +61,7 @@ export class MerkleTree {
   }
 
   /**
-   * Returns the hashes of a level as one text without separators. `hashAt` reads this text.
+   * Returns the hashes of a level as one text without separators, which `hashAt` reads.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   joinedHashes(level: number): string {

@@ -15,7 +15,7 @@ import { MERKLE_ROOT } from "./hash.ts";
 import { serializeNodes } from "./nodes.ts";
 import type { MerkleTree } from "./tree.ts";
 
-/** Matches the header keys of the `merkle` object. All header keys are optional. */
+/** Matches the header keys of the `merkle` object, all of which are optional. */
 const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
 const HASH_ALGORITHM = "sha256";
 
@@ -26,7 +26,7 @@ type MerkleNode = Record<string, string | number>;
 const MAX_DEPTH = 3;
 
 /**
- * Parses and verifies the text of a Merkle-tree file. The keys may have any order and spacing.
+ * Parses and verifies the text of a Merkle-tree file. Keys may have any order and spacing.
  * @param text the whole file
  * @param root 64 lowercase hex digits
  * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
@@ -83,7 +83,7 @@ function parseValue(path: string, value: string, keyType: KeyType): KeyRecord {
   );
 }
 
-/** Checks that `lookup` contains exactly the indexes of the records. The root does not depend on `lookup`. */
+/** Checks that `lookup` contains exactly the indexes of the records, because the root does not depend on it. */
 function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
   for (const userID of new Set([...index.keys(), ...Object.keys(lookup)])) {
     const [expected, actual] = [index.get(userID), lookup[userID]];
@@ -107,8 +107,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order, so the next key is usually the right key. Engines find a member
-  // faster with the object's own key than with an equal string.
+  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected one. It is used
+  // for the access, because engines find a member faster by the object's own key than by an equal string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];

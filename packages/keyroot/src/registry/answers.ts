@@ -5,7 +5,8 @@ import { ZERO_ROOT } from "./calldata.ts";
 /**
  * Decodes the result of `getMerkleTreeRoot`.
  * @returns the root, 64 lowercase hex digits, or undefined if the user has no root
- * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
+ * @throws VerificationError NO_CONTRACT
+ * @throws TransportError RPC_ANSWER_INVALID
  */
 export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
   const root = decodeWord(answer);
@@ -24,15 +25,17 @@ export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
 }
 
 /**
- * Decodes the result of `userCount`, or the value of the storage slot for the number of users. @throws the errors of
- * `decodeMerkleTreeRoot`
+ * Decodes the result of `userCount`, or the value of the storage slot that contains the number of users.
+ * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeUserCount(answer: unknown): number {
   return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }
 
 /**
- * Decodes the result of `owner`. @returns 0x and 40 lowercase hex digits @throws the errors of `decodeMerkleTreeRoot`
+ * Decodes the result of `owner`.
+ * @returns 0x and 40 lowercase hex digits
+ * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeOwner(answer: unknown): string {
   const word = decodeWord(answer);
@@ -48,7 +51,8 @@ function decodeWord(answer: unknown): string {
 }
 
 /**
- * Rejects an empty result. The address then has no contract, or the contract does not have the called function.
+ * Rejects an empty result, which means that the address has no contract, or that the contract does not have the called
+ * function.
  * @throws VerificationError NO_CONTRACT, step "root"
  */
 function checkContractExists(answer: unknown): void {

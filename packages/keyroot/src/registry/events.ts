@@ -4,14 +4,13 @@ import { type Log, parseLogs } from "../ethereum/log.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /**
- * The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this
- * signature.
+ * The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`, which is the Keccak-256
+ * of the event's signature.
  */
 export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
 /**
- * The `MerkleTreeRootAdded` event. The registry emits this event when a call of `addMerkleTreeRoot` sets a root for
- * users.
+ * The `MerkleTreeRootAdded` event, which the registry emits when a call of `addMerkleTreeRoot` sets a root for users.
  */
 export interface RootAddedLog {
   /** The Merkle root, 64 lowercase hex digits. */
@@ -33,17 +32,21 @@ export interface BlockRange {
 /** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 
-/** The number of accepted ranges after which a wider one is tried. The number doubles when the wider one is rejected. */
+/**
+ * The number of accepted ranges after which a wider one is tried. Each time a wider range is rejected, the number
+ * doubles.
+ */
 const FIRST_PATIENCE = 8;
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs, or do not finish in time. The function then asks for fewer blocks, and
- * tries a wider range only after several accepted ones.
+ * reject a range with too many blocks or logs, or do not answer in time. The function then asks for fewer blocks, and
+ * tries a wider range again only after several accepted ones.
  * @param onRead called after each response, with the number of the last block that was read
- * @param fewerBlocks returns the number of blocks to ask for after an error for a number of blocks, or undefined to throw
- * the error. Default: half of them after RPC_ERROR, ANSWER_TOO_LARGE or TIMEOUT
- * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
+ * @param fewerBlocks called with an error and the number of blocks in the request that failed. It returns the number of
+ * blocks to ask for next, or undefined to throw the error. Default: half of the blocks after RPC_ERROR,
+ * ANSWER_TOO_LARGE or TIMEOUT
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request, or an error of the call if the
  * endpoint rejects a range of a single block
  */
 export async function fetchRootAddedLogs(
@@ -56,7 +59,7 @@ export async function fetchRootAddedLogs(
   const all: RootAddedLog[] = [];
   let span = toBlock - fromBlock + 1;
   let patience = FIRST_PATIENCE;
-  // The number of accepted ranges that are missing for a wider one.
+  // The number of ranges that must still be accepted before a wider one is tried.
   let missing = patience;
   let isWider = false;
   for (let first = fromBlock; first <= toBlock;) {
@@ -104,8 +107,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once. All logs of a
- * block must have the same block hash.
+ * Fetches the events in a range of blocks. Each log must match the request and occur only once, and all logs of a block
+ * must have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

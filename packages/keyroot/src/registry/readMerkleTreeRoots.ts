@@ -17,7 +17,7 @@ const CONCURRENT_CALLS = 4;
 const USERS_DIGITS = 4;
 const RUN_DIGITS = USERS_DIGITS + WORD_DIGITS;
 
-/** The creation code of MerkleTreeRootsReader.sol. A test compares this code with the compiler's output. */
+/** The creation code of MerkleTreeRootsReader.sol. A test compares it with the compiler's output. */
 export const ROOTS_READER_CODE =
   "0x608080604052346101d057610253803803809161001c8285610200565b83398101906040818303126101d05780516001600160a01b03811691908290036101d0576020810151906001600160401b0382116101d0570182601f820112156101d05780519061006c82610237565b9361007a6040519586610200565b828552602083830101116101d0575f5b8281106101eb57505060205f9184010152601482510460228102908082046022149015171561016f576100d56100bf82610237565b916100cd6040519384610200565b808352610237565b602082019390601f19013685375f905f905f905f5b6014810180821161016f578251106101e757602081830181015160405163ee94c79760e01b81526001600160601b031990911660048201529490856024818b5afa9485156101dc575f956101a5575b508015801561019b575b610183575b5f19811461016f57600101938587018560f01b6001198201525260148101809111156100ea575b634e487b7160e01b5f52601160045260245ffd5b509150926022810180911161016f579282915f610148565b5083851415610143565b9094506020813d82116101d4575b816101c060209383610200565b810103126101d05751935f610139565b5f80fd5b3d91506101b3565b6040513d5f823e3d90fd5b8488f35b8060208092840101518282880101520161008a565b601f909101601f19168101906001600160401b0382119082101761022357604052565b634e487b7160e01b5f52604160045260245ffd5b6001600160401b03811161022357601f01601f19166020019056fe";
 
@@ -31,12 +31,13 @@ export interface ReadRootsOptions {
 }
 
 /**
- * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract. The node runs
- * this code, which calls the registry for each user. If the node rejects a call, the function splits the call.
+ * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract, which the node
+ * runs and which calls the registry for each user. If the node rejects a call, it is split into smaller ones.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
- * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
- * @throws TransportError RPC_ERROR, for example if the address has no such contract; RPC_ANSWER_INVALID, and the errors
- * of the call
+ * @returns the roots in the order of the users, each with 64 lowercase hex digits, or undefined for a user without a
+ * root
+ * @throws TransportError RPC_ERROR, for example if the address has no such contract; RPC_ANSWER_INVALID, or an error of
+ * the call
  * @throws ArgumentError USER_ID_INVALID
  */
 export async function readMerkleTreeRoots(
@@ -78,7 +79,7 @@ function isRejected(error: unknown): boolean {
 }
 
 /**
- * Reads the roots of at most 700 users in one call, so all answers are from one block.
+ * Reads the roots of at most 700 users in one call, so that all answers are from the same block.
  * @throws TransportError, ArgumentError as `readMerkleTreeRoots`
  */
 export async function readInOneCall(
@@ -96,7 +97,7 @@ interface UserRange {
   end: number;
 }
 
-/** Splits a list of users into ranges. Calls `size` before each range, because the maximum size can change. */
+/** Splits a list of users into ranges. `size` is called before each range, because the maximum size can change. */
 function* splitUsers(count: number, size: () => number): Generator<UserRange> {
   for (let start = 0; start < count;) {
     const end = Math.min(start + size(), count);
@@ -112,8 +113,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with the same root have one entry: the number of these
- * users (2 bytes) and the root.
+ * Decodes the result of the reader contract. Consecutive users with the same root share one entry: their number (2
+ * bytes), followed by the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

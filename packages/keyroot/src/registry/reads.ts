@@ -8,7 +8,8 @@ import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts
 /**
  * Fetches the registry's owner, the only account that can add roots.
  * @returns 0x and 40 lowercase hex digits
- * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of the call
+ * @throws VerificationError NO_CONTRACT
+ * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchOwner(call: RpcCall, contract: string, block: BlockParameter = "latest"): Promise<string> {
   return decodeOwner(await call("eth_call", [{ to: contract, data: OWNER_CALL }, block]));
@@ -16,8 +17,9 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have the function
- * `userCount`, such as `PubKeyTrust`
+ * @throws VerificationError NO_USER_COUNT if the contract has no function `userCount`. `PubKeyTrust` is such a
+ * contract.
+ * @throws the errors of `fetchOwner`
  */
 export async function fetchUserCount(
   call: RpcCall,
@@ -28,7 +30,7 @@ export async function fetchUserCount(
     return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
   } catch (cause) {
     if (!(cause instanceof KeyrootError) || !["RPC_ERROR", "NO_CONTRACT"].includes(cause.code)) throw cause;
-    // Nodes report a missing function in different ways. The code contains the selectors of all functions.
+    // Nodes report a missing function in different ways, but the code contains the selectors of all functions.
     const code = await call("eth_getCode", [contract, block]);
     if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
     const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry. It may be the predecessor PubKeyTrust. An audit needs the number of users to show that no user is missing.`;
@@ -37,8 +39,8 @@ export async function fetchUserCount(
 }
 
 /**
- * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, returns the
- * number of the block in which the contract was deployed.
+ * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, the result
+ * is the number of the block in which the contract was deployed.
  * @param root 64 lowercase hex digits
  * @throws the errors of `fetchOwner`
  */

@@ -8,7 +8,10 @@ export function encodeUint(value: number): string {
   return value.toString(16).padStart(WORD_DIGITS, "0");
 }
 
-/** Encodes ABI `bytes` in lowercase hex, without 0x: the number of bytes, the bytes, and zeros up to a whole word. */
+/**
+ * Encodes ABI `bytes` in lowercase hex, without 0x: first their number, then the bytes themselves, and finally zeros up
+ * to a whole word.
+ */
 export function encodeBytes(bytes: Uint8Array): string {
   const words = Math.ceil(bytes.length / 32);
   return encodeUint(bytes.length) + bytesToHex(bytes).padEnd(words * WORD_DIGITS, "0");

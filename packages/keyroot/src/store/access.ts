@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 const STORE_SHARE = 0.1;
 
 /**
- * Uses the app's store within a part of the time limit.
+ * Accesses the app's store. If this takes more than a part of the time limit, the access fails.
  * @param what the name of the store, for the error message
  * @throws TransportError STORE_UNAVAILABLE
  */
@@ -20,8 +20,8 @@ async function accessStore<T>(what: string, timeoutMs: number, work: () => T | P
 }
 
 /**
- * Returns a store for data that can be fetched again. If the store fails or does not respond, a text is missing or is
- * not stored.
+ * Returns a store that never throws, for data that can be fetched again. If the app's store fails or does not respond,
+ * reads return undefined, and writes have no effect.
  * @param what the name of the store, for error messages
  * @param failed is called with each failure
  */

@@ -5,11 +5,10 @@ import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Makes a store in a folder. Each name has a file, which only the process's user can read. The store replaces files
- * atomically. After a crash, a file has either the old content or the new content.
- * @param folder the folder of the store. The store creates a missing folder.
- * @returns a store
- * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
+ * Makes a store in a folder. Each name has a file of its own, which only the process's user can read. Files are
+ * replaced atomically, so after a crash each has either the old content or the new one.
+ * @param folder the folder of the store, which is created if it is missing
+ * @returns the store, whose functions throw TransportError STORE_UNAVAILABLE
  * @example
  * const store = fileStore("/var/lib/app/keyroot");
  */

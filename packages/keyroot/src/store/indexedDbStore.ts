@@ -8,11 +8,11 @@ const TEXTS = "texts";
 const OPEN_MS = 5000;
 
 /**
- * Makes a store in the browser's IndexedDB, which all tabs of an origin share. Call `navigator.storage.persist()` if
- * the browser must not delete the data.
+ * Makes a store in the browser's IndexedDB, which all tabs of an origin share. The browser may delete the data unless
+ * you call `navigator.storage.persist()`.
  * @param name the name of the database
- * @returns a store
- * @throws TransportError STORE_UNAVAILABLE, EnvironmentError ENVIRONMENT_UNSUPPORTED, from the functions of the store
+ * @returns the store, whose functions throw TransportError STORE_UNAVAILABLE and EnvironmentError
+ * ENVIRONMENT_UNSUPPORTED
  * @example
  * const store = indexedDbStore();
  */
@@ -25,8 +25,8 @@ export function indexedDbStore(name = "keyroot"): Store {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
-        // The browser can close the connection, and another tab can delete the database. The next access then opens a
-        // new connection.
+        // The browser can close the connection, and another tab can delete the database. In both cases, the next access
+        // opens a new connection.
         database.onclose = database.onversionchange = () => {
           database.close();
           opened = undefined;

@@ -12,8 +12,8 @@ export interface KeyValueStorage {
 
 /**
  * Makes a store from any key-value storage, such as AsyncStorage, `expo-sqlite/kv-store` or `localStorage`.
- * @returns a store
- * @throws ArgumentError ARGUMENT_INVALID; TransportError STORE_UNAVAILABLE, from the functions of the store
+ * @returns the store, whose functions throw TransportError STORE_UNAVAILABLE
+ * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const store = keyValueStore(AsyncStorage);
  */

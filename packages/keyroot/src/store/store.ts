@@ -1,9 +1,11 @@
 import { checkObject, invalidArgument } from "../input/options.ts";
 
 /**
- * A storage for named texts, which `cache` and `watch` use. `keyroot/store/indexeddb`, `keyroot/store/file` and
- * `keyroot/store/key-value` make stores. A `Map` is also a store, but loses all texts when the process ends. Protect a
- * store like the app's own data. Anyone who can write to a store can make a client accept a false key.
+ * A storage for named texts, which `cache` and `watch` use. To make one, use `keyroot/store/indexeddb`,
+ * `keyroot/store/file` or `keyroot/store/key-value`. A `Map` is also a store, but it loses all texts when the process
+ * ends.
+ *
+ * Protect a store like the app's own data, because anyone who can write to it can make a client accept a false key.
  */
 export interface Store {
   /** Returns the last stored text with this name, or undefined if there is no such text. */
@@ -12,7 +14,7 @@ export interface Store {
   set(name: string, text: string): unknown;
 }
 
-/** Checks that a value is a store, and returns the store. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a store, and returns it. @throws ArgumentError ARGUMENT_INVALID */
 export function checkStore(what: string, store: Store): Store {
   const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with the functions get and set");
   if (typeof methods.get === "function" && typeof methods.set === "function") return store;

@@ -20,9 +20,9 @@ interface PendingCall {
 const REFUSED = [401, 403, 429];
 
 /**
- * Makes a function that sends JSON-RPC calls as `rpcCaller` does, but concurrent calls over HTTP share a request, called
- * a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches or none. Their calls are repeated in
- * smaller batches, and at last one by one.
+ * Makes a function that sends JSON-RPC calls as `rpcCaller` does, except that concurrent calls over HTTP share one
+ * request, which is called a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls
+ * that such an endpoint did not answer are repeated in smaller batches, and finally one by one.
  * @param batchSize maximum number of calls in one request
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -72,7 +72,7 @@ async function sendBatch(
       let own = answer;
       if (isBatch) {
         own = undefined;
-        // This loop does not use the `find` method, because some libraries replace `find`.
+        // The `find` method is not used, because some libraries replace it.
         if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
         if (own === undefined && !REFUSED.includes(reply.status)) {
           unanswered.push(call);

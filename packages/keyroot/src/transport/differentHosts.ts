@@ -9,7 +9,7 @@ import { isLoopback } from "./url.ts";
 const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\w+):(\w*)(?::.*)?)\]$/;
 
 /**
- * Rejects two endpoints of a quorum on the same host, because one operator controls both endpoints.
+ * Rejects two endpoints of a quorum on the same host, because one operator controls both.
  * @param endpoints URLs, or functions that send requests
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -20,9 +20,8 @@ export function checkDifferentHosts(endpoints: readonly unknown[]): void {
 }
 
 /**
- * Returns a name for the node that a URL leads to. Two URLs of the same node have the same name. On this machine, each
- * port is a different node. On other machines, all ports count as one node, because one operator controls all ports of
- * a machine.
+ * Returns a name for the node that a URL leads to. All URLs of a node have the same name. On this machine, each port is
+ * a different node. All ports of another machine count as one node, because one operator controls them.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);

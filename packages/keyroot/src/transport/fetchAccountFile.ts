@@ -4,11 +4,12 @@ import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { addPath } from "./url.ts";
 
 /**
- * Fetches a user's account file from the file host. The caller verifies it.
+ * Fetches a user's account file from the file host. The caller must verify it.
  * @param merkleUrl the checked URL of the folder with the Merkle-tree files
  * @param userIDHex the account id as 40 hex digits
  * @param suffix `.next` for the file of a change that the registry's operator is publishing
- * @throws VerificationError ACCOUNT_MISSING, step "file"; TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
+ * @throws VerificationError ACCOUNT_MISSING, step "file"
+ * @throws TransportError FILE_HOST_ERROR, or an error of `fetchBytes`
  */
 export async function fetchAccountFile(
   merkleUrl: string,

@@ -4,10 +4,7 @@ import { TransportError } from "../errors.ts";
 import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
-  /**
-   * The function that sends the request. The function must support `signal` and `redirect`. Default:
-   * `globalThis.fetch`.
-   */
+  /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
   /** Maximum size of the response in bytes, after decompression. */
   maxBytes: number;
@@ -30,10 +27,10 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends an HTTP request and reads the whole response within the limits. Does not follow redirects. Error messages
+ * Sends an HTTP request and reads the whole response within the limits. Redirects are not followed. Error messages
  * contain only the URL's host, because other parts may contain a secret.
- * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED; EnvironmentError
- * ENVIRONMENT_UNSUPPORTED
+ * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
   const { maxBytes, signal } = options;
@@ -53,7 +50,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       if (cause instanceof TransportError) throw cause;
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
-    // For an error page, the status is enough. The page's body may be too large.
+    // For an error page, the status is enough, and its body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `${host} returned more than ${maxBytes} bytes.`;
@@ -64,15 +61,15 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 }
 
 /**
- * Removes the `cache` field where the platform does not have it. Older Cloudflare Workers reject the field, and React
- * Native would change the URL.
+ * Removes the `cache` field on platforms that do not support it. Older Cloudflare Workers would reject the request, and
+ * React Native would change its URL.
  */
 function supported({ cache, ...init }: RequestInit): RequestInit {
   const { Request } = globalThis as Partial<typeof globalThis>;
   return cache !== undefined && Request !== undefined && "cache" in Request.prototype ? { ...init, cache } : init;
 }
 
-/** Reads the body of a response. Returns undefined as soon as the body is larger than `maxBytes`. */
+/** Reads the body of a response. The result is undefined as soon as the body is larger than `maxBytes`. */
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const { body, headers } = response as Partial<Response>;
   if (typeof body?.getReader !== "function") {
@@ -102,8 +99,9 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 }
 
 /**
- * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. React Native's fetch
- * always follows redirects, and browsers hide the status of a redirect. The status 304 is not a redirect.
+ * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. The URL must be compared
+ * too, because React Native's fetch always follows redirects, and browsers hide the status of a redirect. The status
+ * 304 is not a redirect.
  * @param asked the URL of the request
  */
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
@@ -122,9 +120,9 @@ function isSameUrl(a: string, b: string): boolean {
 }
 
 /**
- * Returns the reason for a failed fetch. The reason is Node's error code, such as ECONNREFUSED, from the cause of the
- * error "fetch failed". The function does not use the error message, because some runtimes include the whole URL in the
- * message.
+ * Returns the reason for a failed fetch, for the end of the error message. This is Node's error code, such as
+ * ECONNREFUSED, which is in the cause of the error "fetch failed". The original message is not quoted, because in some
+ * runtimes it includes the whole URL.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -18,8 +18,8 @@ export interface Eip1193Provider {
 }
 
 /**
- * Sends a JSON-RPC call. Returns the `result` field of the response without checks.
- * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, and the errors of `fetchBytes`
+ * Sends a JSON-RPC call, and returns the `result` field of the response without checking it.
+ * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, or an error of `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
@@ -29,7 +29,7 @@ export interface RpcOptions extends FetchOptions {
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/** Maximum nesting depth of a response. This depth is enough for a batch of blocks with withdrawals. */
+/** Maximum nesting depth of a response, which is enough for a batch of blocks with withdrawals. */
 const MAX_DEPTH = 16;
 
 /**
@@ -56,7 +56,7 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
       } catch (cause) {
         throw rpcError("The provider", method, cause, { cause });
       }
-      // web3.js 4 returns the whole JSON-RPC response. No result of a method has this field.
+      // web3.js 4 returns the whole JSON-RPC response, which this field shows. No result of a method has it.
       if (!isObject(answer) || answer["jsonrpc"] !== "2.0") return answer;
       if (hasOwn(answer, "result")) return answer["result"];
       throw rpcError("The provider", method, answer["error"], {});
@@ -64,8 +64,9 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
 }
 
 /**
- * Checks that a value is the URL of a JSON-RPC endpoint, or a provider. @param allowHttp as in `FetchOptions` @throws
- * ArgumentError ARGUMENT_INVALID
+ * Checks that a value is the URL of a JSON-RPC endpoint, or a provider.
+ * @param allowHttp as in `FetchOptions`
+ * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
   if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
@@ -73,7 +74,10 @@ export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): voi
     throw new ArgumentError("ARGUMENT_INVALID", "The rpc option must be an http(s) URL or an EIP-1193 provider.");
 }
 
-/** Makes the body of a request, or a part of a batch. @param id the number that the response repeats */
+/**
+ * Makes the body of a request, or a part of a batch.
+ * @param id the number that the response repeats
+ */
 export function toRequest(id: number, method: string, params: readonly unknown[]): object {
   return { jsonrpc: "2.0", id, method, params };
 }
@@ -85,7 +89,11 @@ interface Reply {
   problem?: string;
 }
 
-/** Sends a request or a batch. @param methods the methods of all calls in `body` @throws the errors of `fetchBytes` */
+/**
+ * Sends a request or a batch.
+ * @param methods the methods of all calls in `body`
+ * @throws the errors of `fetchBytes`
+ */
 export async function post(
   url: string,
   body: unknown,
@@ -134,8 +142,8 @@ export function resultOf(
 }
 
 /**
- * Makes the error for a failure that the endpoint or provider reported. `actual` contains the reported code. The
- * message quotes the reported message in a short form without URLs, because URLs may contain secrets.
+ * Makes the error for a failure that the endpoint or provider reported. Its `actual` field contains the reported code.
+ * Its message quotes a short form of the reported message without URLs, which may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, details: TransportErrorDetails): TransportError {
   const { code, message } = isObject(error) ? error : {};

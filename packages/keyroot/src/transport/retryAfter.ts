@@ -1,9 +1,9 @@
-/** Maximum wait in seconds, which is 31 years. This maximum replaces longer values of Retry-After. */
+/** Maximum wait in seconds, which is 31 years. It replaces longer values of Retry-After. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
 /**
- * Parses the header Retry-After: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
- * in seconds, or undefined if there is no such header or its value is malformed.
+ * Parses the header Retry-After, which is a number of seconds or a date (RFC 9110, sections 10.2.3 and 5.6.7). The
+ * result is the wait in seconds, or undefined if there is no such header or its value is malformed.
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get("Retry-After");

@@ -21,10 +21,10 @@ export function timeLeft({
 }
 
 /**
- * Runs `work`. Throws an error when `timeoutMs` have passed or `signal` aborts, even if `work` ignores its own signal.
- * At the end, always aborts the signal of `work`, which closes all open requests.
+ * Runs `work`, and throws an error when `timeoutMs` have passed or `signal` aborts, even if `work` ignores its own
+ * signal. In the end, the signal of `work` is always aborted, which closes all open requests.
  * @param subject the name of the host or task, for error messages
- * @throws TransportError TIMEOUT, ABORTED; and the errors of `work`
+ * @throws TransportError TIMEOUT or ABORTED, or an error of `work`
  */
 export async function withTimeout<T>(
   subject: string,
@@ -56,9 +56,9 @@ export async function withTimeout<T>(
 }
 
 /**
- * Waits until a promise settles or a signal aborts. The task behind the promise continues, because other callers may
- * wait for the same promise.
- * @throws TransportError ABORTED; and the errors of the promise
+ * Waits until a promise settles or a signal aborts. The task behind the promise continues after the signal aborts,
+ * because other callers may wait for the same promise.
+ * @throws TransportError ABORTED, or the error of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
@@ -80,8 +80,8 @@ export function abortedError(signal: AbortSignal | undefined): TransportError {
 }
 
 /**
- * Returns the error if the caller can continue with other hosts. @throws the error if its code is ABORTED, or if the
- * error is not a KeyrootError
+ * Returns an error after which the caller can continue with other hosts.
+ * @throws the error if its code is ABORTED, or if it is not a KeyrootError
  */
 export function recoverable(error: unknown): KeyrootError {
   if (error instanceof KeyrootError && error.code !== "ABORTED") return error;

@@ -5,8 +5,8 @@ import type { BlockRequest, BlockTag, FoundBlock } from "./blockSource.ts";
 import type { Quorum, Votes } from "./quorum.ts";
 
 /**
- * Finds a block on which enough endpoints of a quorum agree. Dishonest endpoints cannot change or prevent the result
- * under two conditions: at least `quorum` endpoints are honest, and fewer than `quorum` endpoints are dishonest.
+ * Finds a block on which enough endpoints of a quorum agree. If at least `quorum` endpoints are honest and fewer than
+ * `quorum` are dishonest, the dishonest ones can neither change nor prevent the result.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<FoundBlock> {
@@ -18,9 +18,10 @@ export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<Fo
 
 /**
  * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
- * endpoints report. A minority of dishonest endpoints cannot change this number. If too few endpoints have this block,
- * the search continues at the next lower number that an endpoint reported. Honest endpoints may therefore be slightly
- * behind. An endpoint whose newest block has the searched number is not asked twice.
+ * endpoints report, which a minority of dishonest endpoints cannot change. If too few endpoints have this block, the
+ * search continues at the next lower number that an endpoint reported, so honest endpoints may be slightly behind.
+ *
+ * An endpoint whose newest block has the searched number is not asked twice.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;

@@ -12,8 +12,8 @@ export interface BlockOptions {
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 
 /**
- * Checks the options of a choice, such as `oneEndpoint`.
- * @param names the names of the choice's other options
+ * Checks the options of a constructor such as `oneEndpoint`.
+ * @param names the names of the options that only this constructor has
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseBlockOptions(

@@ -30,7 +30,7 @@ export interface FoundBlock {
   header?: BlockHeader;
   /** The expected block number, if the source provides no header. */
   number?: number;
-  /** The auditors' statement as a file. A bundle includes it, so the bundle's readers can verify the block. */
+  /** The auditors' statement as a file. A bundle includes it, so that its readers can verify the block. */
   statement?: string;
   /** The indexes of the endpoints that reported this hash. Empty if the hash comes from another source. */
   endpoints: readonly number[];
@@ -40,9 +40,9 @@ export interface FoundBlock {
 }
 
 /**
- * Checks whether the block is recent enough for the user's root, and adds what the source states about the root to the
- * evidence. The root consists of 0x and 64 hex digits, or only 0x if there is no contract.
- * @throws VerificationError of the step "root"
+ * Checks that the block is recent enough for the user's root, and adds to the evidence what the source states about the
+ * root. The root is 0x and 64 hex digits, or only 0x if there is no contract.
+ * @throws VerificationError in the step "root"
  */
 export type CheckRoot = (
   query: { userID: UserID; contract: string },
@@ -69,13 +69,12 @@ interface BundledBlock {
 
 /**
  * Where a trusted block hash comes from. Each source is one module or folder next to this file, with a constructor that
- * apps call (`makeTrust`). The steps after a source are the same for all sources: `verifier/readRootAtBlock.ts` reads
- * the header and the root, and the verifier checks the file and the record.
+ * apps call (`makeTrust`). What follows is the same for all sources: `verifier/readRootAtBlock.ts` reads the header and
+ * the root, and the verifier checks the file and the record.
  *
  * `findBlock` MUST:
- * - return a hash only after all checks that the source promises;
- * - throw a VerificationError of the step "anchor" if its data is false, or a TransportError if data is missing. It must
- *   not return a block with weaker evidence;
+ * - return a hash only after all checks that the source promises, and never a block with weaker evidence;
+ * - throw a VerificationError in the step "anchor" if its data is false, and a TransportError if data is missing;
  * - compute the hash of `header` from its fields (`ethereum/header.ts`);
  * - send requests only through `calls` or `quorum`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.
@@ -84,18 +83,18 @@ interface BundledBlock {
  */
 export interface BlockSource {
   /** The name of the choice, in evidence and on the command line. */
-  name: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
+  name: Evidence["source"];
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;
   /**
-   * Checks whether the endpoints are independent of each other, for a source with `required`: URLs, or functions that send
-   * requests.
+   * Checks that the endpoints, which are URLs or functions that send requests, are independent of each other. Only a
+   * source with `required` has this function.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   checkEndpoints?: (endpoints: readonly unknown[]) => void;
   /**
-   * True if the contract's answer must be proven under the block's state root. A proof under a header that the answering
-   * endpoint chose itself would be worth no more than its answer.
+   * True if the contract's answer must be proven under the block's state root. If the answering endpoint chose the
+   * header itself, a proof under this header would be worth no more than its answer.
    */
   storageProof: boolean;
   /** The confirmation state of the block, unless the source determines it. */
@@ -105,11 +104,12 @@ export interface BlockSource {
   findBlock: (request: BlockRequest) => Promise<FoundBlock>;
   /**
    * Finds the block of a bundle. Undefined if the source needs a network.
-   * @throws VerificationError UNANCHORED, and the errors of `findBlock`
+   * @throws VerificationError UNANCHORED, or an error of `findBlock`
    */
   findInBundle?: (bundle: BundledBlock) => FoundBlock;
   /**
-   * Checks whether the source still accepts stored evidence. The caller has checked the name of the evidence's source.
+   * Checks whether the source still accepts stored evidence. The caller has already checked that the evidence comes
+   * from a source with this name.
    * @param agreeing the number of the verifier's endpoints that gave this block and answer
    */
   accepts: (evidence: Evidence, agreeing: number) => boolean | Promise<boolean>;

@@ -7,8 +7,8 @@ import { makeTrust, type Trust } from "./trust.ts";
 /** The settings of `endpoints`. */
 export interface EndpointsOptions extends BlockOptions {
   /**
-   * The number of endpoints in `rpc` that must agree on a block and on the contract's answer at this block. Require more
-   * than half of them. If the number is smaller, two groups with different answers can both be large enough.
+   * The number of endpoints in `rpc` that must agree on a block and on the contract's answer at this block. Require
+   * more than half of them, because otherwise two groups with different answers can both be large enough.
    */
   required: number;
 }

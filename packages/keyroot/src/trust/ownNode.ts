@@ -4,7 +4,8 @@ import { makeTrust, type Trust } from "./trust.ts";
 
 /**
  * Trusts the endpoint in `rpc` for the block, because it is the app's own node, or a light client such as Helios or
- * Colibri that verifies blocks itself. The library cannot check this. The contract's answer needs a storage proof.
+ * Colibri that verifies blocks itself. The library cannot check this. The contract's answer must be proven with a
+ * storage proof under the block.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = ownNode();

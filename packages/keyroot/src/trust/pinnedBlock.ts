@@ -5,7 +5,7 @@ import { makeTrust, type Trust } from "./trust.ts";
 
 /**
  * Trusts a block hash that the app got elsewhere, such as from its own node or from `verifyBlockProof`. The contract's
- * answer needs a storage proof under this block.
+ * answer must be proven with a storage proof under this block.
  * @param hash 0x and 64 lowercase hex digits
  * @throws ArgumentError ARGUMENT_INVALID
  * @example

@@ -42,8 +42,8 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer that enough endpoints gave: one vote per endpoint. Waits until no other answer can get enough
-   * votes.
+   * Returns the answer that enough endpoints gave, with one vote per endpoint. It waits until no other answer can get
+   * enough votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
@@ -63,10 +63,10 @@ export class Quorum {
   }
 
   /**
-   * Sends a request to all endpoints at the same time. Ends as soon as the votes decide the result, so slow endpoints
-   * cause no delay. An endpoint that fails has no vote.
-   * @param decide computes the result from the votes so far and the number of pending endpoints. `decide` returns
-   * undefined until the votes decide the result.
+   * Sends a request to all endpoints at the same time. It ends as soon as the votes decide the result, so slow
+   * endpoints cause no delay. An endpoint that fails has no vote.
+   * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
+   * until the votes decide the result.
    * @returns undefined if the votes of all endpoints do not decide the result
    */
   poll<T, R>(
@@ -96,8 +96,9 @@ export class Quorum {
   }
 
   /**
-   * Makes the QUORUM_NOT_REACHED error, or returns HEADER_UNSUPPORTED if it explains all false answers. The error is a VerificationError for false answers, and a TransportError for
-   * missing answers.
+   * Makes the error QUORUM_NOT_REACHED. It is a VerificationError if answers were false or contradicted each other, and
+   * a TransportError if they were only missing. If HEADER_UNSUPPORTED explains all false answers, that error is
+   * returned instead.
    */
   notReached(): KeyrootError {
     const verdicts = this.errors.filter((error) => error instanceof VerificationError);

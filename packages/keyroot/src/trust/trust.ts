@@ -2,20 +2,22 @@ import { invalidArgument } from "../input/options.ts";
 import type { BlockSource, SourcePlace } from "./blockSource.ts";
 
 /**
- * A choice of what an app trusts for the hash of the block. The constructors of the choices make this value, and
+ * What an app trusts for the hash of the block. Functions such as `endpoints` and `lightClient` make this value, and
  * `createVerifier` takes it as the `trust` option.
  */
 export interface Trust {
   readonly name: BlockSource["name"];
 }
 
-/** Makes the block source of a choice for one registry, when a verifier is created. */
+/** Makes the source of blocks for one registry, when a verifier is created. */
 type OpenTrust = (place: SourcePlace) => BlockSource;
 
-/** The choices that this library made. A value from elsewhere is not in the map, so it cannot be used by mistake. */
+/**
+ * The `trust` values that this library made. A value from elsewhere is not in the map, so it cannot be used by mistake.
+ */
 const choices = /* @__PURE__ */ new WeakMap<object, OpenTrust>();
 
-/** Makes a choice. The caller has checked the choice's settings, except those that depend on the registry. */
+/** Makes a `trust` value. The caller has checked its settings, except those that depend on the registry. */
 export function makeTrust(name: Trust["name"], open: OpenTrust): Trust {
   const trust: Trust = Object.freeze({ name });
   choices.set(trust, open);
@@ -23,8 +25,9 @@ export function makeTrust(name: Trust["name"], open: OpenTrust): Trust {
 }
 
 /**
- * Opens a choice for a registry.
- * @throws ArgumentError ARGUMENT_INVALID if this library did not make the choice, or its settings do not fit the registry
+ * Opens a `trust` value for a registry, and returns the source of its blocks.
+ * @throws ArgumentError ARGUMENT_INVALID if this library did not make the value, or its settings do not fit the
+ * registry
  */
 export function openTrust(trust: Trust, place: SourcePlace): BlockSource {
   const open = choices.get(trust);

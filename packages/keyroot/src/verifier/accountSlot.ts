@@ -55,7 +55,7 @@ export function findSlot(
 /**
  * Checks that the contract has no root for the slot after the last statement, and returns the root of the key's slot.
  * Both were read at the same block.
- * @throws VerificationError SUCCESSOR_UNPROVEN, and as `verifyRoot`
+ * @throws VerificationError SUCCESSOR_UNPROVEN, or an error of `verifyRoot`
  */
 export function verifySlotRoot(
   { query, key }: AccountSlot,
@@ -71,7 +71,8 @@ export function verifySlotRoot(
 }
 
 /**
- * Checks that the published record of the slot has the key that the account authorized, and that the caller expects.
+ * Checks that the published record of the slot has the key that the account authorized, and that this is the key that
+ * the caller expects.
  * @throws VerificationError SUCCESSOR_UNPROVEN, KEY_MISMATCH
  */
 export function verifyAuthorizedKey(

@@ -33,7 +33,7 @@ import {
 import type { VerifiedAccount } from "./verifiedKey.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** A complete proof of a user's published key. A reader can verify the proof offline with a trusted block's hash. */
+/** A complete proof of a user's published key. Readers who trust the hash of its block can verify it offline. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
   /** The id of the contract's chain (EIP-155). Only the trusted block hash proves this id. */
@@ -63,7 +63,7 @@ interface BundledAccount {
 
 /**
  * The user to verify, and what the caller trusts. Get the contract and the trust from a source that the bundle's sender
- * does not control: a forged bundle could contain a different contract.
+ * does not control, because a forged bundle could contain a different contract.
  */
 export interface BundleQuery
   extends
@@ -74,7 +74,7 @@ export interface BundleQuery
   trust: Trust;
 }
 
-/** A public key that a bundle proves, and the contract in which the key is published. */
+/** A public key that a bundle proves, and the contract in which it is published. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
@@ -93,8 +93,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 /**
- * The size limits of a bundle, which are enough for the deepest tries of today's chains. The nesting depth consists of
- * four levels: the bundle, `proof`, `siblings` and a sibling.
+ * The size limits of a bundle, which are enough for the deepest tries of today's chains. The nesting depth has four
+ * levels: the bundle, `proof`, `siblings` and a sibling.
  */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
@@ -104,11 +104,11 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Parses a bundle with its proof and record. Checks only the form. To verify the bundle, use `verifyBundle`.
+ * Parses a bundle with its proof and record. Only the form is checked. Use `verifyBundle` to verify the bundle.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
- * the errors of `parseMerkleProof`
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"; the
+ * errors of `parseMerkleProof`
  * @example
  * const { bundle, record } = parseBundle(await readFile("bundle.json"));
  * console.log(record.userID, bundle.chainId, bundle.contract); // not verified: `verifyBundle` does that
@@ -138,17 +138,19 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
 }
 
 /**
- * Verifies a bundle offline. The bundle may come from any source. The bundle must prove that the trusted contract has a
- * root for this user at the trusted block. The bundle must also prove that the root's tree includes a record of this
- * user with the expected key. The caller trusts the block's hash, or auditors who signed this hash.
+ * Verifies a bundle offline. The bundle may come from any source, because it is accepted only if it proves two things:
+ * - At the trusted block, the trusted contract has a root for this user. The caller trusts the block's hash, or
+ *   auditors who signed it.
+ * - The tree with this root includes a record of this user with the expected key.
  *
- * The result is as old as the block. The result remains true later, because the contract sets each user's root only
- * once.
+ * The result is as old as the block, but it stays true, because the contract sets each user's root only once. In a
+ * registry with accounts, the user may have changed the key since then.
  * @param source the received bytes, or the parsed JSON
- * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
- * `auditors` as `verifyStatement` of `keyroot/auditors`; ACCOUNT_MISSING, SUCCESSOR_UNPROVEN with accounts; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
- * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
- * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. In this case, the function did not verify anything.
+ * @throws VerificationError the errors of `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
+ * with `auditors`, the errors of `verifyStatement` from `keyroot/auditors`; with accounts, ACCOUNT_MISSING,
+ * SUCCESSOR_UNPROVEN; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH,
+ * NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
+ * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. In this case, nothing was verified.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const { publicKey, evidence } = await verifyBundle(bytes, {
@@ -201,7 +203,10 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
   return { ...key, contract: bundle.contract, chainId, codeHash, evidence, ...account };
 }
 
-/** The error of a reader without the accounts option, who would accept the account's first key as the only one. */
+/**
+ * The error for a reader without the accounts option, who would otherwise accept the account's first key as its only
+ * one.
+ */
 function unexpectedAccount(): VerificationError {
   const message =
     "The bundle has an account, so the user may have changed the key. If the registry has accounts, pass the accounts option.";
@@ -215,7 +220,7 @@ function accountOf({ account }: Bundle): BundledAccount {
   throw new VerificationError("file", "ACCOUNT_MISSING", message, { expected: "account" });
 }
 
-/** The error for a choice of trust that cannot vouch for a block without a network. */
+/** The error for a `trust` value that cannot show the block of a bundle, because its source needs a network. */
 function unanchored({ hash, number }: BlockHeader): VerificationError {
   const message = `The bundle is for the untrusted block ${hash} with the number ${number}. Get the block's hash from a trusted source, and pass pinnedBlock(hash) as trust.`;
   return new VerificationError("anchor", "UNANCHORED", message, { actual: hash });

@@ -19,8 +19,8 @@ export interface CachedKey extends CachedAnswer {
   blockNumber: number;
   record: KeyRecord;
   /**
-   * The names of the endpoints that agreed on the block, and the names of the endpoints that agreed on the answer.
-   * `sourceOf` returns these names.
+   * Two lists of endpoint names, as `sourceOf` returns them: those that agreed on the block, and those that agreed on
+   * the answer.
    */
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
@@ -37,12 +37,11 @@ const TAGS: readonly BlockTag[] = ["latest", "safe", "finalized"];
 /** The time in ms after which the unproven answer of a single endpoint is read again. */
 const RECHECK_MS = 3_600_000;
 
-/** The names of EIP-1193 providers, which have no URL. The names are valid only in this process. */
+/** The names of EIP-1193 providers, which have no URL. They are valid only in this process. */
 const providers = new WeakMap<object, string>();
 
 /**
- * Returns an endpoint's name. The same endpoint always has the same name. The name does not contain the URL, because
- * the URL may contain a secret.
+ * Returns an endpoint's name, which never changes. It does not contain the URL, because the URL may include a secret.
  */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
@@ -106,8 +105,8 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
 }
 
 /**
- * What the cache has besides the keys: the account file of a user's last verified key, the code of an alarm, and the time
- * in ms since 1970 when the chain first showed that the user has no key.
+ * What the cache has besides the keys: the account file of a user's last verified key, the code of an alarm, and the
+ * time in ms since 1970 at which the chain first showed that the user has no key.
  */
 type Note = "account" | "alarm" | "absent";
 
@@ -122,7 +121,7 @@ export async function storeNote(cache: Store, query: KeyQuery, note: Note, text:
 }
 
 /**
- * Checks whether a cached key was verified under at least the verifier's trust, and for the same query.
+ * Checks whether a cached key was verified for the same query and under at least the verifier's trust.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
  */
 export async function meetsTrust(
@@ -138,8 +137,8 @@ export async function meetsTrust(
 }
 
 /**
- * Checks whether a cached key can be used without a new request. Its root must be final. An unproven answer of a single
- * endpoint expires, so the endpoint can correct a false one later.
+ * Checks whether a cached key can be used without a new request. Its root must be final. The unproven answer of a
+ * single endpoint also expires, so that the endpoint can correct a false answer later.
  */
 export function isPermanent({ evidence, final, storedAt }: CachedKey, source: BlockSource, now: number): boolean {
   if (!final || !isInTime(evidence, source, now)) return false;
@@ -153,7 +152,10 @@ function isInTime(evidence: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource,
   return age <= maxAgeMs && age >= -MAX_AHEAD_MS;
 }
 
-/** Counts the current endpoints that agreed on the block and on the answer: the smaller number counts. */
+/**
+ * Counts the current endpoints that agreed on the block, and those that agreed on the answer. The result is the smaller
+ * number.
+ */
 function countAgreeing(sources: CachedKey["sources"], current: readonly string[]): number {
   let least = sources.length === 0 ? 0 : current.length;
   for (const agreed of sources) {
@@ -166,8 +168,8 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
 }
 
 /**
- * Returns the cached key if it is valid and equals the expected key. Returns undefined for any other key, so the caller
- * reads the chain again.
+ * Returns the cached key if it is valid and equals the expected key. For any other key, the result is undefined, so the
+ * caller reads the chain again.
  */
 export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey | undefined {
   const { contract, chainId } = query;
@@ -187,8 +189,8 @@ function timeOf({ block }: Evidence): number {
 }
 
 /**
- * Returns the name of a user's entry in the cache. Each user has a separate entry for each chain, contract, code and
- * type of key.
+ * Returns the name of a user's entry in the cache. A user has a separate entry for each chain, contract, code and type
+ * of key.
  */
 function entryName({ chainId, contract, codeHash, keyType, userID }: KeyQuery): string {
   const place = [chainId, contract.toLowerCase(), codeHash ?? "any-code", keyType?.name ?? "curve41417"];

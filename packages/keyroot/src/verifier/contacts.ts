@@ -3,11 +3,11 @@ import { checkObject, invalidArgument } from "../input/options.ts";
 import type { KeyOptions } from "./options.ts";
 import { isBytes } from "../input/isBytes.ts";
 
-/** A contact to verify, and the key that a server returned for this contact. */
+/** A contact to verify, and the key that a server returned for it. */
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
 
 /**
- * Checks the form of a contact list, and copies the list. The caller may change the original list during the
+ * Checks the form of a contact list, and copies the list, because the caller may change the original during the
  * verification.
  * @throws ArgumentError ARGUMENT_INVALID
  */

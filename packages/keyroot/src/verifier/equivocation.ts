@@ -16,10 +16,11 @@ export interface CachedAnswer {
 }
 
 /**
- * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer has stronger evidence
- * and is from a finalized block. The contract sets each user's root only once, so one of the answers is false. Accepts
- * the new answer if both answers have equally strong evidence. If the function rejected such an answer, a false answer
- * in the cache would block all later honest answers.
+ * Checks whether a new answer contradicts the cached one. If the cached answer has stronger evidence and comes from a
+ * finalized block, an error is thrown: the contract sets each user's root only once, so one of the answers is false.
+ *
+ * In all other cases, the new answer is accepted, even if the evidence is equally strong. Otherwise, a false answer in
+ * the cache would block all later honest answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(
@@ -39,9 +40,9 @@ export function contradicts(
 
 /**
  * Returns the strength of evidence (docs/cache.md):
- * - 0: the unproven answer of a single endpoint;
- * - 1: the unproven answer of several endpoints;
- * - 2: a storage proof at a block that no single endpoint or auditor chose.
+ * - 0 is the unproven answer of a single endpoint.
+ * - 1 is the unproven answer of several endpoints.
+ * - 2 is a storage proof at a block that no single endpoint or auditor chose.
  */
 export function strengthOf({ source, storageProof, details: { agreeing = 1, auditors = [] } = {} }: Evidence): number {
   // A single agreeing endpoint or a single auditor is no stronger than one endpoint.
@@ -52,8 +53,8 @@ export function strengthOf({ source, storageProof, details: { agreeing = 1, audi
 }
 
 /**
- * Checks whether answer `a` has stronger evidence than answer `b`. If both answers have equally strong evidence, an
- * answer at a finalized block is stronger.
+ * Checks whether answer `a` has stronger evidence than answer `b`. If the evidence is equally strong, an answer at a
+ * finalized block is the stronger one.
  */
 export function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];

@@ -37,16 +37,18 @@ const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["codeHash", "keyType", "accounts", "account", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
-/** A bundle, and the facts that the bundle proves to readers who trust the bundle's block. */
+/** A bundle, and the facts that it proves to readers who trust its block. */
 export interface MadeBundle {
   bundle: Bundle;
   verified: VerifiedBundle;
 }
 
 /**
- * Makes a user's bundle. Requests a storage proof of the contract's answer at a block, and reads the user's record from
- * the root's file. Verifies the bundle with `verifyBundle`, as a reader does. With `auditors` as `trust`, the bundle
- * contains the auditors' statement. With `oneEndpoint`, the block is an unproven answer.
+ * Makes a user's bundle. It contains a storage proof of the contract's answer at a block, and the user's record from
+ * the file of the root. Before it is returned, `verifyBundle` checks it as a reader does.
+ *
+ * What the block is worth depends on `trust`. With `auditors`, the bundle contains the auditors' statement. With
+ * `oneEndpoint`, the block is an unproven answer.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `Verifier.verify`
  * @example
@@ -109,9 +111,9 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /**
- * Works with a user's account file. The app's file may be older than the last change of the key. If the next slot is
- * filled, the function repeats the work from the start: with the file host's file of the newest change, and then with
- * the file that everyone reads.
+ * Runs work with a user's account file. The app's file may be older than the last change of the key. If the chain shows
+ * that the next slot is filled, the work is repeated from the start, first with the file host's file of the newest
+ * change, and then with the file that everyone reads.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),
@@ -129,7 +131,7 @@ async function withNewestFile<T>(
     try {
       return await work(await read());
     } catch (error) {
-      // What the chain shows about an older file says more than that the file host has no newer one.
+      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
       if (unproven !== undefined && isMissing(error)) continue;
       if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
       unproven = error;
@@ -138,7 +140,7 @@ async function withNewestFile<T>(
   throw unproven;
 }
 
-/** Returns the endpoint's header of the block. Requests it if the source already knew the block. */
+/** Returns the endpoint's header of the block, which is requested only if the source did not fetch it. */
 function readHeader(answers: ReadonlyMap<string, unknown>, { calls: [call] }: VerifierServers, hash: string): unknown {
   return (
     answers.get("eth_getBlockByHash") ??

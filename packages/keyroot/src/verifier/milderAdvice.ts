@@ -3,14 +3,14 @@ import type { Evidence } from "../evidence.ts";
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
- * Maximum age in ms of a block that shows that a user has no root. Auditors publish a statement every hour, about a
- * block that is already final.
+ * Maximum age in ms of a block that shows that a user has no root. It is several hours, because auditors publish a
+ * statement only every hour, about a block that is already final.
  */
 const MAX_ABSENCE_AGE_MS = 10_800_000;
 
 /**
- * Replaces an error's advice `warn` with milder advice, for a user whose key is not published yet and for a configuration
- * that is probably wrong.
+ * Replaces an error's advice `warn` with a milder one in two situations: the user's key is not published yet, or the
+ * configuration is probably wrong.
  * @param knownSince the time when the app first stored this user, in ms since 1970. Default: the user is new
  * @param isKnown true if the verifier has verified a key of the user before
  */
@@ -45,8 +45,8 @@ function milderAdvice(
 }
 
 /**
- * Checks whether the evidence is about the present. It is the evidence that the verifier's trust requires, as for a key:
- * whoever can hide a key from the app could also show a false one.
+ * Checks whether the evidence is recent. It already meets the verifier's trust, as for a key, because whoever can hide
+ * a key from the app could also show a false one.
  */
 function showsAbsence(evidence: Evidence | undefined, time: number): boolean {
   const { block } = evidence ?? {};

@@ -10,24 +10,22 @@ import type { Accounts } from "../account/choice.ts";
 import type { Store } from "../store/store.ts";
 import type { Trust } from "../trust/trust.ts";
 
-/** The options that apply to all calls of a verifier: the contract, the file host, the trust and the limits. */
+/** The options that apply to all calls of a verifier, such as the contract, the file host, the trust and the limits. */
 export interface VerifierOptions {
   /**
-   * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain: https, or http with `allowHttp`. With
-   * `endpoints` as `trust`, a list of them.
+   * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain. The URL must be https, or http with
+   * `allowHttp`. If `trust` is the result of `endpoints`, pass a list of endpoints.
    */
   rpc: Endpoint | readonly Endpoint[];
-  /**
-   * The id of the contract's chain (EIP-155), which is less than 2^53. For example, 1 is the id of Ethereum's mainnet.
-   */
+  /** The id of the contract's chain (EIP-155), such as 1 for Ethereum's mainnet. It must be less than 2^53. */
   chainId: number | bigint;
   /** The address of the `PublicKeyRegistry` contract: 0x and 40 hex digits. */
   contract: string;
   /** The URL of the folder with the Merkle-tree files: https, or http with `allowHttp`. */
   merkleUrl: string;
   /**
-   * What the app trusts for the block at which the contract is read: the result of `oneEndpoint`, `endpoints`, `ownNode`
-   * or `pinnedBlock`, of `lightClient` from `keyroot/light-client`, or of `auditors` from `keyroot/auditors`.
+   * What the app trusts for the block at which the contract is read. Pass the result of `oneEndpoint`, `endpoints`,
+   * `ownNode` or `pinnedBlock`, of `lightClient` from `keyroot/light-client`, or of `auditors` from `keyroot/auditors`.
    */
   trust: Trust;
   /**
@@ -36,25 +34,27 @@ export interface VerifierOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app trusts,
-   * so it is never read from data. Default: `curve41417`.
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app
+   * trusts, so it is never read from data. Default: `curve41417`.
    */
   keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
   /**
-   * The result of `accounts` from `keyroot/account`, if the registry's user ids are account ids and users can change
-   * their keys. Either all ids of a registry are account ids, or none. Default: each user has one key for life.
+   * The result of `accounts` from `keyroot/account`. Set this option if the registry's user ids are account ids, so
+   * that users can change their keys. Either all ids of a registry are account ids, or none is. Default: each user has
+   * one key for life.
    */
   accounts?: Accounts | undefined;
   /**
-   * The store in which the verifier keeps verified keys. It then also verifies them while the chain cannot be read
-   * (docs/cache.md). Default: none, so each call reads the chain.
+   * The store in which the verifier keeps verified keys. With a store, it can also verify these keys while the chain
+   * cannot be read (docs/cache.md). Default: no store, so each call reads the chain.
    */
   cache?: Store | undefined;
   /**
    * Maximum age in ms of a key from `cache` while the chain cannot be read. Default: any age, because a published key
-   * never changes. With `accounts`, users can change their keys, so keys count offline only with this option.
+   * never changes. With `accounts`, users can change their keys, so a key is accepted offline only if you set this
+   * option.
    */
   maxOfflineMs?: number | undefined;
   limits?: Partial<Limits> | undefined;
@@ -64,28 +64,27 @@ export interface VerifierOptions {
    */
   allowHttp?: boolean | undefined;
   /**
-   * A function that replaces the global `fetch` for files and RPC. The function must support `signal` and `redirect:
-   * "manual"`.
+   * A function that replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`.
    */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
 /** The options of a single verification. */
 export interface KeyOptions {
-  /**
-   * The key that a server returned for this user: its bytes, or the same bytes in base64. `ANY_KEY` accepts any
-   * published key.
-   */
+  /** The key that a server returned for this user, as bytes or in base64. `ANY_KEY` accepts any published key. */
   expectedPublicKey: ExpectedKey;
   /**
-   * The user's account file, such as from the key's server or from the app's store. It needs no trust. If it is
-   * missing or no longer the newest, the verifier fetches it from the file host. Only with the `accounts` option.
+   * The user's account file, for example from the key's server or from the app's store. You do not have to trust its
+   * source. If it is missing or no longer the newest, the verifier fetches the file from the file host. Only available
+   * with the `accounts` option.
    */
   account?: string | Uint8Array | undefined;
   /**
-   * The time at which the app first stored this user, in ms since 1970. From `publicationMs` after this time, the advice
-   * of a NOT_PUBLISHED error is `warn` instead of `wait`. Default, also for null as databases store it: the time
-   * when a verifier with `cache` first found no key of this user, and without `cache` the user is new.
+   * The time at which the app first stored this user, in ms since 1970. When `publicationMs` have passed since this
+   * time, the advice of a NOT_PUBLISHED error changes from `wait` to `warn`.
+   *
+   * Default: a verifier with `cache` uses the time when it first found no key of this user. Without `cache`, the user
+   * counts as new. The default also applies to null, which databases may return.
    */
   knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
@@ -134,7 +133,7 @@ export function parseRegistryReference(
   if (codeHash !== undefined)
     checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
-    // Repeats the check of `checkChainId`. An import of that function would enlarge the code that every app loads.
+    // Repeats the check of `checkChainId`, because importing it would enlarge the code that every app loads.
     chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
@@ -149,7 +148,7 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
 
 /**
  * Checks that there are as many endpoints as the trust needs.
- * @param required the number of endpoints that must agree. Undefined for exactly one endpoint
+ * @param required the number of endpoints that must agree, or undefined for exactly one endpoint
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseEndpoints(rpc: VerifierOptions["rpc"], required: number | undefined): readonly Endpoint[] {

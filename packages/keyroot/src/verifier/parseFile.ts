@@ -4,7 +4,8 @@ import type { MerkleFile } from "../merkle/fileOf.ts";
 import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.ts";
 
 /**
- * Does the same as `parseMerkleFile`. Loads the code for other forms of files on demand, so apps load less at the start.
+ * Does the same as `parseMerkleFile`, but loads the code for other forms of files on demand, so that apps load less at
+ * the start.
  * @throws VerificationError as `parseMerkleFile`
  */
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {

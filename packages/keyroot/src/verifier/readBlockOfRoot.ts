@@ -3,9 +3,9 @@ import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 
 /**
- * Reads the number of the block in which a root was added. The number must not be higher than the number of the
- * evidence's block. No proof confirms the number.
- * @throws TransportError RPC_ANSWER_INVALID if the number is too high; and the errors of the call
+ * Reads the number of the block in which a root was added. No proof confirms the number, but it must not be higher than
+ * that of the evidence's block.
+ * @throws TransportError RPC_ANSWER_INVALID if the number is too high, or an error of the call
  */
 export async function readBlockOfRoot(
   root: string,

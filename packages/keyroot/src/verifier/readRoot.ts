@@ -9,7 +9,8 @@ import type { VerifierServers } from "./servers.ts";
 
 /**
  * Reads a user's root with the evidence that the source requires. There is no fallback to weaker evidence.
- * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one endpoint.
+ * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
+ * endpoint.
  * @param fetchFile as in `readRootAtBlock`
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */

@@ -19,9 +19,7 @@ import { verifyChainId } from "./verdict.ts";
 export interface RootReading {
   answers: RootAnswers;
   evidence: Evidence;
-  /**
-   * The indexes of the endpoints that agreed on the block, and the indexes of the endpoints that agreed on the answer.
-   */
+  /** Two lists of endpoint indexes: those that agreed on the block, and those that agreed on the answer. */
   agreed: readonly (readonly number[])[];
   /** Calls the contract at the same block with this calldata: 0x and hex. No storage proof confirms the answer. */
   callContract: (data: string) => Promise<unknown>;
@@ -32,14 +30,16 @@ export interface RootReading {
 }
 
 /**
- * Reads a user's root at a block that the source finds. For every source, the function then checks the header's hash and
- * the block's age, and reads the contract's answer at this block, with a storage proof if the source requires one.
+ * Reads a user's root at a block that the source finds. What follows is the same for every source: the function checks
+ * the header's hash and the block's age, and reads the contract's answer at this block, with a storage proof if the
+ * source requires one.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
  * endpoint.
  * @param fetchFile fetches the file of a root. If it is set, the download begins while the evidence is requested.
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
- * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
- * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few endpoints respond and no response is false
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, or an error of the source, step
+ * "anchor"; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
+ * @throws TransportError QUORUM_NOT_REACHED if too few endpoints respond and no response is false, or an error of an
+ * endpoint
  */
 export async function readRootAtBlock(
   query: RootQuery,
@@ -76,11 +76,11 @@ export async function readRootAtBlock(
     hinted = started;
     if (started) agreeOnCall(encodeGetBlockNumber(started.root)).catch(() => undefined);
   });
-  // A storage proof is verified, so a valid proof from one endpoint is enough.
+  // A storage proof is verified, so one endpoint with a valid proof is enough.
   const voting = storageProof
     ? endpoints.first(request)
     : endpoints.agree(request, ({ root, nextRoot, codeHash }) => [root, nextRoot, codeHash].join(" "));
-  // The header and the answers are requested together. The header's errors come first.
+  // The header and the answers are requested together, but an error of the header takes precedence.
   voting.catch(() => undefined);
   const block = await header;
   checkHeaderHash("The endpoint's header", block, hash, found.number);

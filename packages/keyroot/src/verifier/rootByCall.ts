@@ -18,14 +18,14 @@ export interface RootAnswers {
 }
 
 /**
- * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). Also reads the contract's code if the query
- * contains a code hash.
- * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
+ * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). If the query contains a code hash, the
+ * contract's code is read, too.
+ * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function readRootByCall(query: RootQuery, call: RpcCall, block: BlockParameter): Promise<RootAnswers> {
   const { userID, nextSlotID, contract, codeHash: expected } = query;
-  // This module is loaded on demand, because most apps do not use Keccak-256. Load the module before the calls, so that
-  // all calls can share one request.
+  // This module is loaded on demand, because most apps do not use Keccak-256. It must be loaded before the calls, so
+  // that all calls can share one request.
   const hashing = expected === undefined ? undefined : await loadModule(() => import("../ethereum/fetchCodeHash.ts"));
   const pairs = nextSlotID === undefined ? undefined : await loadModule(() => import("./twoRootsByCall.ts"));
   const [chainId, roots, codeHash] = await Promise.all([

@@ -3,16 +3,18 @@ import type { BlockHeader } from "../ethereum/header.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
+import { requestProof } from "./requestProof.ts";
 import type { RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /**
- * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block. One
- * request proves both roots of a query with `nextSlotID`.
- * @param hash the hash of the block: 0x and 64 lowercase hex digits
+ * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block. For a
+ * query with `nextSlotID`, the same request proves the roots of both slots.
+ * @param hash the hash of the block, 0x and 64 lowercase hex digits
  * @param header the block's header, or the request for it
  * @param usersSlot the storage slot of the contract's mapping from users to roots
- * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the RPC call
+ * @throws VerificationError PROOF_INVALID, step "root"
+ * @throws TransportError as the RPC call
  */
 export async function readRootByStorageProof(
   { userID, nextSlotID, contract }: RootQuery,
@@ -23,7 +25,7 @@ export async function readRootByStorageProof(
 ): Promise<RootAnswers> {
   const userIDs = nextSlotID === undefined ? [userID] : [userID, nextSlotID];
   const slots = userIDs.map((id) => slotOfUser(id, usersSlot));
-  const proof = call("eth_getProof", [contract, slots, { blockHash: hash }]);
+  const proof = requestProof(call, contract, slots, hash);
   const [{ stateRoot }, chainId, answer] = await Promise.all([header, call("eth_chainId", []), proof]);
   const [proven, next] = slots.map((slot, i) => verifyStorageProof(stateRoot, contract, slot, extractProof(answer, i)));
   const nextRoot = nextSlotID === undefined ? {} : { nextRoot: next?.value ?? "0x" };
@@ -31,11 +33,12 @@ export async function readRootByStorageProof(
 }
 
 /**
- * Compares an empty storage slot with the contract's answer. A contract with a different storage layout has the root in
- * another slot.
- * @param root the value of the slot: 0x and 64 hex digits
+ * Compares an empty storage slot with the contract's answer. They differ if the contract has a different storage
+ * layout, and therefore keeps the root in another slot.
+ * @param root the value of the slot, 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
- * @throws VerificationError PROOF_INVALID, step "root"; and the errors of the call
+ * @throws VerificationError PROOF_INVALID, step "root"
+ * @throws the errors of the call
  */
 export async function confirmEmptySlot(
   { userID }: RootQuery,

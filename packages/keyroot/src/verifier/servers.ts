@@ -34,13 +34,13 @@ export interface ServerConfig {
 }
 
 /**
- * The fraction of `limits.timeoutMs` after which requests end. The timeout error of a request names the host that did
- * not respond. The remaining time is for the checks of the responses.
+ * The fraction of `limits.timeoutMs` after which requests end. The rest is left for checking the responses. Because a
+ * request ends before the verification does, the timeout error can name the host that did not respond.
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to several endpoints, in addition to the search for the block. These rounds read the latest
- * blocks, the answers and the root's block.
+ * The number of rounds of requests to several endpoints, in addition to the search for the block. They read the latest
+ * blocks, the answers, and the root's block.
  */
 const QUORUM_ROUNDS = 3;
 
@@ -64,9 +64,10 @@ export function parseServers(
 }
 
 /**
- * Runs `work` with the servers, for at most `limits.timeoutMs`. At the end, aborts all open requests.
- * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and the
- * errors of `work`
+ * Runs `work` with the servers, for at most `limits.timeoutMs`. In the end, all open requests are aborted.
+ * @throws TransportError TIMEOUT or ABORTED
+ * @throws ArgumentError ARGUMENT_INVALID for the signal and the contract
+ * @throws the errors of `work`
  */
 export async function withServers<T>(
   { endpoints, required, contract, network }: ServerConfig,
@@ -76,7 +77,7 @@ export async function withServers<T>(
   optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, timeoutMs } = limits;
-  // Each round has its own time limit. If some of the endpoints do not respond, time remains for later rounds.
+  // Each round has its own time limit, so that time remains for later rounds if some of the endpoints do not respond.
   const roundMs = required === undefined ? timeoutMs : timeoutMs / (endpoints.length - required + 1 + QUORUM_ROUNDS);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
   return withTimeout("The verification", timeoutMs, callersSignal, async (signal) => {
@@ -95,7 +96,7 @@ export async function withServers<T>(
   });
 }
 
-/** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the checksum of a contract address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
   // A lowercase address has no checksum. The module is loaded on demand, because the code for Keccak-256 is large.
   if (/[A-F]/.test(contract)) (await loadModule(() => import("../ethereum/checksum.ts"))).checkChecksum(contract);

@@ -30,31 +30,43 @@ export interface Target {
 /** What the cache has of a user. */
 export interface StoredKey {
   cached: CachedKey | undefined;
-  /** The key, if it is the expected one, was verified under at least the verifier's trust, and there is no alarm. */
+  /**
+   * The stored key. Undefined unless it is the expected one, was verified under at least the verifier's trust, and has
+   * no alarm.
+   */
   trusted: VerifiedKey | undefined;
-  /** The code of an alarm about the user, until a verification succeeds. Until then, the stored key is not used. */
+  /**
+   * The code of an alarm about the user. The stored key is not used until a verification succeeds and ends the alarm.
+   */
   alarm: string | undefined;
 }
 
 /** The errors that show that the chain no longer confirms what it confirmed before. */
 const ALARMS = /^(?:EQUIVOCATION|SUCCESSOR_UNPROVEN|CODE_HASH_MISMATCH)$/;
-/** The alarm about a user whose root the auditors found to be damaged. It stays until they no longer say so. */
+/**
+ * The alarm about a user whose root the auditors found to be damaged. It ends when their statement no longer lists the
+ * root.
+ */
 const DAMAGED = "DAMAGED";
 
 /** The verified keys in a verifier's cache, for one call. */
 export interface StoredKeys {
   load: (target: Target) => Promise<StoredKey>;
   /**
-   * Returns a stored key that no new answer of the chain can change. Only the chain shows that an account has no newer
-   * key.
+   * Returns a stored key that no new answer of the chain can change. The key of an account is never returned, because
+   * only the chain shows that the account has no newer key.
    */
   findPermanent: (target: Target, stored: StoredKey) => VerifiedKey | undefined;
   /**
-   * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. Without a
-   * limit of its age, the key of an account could be outdated for any time, so it is not returned.
+   * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. The key
+   * of an account is returned only if its age is limited, because it may have been replaced at any time since.
    */
   findOffline: (stored: StoredKey, error: unknown) => VerifiedKey | undefined;
-  /** Compares a new answer with the stored one. @returns the stored one if they differ @throws VerificationError EQUIVOCATION */
+  /**
+   * Compares a new answer with the stored one.
+   * @returns the stored answer if they differ
+   * @throws VerificationError EQUIVOCATION
+   */
   compare: (
     target: Target,
     stored: StoredKey,
@@ -64,12 +76,13 @@ export interface StoredKeys {
   /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
   save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
   /**
-   * Notes that the chain shows no key of a user, so that the user is not new for ever.
+   * Notes that the chain shows no key of a user. Because the time of the first note is kept, the user does not count as
+   * new for ever.
    * @returns the time of the first note in ms since 1970
    */
   noteAbsence: (target: Target) => Promise<number>;
   /**
-   * Notes an alarm about a user, after which the stored key is not used before the chain confirms it again.
+   * Notes an alarm about a user. The stored key is then not used until the chain confirms it again.
    * @param isContradiction true if the stored answer contradicts the one that the error is about
    */
   noteError: (target: Target, error: KeyrootError, isContradiction: boolean) => Promise<void>;

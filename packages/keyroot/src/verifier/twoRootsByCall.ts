@@ -7,7 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import { callContract } from "./callContract.ts";
 
 /**
- * Reads the roots of two users in one call, so both answers are from one block, also from a balancer with several nodes.
+ * Reads the roots of two users in one call. Both answers are therefore from the same block, even if a load balancer
+ * distributes calls to several nodes.
  * @throws TransportError as `readMerkleTreeRoots`
  */
 export async function readTwoRoots(

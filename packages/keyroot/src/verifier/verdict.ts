@@ -24,8 +24,8 @@ export interface VerifiedRecord {
  * Checks the answers about a user's root, and returns the root (step 1 of the specification). The answers must be from
  * the expected chain and contract.
  * @returns 64 lowercase hex digits
- * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED; TransportError
- * RPC_ANSWER_INVALID
+ * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED
+ * @throws TransportError RPC_ANSWER_INVALID
  */
 export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evidence): string {
   const root = verifyAnswers(query, answers);
@@ -59,8 +59,8 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
 }
 
 /**
- * Verifies a Merkle-tree file, and returns the file's record of the user (steps 2 and 3 of the specification). The key
- * in the record must be the expected key.
+ * Verifies a Merkle-tree file, and returns its record of the user (steps 2 and 3 of the specification). The key in the
+ * record must be the expected one.
  * @param root 64 lowercase hex digits
  * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH

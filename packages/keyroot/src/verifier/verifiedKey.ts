@@ -4,18 +4,20 @@ import type { UserID } from "../identity/userID.ts";
 import type { CachedAnswer } from "./equivocation.ts";
 import type { VerifiedRecord } from "./verdict.ts";
 
-/** A verified public key, the contract in which the key is published, and the evidence. */
+/** A verified public key, the contract in which it is published, and the evidence. */
 export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
   /**
-   * The number of the block in which the root was added. Do not rely on it: the endpoints report it without proof, even
-   * if the root has stronger evidence. It is at most the number of the evidence's block.
+   * The number of the block in which the root was added, which is at most that of the evidence's block. Do not rely on
+   * it, because the endpoints report it without proof, even if the root has stronger evidence.
    */
   blockNumber: number;
   contract: string;
   chainId: number;
-  /** The evidence with which the chain confirmed the key. If `cached` is set, it is the evidence of that time. */
+  /**
+   * The evidence with which the chain confirmed the key. If `cached` is set, the evidence is from that earlier time.
+   */
   evidence: Evidence;
   /** How old the answer is, if it comes from the verifier's cache. Undefined if the chain confirmed the key now. */
   cached?: CachedVerification | undefined;
@@ -45,8 +47,8 @@ export interface VerifiedAccount {
   /** The number of the key: 0 for the account's first key. A change of the key increases it. */
   number: number;
   /**
-   * The number of the key that the verifier last verified with its cache, if the user has changed the key since. Tell
-   * the user that the contact's key changed.
+   * The number of the key that this verifier last verified and stored in its cache, if the user has changed the key
+   * since. Tell the app's user that the contact's key has changed.
    */
   changedFrom?: number | undefined;
 }

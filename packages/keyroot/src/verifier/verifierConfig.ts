@@ -9,7 +9,7 @@ import { parseServers, type ServerConfig } from "./servers.ts";
 /** The default of `publicationMs`: one day for the default hold period, and one day until the next publication. */
 const PUBLICATION_MS = 172_800_000;
 
-/** The checked options of a verifier. All calls of the verifier share them. */
+/** The checked options of a verifier, which all its calls share. */
 export interface VerifierConfig {
   registry: RegistryReference;
   source: BlockSource;
@@ -47,7 +47,7 @@ function parseCache({ cache, maxOfflineMs }: VerifierOptions): VerifierConfig["c
   throw invalidArgument("The maxOfflineMs option", "undefined without the verifier's cache option", maxOfflineMs);
 }
 
-/** The registries for which this process has verified a key. The options for these registries are correct. */
+/** The registries for which this process has verified a key, so their options are known to be correct. */
 const verified = new Set<string>();
 
 /** Records a successful verification. Later CHAIN_ID_MISMATCH and NO_CONTRACT errors then have the advice `warn`. */

@@ -28,18 +28,20 @@ import type { VerifiedKey } from "./verifiedKey.ts";
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
   /**
-   * A function that is called once for each contact, as soon as its outcome is known, in any order. The verification does
-   * not wait for it. If it throws or its promise rejects, the outcome has `onOutcomeError`.
+   * A function that is called once for each contact, in any order, as soon as its outcome is known. The verification
+   * does not wait for it. If it throws or its promise rejects, the outcome has `onOutcomeError`.
    * @param index the contact's place in the list
    */
   onOutcome?: ((outcome: ContactOutcome, index: number) => unknown) | undefined;
 }
 
 /**
- * The outcome for one contact: a verified key, or the error that `verify` would throw. `contradicts` is an
- * earlier answer from the cache that differs from the new answer. After a contradiction, one of the answers is false,
- * or the chain replaced a block before the block was final. `cacheError` is the last error of the cache, and
- * `onOutcomeError` is what `onOutcome` threw. Neither changes the outcomes.
+ * The outcome for one contact, which is either a verified key or the error that `verify` would throw. Three more fields
+ * may be set, and none of them changes whether the key is verified:
+ * - `contradicts` is an earlier answer from the cache that differs from the new one. One of the answers is false, or
+ *   the chain replaced a block before it was final.
+ * - `cacheError` is the last error of the cache.
+ * - `onOutcomeError` is what `onOutcome` threw.
  */
 export type ContactOutcome = {
   userID: UserID;
@@ -59,7 +61,7 @@ const SMALL_FILE_BYTES = 2 ** 20;
 const NEWER_FILES = { known: "next", next: "hosted", hosted: undefined } as const;
 const NOTHING_STORED: StoredKey = { cached: undefined, trusted: undefined, alarm: undefined };
 
-/** A user's verified root. The root's file is not verified yet. */
+/** A user's verified root, whose file is not verified yet. */
 interface FoundRoot {
   target: IndexedTarget;
   reading: RootReading;
@@ -83,7 +85,7 @@ interface IndexedTarget extends Target {
 /**
  * Verifies the keys of a contact list, as `Verifier.verifyMany` describes.
  * @param contacts a list that `copyContacts` returned
- * @throws ArgumentError if the options are invalid. In this case, no request was sent.
+ * @throws ArgumentError if the options are invalid. No request was sent.
  */
 export async function verifyContacts(
   config: VerifierConfig,
@@ -126,7 +128,7 @@ export async function verifyContacts(
     return outcomeOf(target, { error }, contradicts);
   };
 
-  /** Returns where the contract must show each contact's key. Ends contacts for which this fails. */
+  /** Returns where the contract must show each contact's key. If this fails for a contact, its outcome is settled. */
   const findTargets = async (
     list: readonly IndexedContact[],
     servers: VerifierServers,
@@ -194,7 +196,10 @@ export async function verifyContacts(
     }
   };
 
-  /** Returns a stored key because the chain cannot be read. With accounts, it must be the one that the account authorized. */
+  /**
+   * Returns a stored key because the chain cannot be read. With accounts, it must be the key that the account
+   * authorized.
+   */
   const findOffline = ({ slot }: Target, stored: StoredKey, error: unknown) => {
     const key = keys?.findOffline(stored, error);
     if (!key || !accounts || !slot) return key;
@@ -205,7 +210,7 @@ export async function verifyContacts(
     }
   };
 
-  /** Verifies a user's record in the root's file, and stores it in the cache. */
+  /** Verifies a user's record in the root's file, and stores the verified key in the cache. */
   const verifyUser = async (found: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
     const { target, root, reading, stored, sources } = found;
     const { query, slot } = target;
@@ -237,8 +242,8 @@ export async function verifyContacts(
   };
 
   /**
-   * Verifies these contacts with one kind of account files, and then those whose file is too old with the next kind.
-   * Settles all outcomes.
+   * Verifies contacts with one kind of account files. Those whose file is too old are then verified with the next kind,
+   * until all outcomes are settled.
    * @param before the outcomes of these contacts with the earlier kind
    */
   const verifyList = async (
@@ -250,7 +255,7 @@ export async function verifyContacts(
     const newerFiles = NEWER_FILES[files];
     const unproven = new Map<number, ContactOutcome>();
     const end = (index: number, outcome: ContactOutcome) => {
-      // What the chain shows about an older file says more than that the file host has no newer one.
+      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
       const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
       if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);
@@ -293,7 +298,7 @@ export async function verifyContacts(
 
 /**
  * Verifies a single key, as `Verifier.verify` describes, with the cache and with accounts.
- * @param contacts a list of one that `copyContacts` returned
+ * @param contacts a list of one contact that `copyContacts` returned
  * @throws the error of the outcome
  */
 export async function verifyContact(

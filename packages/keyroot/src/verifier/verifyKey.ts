@@ -10,8 +10,8 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { verifyFile, verifyRoot } from "./verdict.ts";
 
 /**
- * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts. Runs the steps one after
- * another: servers → evidence → verdict. A step never calls another step.
+ * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts. The steps run one after
+ * another, and none calls another: servers → evidence → verdict.
  */
 export async function verifyKey(
   config: VerifierConfig,
@@ -27,7 +27,7 @@ export async function verifyKey(
     const { answers, evidence } = reading;
     const root = verifyRoot(query, answers, evidence);
     const blockNumber = readBlockOfRoot(root, reading);
-    // The verdict about the file comes first: a missing block number must not hide a false key.
+    // The verdict about the file comes first, because a missing block number must not hide a false key.
     blockNumber.catch(() => undefined);
     const verified = await verifyFile(query, root, await (reading.file ?? servers.fetchFile(root)));
     evidence.uniqueness = "checked";

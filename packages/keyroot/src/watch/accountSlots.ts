@@ -45,9 +45,10 @@ interface SlotReading {
 }
 
 /**
- * Reads the roots of the users' newest known slots, and of the slots after them, at a finalized block. If a next slot is
- * filled, reads the file host's account files, which may have a newer statement. Then updates the users' states.
- * @returns the users with roots that could be read
+ * Reads the users' roots at a finalized block, and updates the users' states. Each user's newest known slot and the
+ * slot after it are read. If the latter is filled, the file host may have a newer statement, so its account files are
+ * read, too.
+ * @returns the users whose roots could be read
  */
 export async function readAccounts(
   config: VerifierConfig,
@@ -121,8 +122,10 @@ function useSlot(user: WatchedUserState, { key }: ContactSlot): void {
 }
 
 /**
- * Checks that the app's own account file authorizes the app's own key, so that a later change is no mistake of the app.
- * @throws ArgumentError ARGUMENT_INVALID; VerificationError as `VerifyAccountFile`
+ * Checks that the app's own account file authorizes the app's own key. Otherwise, a mistake of the app would later look
+ * like a change of the key.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @throws VerificationError as `VerifyAccountFile`
  */
 export function checkOwnAccount(
   config: VerifierConfig,
@@ -137,8 +140,8 @@ export function checkOwnAccount(
 }
 
 /**
- * Returns the conditions that only accounts have.
- * @param limitMs maximum time from an authorized change to its publication in ms
+ * Returns the alarm conditions that exist only in registries with accounts.
+ * @param limitMs maximum time in ms between an authorized change and its publication
  */
 export function accountConditions(
   userID: UserID,

@@ -21,8 +21,8 @@ export interface Alarm {
   /** A description of the problem for people. */
   message: string;
   /**
-   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). The evidence
-   * includes a bundle if possible.
+   * The evidence for other people, as JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). It contains a
+   * bundle if one could be made.
    */
   file: { name: string; text: string };
 }
@@ -32,18 +32,18 @@ export interface Published {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   /**
-   * The user's key in the root's file, in base64. Empty if the file has no valid record of the user. Undefined if the
-   * file was not read.
+   * The user's key in the root's file, in base64. It is empty if the file has no valid record of the user, and
+   * undefined if the file was not read.
    */
   publicKey?: string | undefined;
   /** The evidence for the root, with the block at which the watch read the root. */
   evidence: Evidence;
 }
 
-/** A problem that raises an alarm when the watch first finds the problem. */
+/** A problem that raises an alarm when the watch first finds it. */
 export interface Condition {
   code: AlarmCode;
-  /** The id of the condition. The same condition has the same id in every round. */
+  /** The id of the condition, which is the same in every round. */
   id: string;
   message: string;
   /** The user id of the alarm's bundle: a slot of the user's account. Default: the user's id. */
@@ -55,7 +55,7 @@ export interface Condition {
     published?: Published;
     /** The number of the account's slot that the alarm is about. */
     slot?: number;
-    /** The newer answer, which contradicts `published`. The newer answer has a different root or no root. */
+    /** The newer answer, which contradicts `published`: a different root, or no root. */
     now?: { root?: string; evidence: Evidence };
     /** The start and the cause of the file host's outage. */
     outage?: object;

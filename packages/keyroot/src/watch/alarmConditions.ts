@@ -47,7 +47,8 @@ export function newConditions({ reported = [] }: WatchedUserState, conditions: r
 }
 
 /**
- * Records the reported alarms. A condition that ends and begins again raises a new alarm.
+ * Records which alarms were reported, so that each is raised only once. A condition that ends and begins again raises a
+ * new alarm.
  * @param undelivered the conditions whose alarms must be repeated
  */
 export function noteReported(
@@ -56,7 +57,7 @@ export function noteReported(
   undelivered: ReadonlySet<Condition> = new Set(),
 ): void {
   const reported = conditions.filter((condition) => !undelivered.has(condition));
-  // The chain's answers may alternate between a few roots. Report each of these roots only once.
+  // The chain's answers may alternate between a few roots, each of which is reported only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
   user.reported = [...new Set([...changes, ...reported.map(({ id }) => id)])];
 }

@@ -32,10 +32,12 @@ interface CheckOptions {
 }
 
 /**
- * Reads the users' roots at a finalized block and the files that are due, and updates the users' states. If data is
- * unavailable, the states do not change. A root without a readable file counts as an outage. A contact's file is read
- * once for each root, because a root never has another file; later the file host is only asked whether it serves it.
- * @returns the number of users with roots that could be read
+ * Reads the users' roots at a finalized block, reads the files that are due, and updates the users' states. If data is
+ * unavailable, the states stay as they are, and a root whose file cannot be read counts as an outage.
+ *
+ * A contact's file is read once for each root, because the file of a root never changes. After that, the file host is
+ * only asked whether it still serves the file.
+ * @returns the number of users whose roots could be read
  */
 export async function checkUsers(
   config: VerifierConfig,
@@ -90,8 +92,8 @@ export async function checkUsers(
 }
 
 /**
- * Asks the file host whether it serves a file. The file must be read for any other response than an honest "yes", so
- * that the error has the reason.
+ * Asks the file host whether it serves a file. If the result is false, the caller must read the file, because only the
+ * error of the read shows what is wrong.
  */
 async function servesFile(
   { servers: { network } }: VerifierConfig,
@@ -111,7 +113,7 @@ async function servesFile(
   }
 }
 
-/** Returns the user's key in a file, in base64. Returns an empty text if the file has no valid record of the user. */
+/** Returns the user's key in a file, in base64, or an empty text if the file has no valid record of the user. */
 function keyIn(file: MerkleFile, root: string, query: KeyQuery): string {
   try {
     return verifyRecord(query, root, file).record.pubKey;

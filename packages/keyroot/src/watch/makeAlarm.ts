@@ -12,7 +12,7 @@ import { isoTime } from "./alarmConditions.ts";
 /** The type of the `makeBundle` function of `keyroot/bundle`. */
 export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promise<{ bundle: Bundle }>;
 
-/** Makes the alarm for a condition. The alarm includes a bundle if an endpoint provides the necessary proof. */
+/** Makes the alarm for a condition. It includes a bundle if an endpoint provides the necessary proof. */
 export async function makeAlarm(
   config: VerifierConfig,
   userID: UserID,

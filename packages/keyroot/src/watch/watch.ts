@@ -37,7 +37,7 @@ export interface WatchKeysOptions {
   publicKey: Uint8Array | string;
   /**
    * This user's own account file from the user's device, for a verifier with the `accounts` option. It must authorize
-   * `publicKey`. After a change of the key, end the watch and start another one.
+   * `publicKey`. After each change of the key, end the watch and start another one.
    */
   account?: KeyOptions["account"];
   /**
@@ -47,23 +47,26 @@ export interface WatchKeysOptions {
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
   /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
-  /** The `makeBundle` function of `keyroot/bundle`. The function makes the evidence for an alarm's file. */
+  /** The `makeBundle` function of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * A function that is called once for each alarm. If it throws, or its promise rejects or does not resolve within
-   * `limits.timeoutMs`, the watch calls it again in a later round. Other alarms do not wait for it.
+   * A function that is called once for each alarm. If it throws, or if its promise rejects or does not resolve within
+   * `limits.timeoutMs`, the watch calls it again in a later round. Other alarms do not wait for this.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
-   * Maximum pause in ms between two rounds. The pause doubles after failed requests, up to 5 minutes. Default: 45,000.
+   * Maximum pause in ms between two rounds. Default: 384,000, the time of an epoch, because Ethereum finalizes at most one
+   * block in an epoch. After failed requests, the pause is at most 1 minute, and doubles with each further failure.
    */
   intervalMs?: number | undefined;
   /**
-   * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.
+   * The time in ms after which a contact's root or a file is read again. The user's own root is read in each round.
+   * Default: 1 hour.
    */
   recheckMs?: number | undefined;
   /**
-   * Maximum time in ms for which a file may be unavailable. Only time in which the app runs counts. Default: 24 hours.
+   * Maximum time in ms for which a file may be unavailable. Only the time during which the app runs counts. Default: 24
+   * hours.
    */
   fileLimitMs?: number | undefined;
   /** A signal that ends the watch. */
@@ -72,11 +75,11 @@ export interface WatchKeysOptions {
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The last time at which the user's own root could be read, in ms since 1970. Undefined before the first time. */
+  /** The last time at which the user's own root was read, in ms since 1970. Undefined until it has been read once. */
   checkedAt?: number | undefined;
   /**
-   * The last time at which each contact's root could be read, in ms since 1970. The map contains a contact as soon as
-   * the watch has read the contact's root.
+   * The last time at which each contact's root was read, in ms since 1970. A contact is in the map as soon as its root
+   * has been read once.
    */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
@@ -90,7 +93,7 @@ export interface Watch {
   check(): Promise<WatchStatus>;
   /** Starts no more rounds, for example while the app is in the background. A running round continues. */
   pause(): void;
-  /** Ends the pause. If a round is due, runs this round immediately. */
+  /** Ends the pause, and runs a round immediately if one is due. */
   resume(): void;
 }
 
@@ -101,15 +104,22 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
 /** Browser functions, which other runtimes may not have. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
+/** The time of an epoch in ms: 32 slots of 12 seconds (consensus specification, "Time parameters"). */
+const EPOCH_MS = 384_000;
+/** The pause in ms that doubles with each failed round, and the longest of these pauses. */
+const RETRY_MS = 30_000;
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ERRORS = 100;
-/** The time for an access to the store, as a multiple of the time in a verification. The state is not only a cache. */
+/**
+ * The time limit for an access to the store, as a multiple of the limit in a verification. It is longer because the
+ * watch's state, unlike a cache, must not be lost.
+ */
 const STORE_TIMES = 3;
 
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
- * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH; EnvironmentError
- * ENVIRONMENT_UNSUPPORTED for a web page without Web Locks
+ * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
@@ -121,7 +131,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** The name of the state in the store. The lock has the same name. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  // A page may be open in several tabs, so the tabs need a lock.
+  // A page may be open in several tabs, which need a lock so that only one of them runs the checks.
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
@@ -134,7 +144,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** Runs work in only one tab at a time (Web Locks API). Without this API, runs one task at a time per process. */
+  /**
+   * Runs work in only one tab at a time, with the Web Locks API. Without this API, it runs one task at a time per
+   * process.
+   */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);
@@ -165,7 +178,8 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   };
 
   /**
-   * Runs a round, unless another tab has already run this round. @returns the time of the next round, in ms since 1970
+   * Runs a round, unless another tab has already run it.
+   * @returns the time of the next round, in ms since 1970
    */
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
@@ -182,7 +196,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // Always include the app's user, because each round reads this user's root.
+    // Always include the app's user, whose root is read in each round.
     const chosen = [
       ownUser,
       ...chooseContacts(
@@ -211,8 +225,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const undelivered = await raiseAlarms(config, due, { makeBundle, onAlarm, refused, errors, signal });
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
     state.failures = answered > 0 ? 0 : state.failures + 1;
-    // The time is random. Clients that failed together retry at different times.
-    state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
+    // The time is random, so that clients that failed together retry at different times.
+    const retryMs = Math.min(intervalMs, RETRY_MS) * 2 ** state.failures;
+    const pauseMs = state.failures > 0 ? Math.min(retryMs, maxPauseMs) : intervalMs;
+    state.nextAt = time + pauseMs * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     await cache.set(name, lastState);
     keys.delete(userID);
@@ -261,7 +277,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 
 function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
-  const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
+  const { intervalMs = EPOCH_MS, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
   const { name } = config.source;
   if (name === "pinned-block") throw invalidArgument("The trust option", "another choice for a watch", name);

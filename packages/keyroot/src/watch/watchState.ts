@@ -5,7 +5,7 @@ import type { UserToCheck } from "./checkUsers.ts";
 import type { WatchedUserState } from "./watchedUser.ts";
 
 /** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
-const CONTACTS_PER_ROUND = 20;
+const CONTACTS_PER_ROUND = 32;
 /** Maximum number of users in the state. */
 export const MAX_USERS = 5000;
 
@@ -20,8 +20,8 @@ export interface WatchState {
 }
 
 /**
- * Returns the states of the listed users. Other known users remain in the state while there is room. If such a user is
- * listed again, the user keeps the earlier place in the queue.
+ * Returns the states of the listed users. The states of other users are kept while there is room, so a user who is
+ * listed again returns to the same place in the queue.
  */
 export function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));
@@ -39,8 +39,8 @@ export function listUsers({ users, round }: WatchState, userID: UserID, ids: rea
 }
 
 /**
- * Chooses the next contacts in the queue: the contacts that were read, or first listed, in the earliest rounds. New
- * contacts never delay earlier contacts.
+ * Chooses the contacts to read in this round. Those that were read, or first listed, in the earliest rounds come first,
+ * so new contacts never delay earlier ones.
  */
 export function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;

@@ -3,7 +3,7 @@ import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which a user's root was readable, but the root's file was not readable. */
+/** A period in which a user's root could be read, but not its file. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -15,7 +15,7 @@ interface Outage {
   code: string;
 }
 
-/** The stored state of a user as JSON. A state with a root also contains the evidence for the root. */
+/** The stored state of a user, as JSON. If the user has a root, the state also contains the evidence for it. */
 export interface WatchedUserState extends Partial<Published> {
   /** The last round in which the user's root was requested, or the round in which the user was first listed. */
   turn?: number;
@@ -53,14 +53,14 @@ interface WatchedSlot {
 const MAX_GAP_MS = 900_000;
 
 /**
- * Records the chain's answer at a finalized block. The root is undefined if the user has no root. A false first answer
- * causes no alarm, because no earlier answer exists for a comparison (docs/threat-model.md).
+ * Records the chain's answer at a finalized block. `root` is undefined if the user has no root. If the first answer is
+ * false, no alarm follows, because there is no earlier answer to compare it with (docs/threat-model.md).
  */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind returns the state of an earlier block. At this block, the user may not have had a root.
+    // A node that is behind answers from an earlier block, at which the user may not have had a root yet.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }
@@ -81,7 +81,7 @@ export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: nu
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
-/** Records the user's key in base64. The key is empty if the root's file has no valid record of the user. */
+/** Records the user's key in base64, which is empty if the root's file has no valid record of the user. */
 export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;
@@ -94,7 +94,7 @@ export function applyOutage(user: WatchedUserState, code: string, now: number): 
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
 }
 
-/** Returns the recorded root, key and evidence of a user. Returns undefined if there is no root. */
+/** Returns the recorded root, key and evidence of a user, or undefined if there is no root. */
 export function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
   return evidence && { root: String(root), publicKey, evidence };
 }

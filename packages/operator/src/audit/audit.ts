@@ -35,27 +35,31 @@ export interface AuditOptions extends AuditedContract {
   /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
   keyType?: KeyType | undefined;
   /**
-   * The number of threads that audit files. With 0, the calling thread audits the files. Default: one thread per core.
+   * The number of threads that audit files. With 0, the files are audited in the calling thread. Default: one thread
+   * per core.
    */
   workers?: number | undefined;
   /**
-   * The results of earlier runs. The audit adds the results of this run. The caller must close the state. Default: a
-   * state in memory, with about 40 bytes per user.
+   * The results of earlier runs, to which the audit adds its own. Close the state after the audit. Default: a state in
+   * memory, which takes about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
-   * The retries of reads after temporary failures, and of findings that a node behind the others may have caused. Default:
-   * 5 retries, starting after 500 ms.
+   * How often to repeat a read after a temporary failure, or after a finding that a lagging node may have caused.
+   * Default: 5 retries, the first after 500 ms.
    */
   retry?: RetryOptions | undefined;
   /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /**
-   * Also compares all records with the account files beside them (docs/accounts.md). Needs about 300 bytes of memory per
-   * user. Default: false, for a registry without accounts.
+   * Also compares all records with the account files beside the Merkle-tree files (docs/accounts.md), which takes about
+   * 300 bytes of memory per user. Default: false, for a registry without accounts.
    */
   accounts?: boolean | undefined;
-  /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
+  /**
+   * Receives the progress of each stage. It is counted in blocks while events are read, and in roots or files in the
+   * other stages.
+   */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
@@ -102,12 +106,13 @@ export function verdictOf({
 }
 
 /**
- * Audits a registry at one block. The audit compares the whole history with all Merkle-tree files, in both directions.
+ * Audits a registry at one block, by comparing its whole history with all Merkle-tree files in both directions.
  *
- * The audit checks that no event is missing, and that each root has a valid file. Every user in a file must have a
- * root, and every user with a root must be in the root's file. No user may have two keys. The report's `findings`
- * contain the results. docs/auditing.md explains each finding's code. The function throws only if it cannot complete
- * the audit.
+ * The audit checks that no event is missing and that each root has a valid file. Every user in a file must have a root,
+ * every user with a root must be in that root's file, and no user may have two keys.
+ *
+ * Whatever it finds is reported in the report's `findings`, whose codes are explained in docs/auditing.md. The function
+ * throws only if it cannot complete the audit.
  *
  * @example
  * ```ts
@@ -125,8 +130,8 @@ export function verdictOf({
  * for (const { severity, code, message } of report.findings.list) console.log(severity, code, message);
  * ```
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
- * CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH, PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR,
- * RPC_ANSWER_INVALID and the other errors of `call`, FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
+ *   CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH, PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR,
+ *   RPC_ANSWER_INVALID and the other errors of `call`, FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
@@ -149,7 +154,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   }
 }
 
-/** The number of times that an audit starts again at a newer block because the node has deleted the state of its block. */
+/**
+ * How many times an audit starts again at a newer block because the node has deleted the state of the block it was
+ * reading.
+ */
 const MAX_MOVES = 3;
 
 type RunningAudit = AuditOptions & { state: AuditState };
@@ -165,8 +173,8 @@ interface ChainReading {
 }
 
 /**
- * Reads the counts and the history at one block. If they contradict each other, the block and the history are read again,
- * because a node behind the others may have answered a part of the requests.
+ * Reads the counts and the history at one block. If they contradict each other, both are read again, because some of
+ * the requests may have been answered by a node that is behind the others.
  */
 function readChain(options: RunningAudit): Promise<ChainReading> {
   const read = async (): Promise<ChainReading> => {
@@ -175,7 +183,8 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
     state.startRun();
     const { block } = counts.evidence;
     const { cursor } = state;
-    // Another run may have audited a newer block. Keep that run's cursor if the cursor's block is still on the chain.
+    // Another run may have audited a newer block in the meantime. Its cursor is kept if its block is still on the
+    // chain.
     const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
     const { history, miscounted, faults } = await readCountedHistory(options, counts, state);
     const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...faults];
@@ -196,8 +205,8 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const roots = rootsOf(events);
   const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // These sources prove only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
-  // dishonest endpoint cannot hide users, add users or change the order of the roots.
+  // These sources prove only the block, so the number of users, all users' roots and the roots' blocks are proven as
+  // well. Otherwise a dishonest endpoint could hide users, add users or change the order of the roots.
   const provesOnlyBlock = ["light-client", "pinned-block", "auditors"].includes(evidence.source);
   const provenUnder = provesOnlyBlock && evidence.storageProof ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
@@ -247,8 +256,8 @@ function auditRecords(
 }
 
 /**
- * Reads the events, and compares the number of users in the events with the contract's user count. If the saved events
- * do not match the count, the function reads all events again.
+ * Reads the events, and compares the number of users in them with the contract's user count. If saved events do not
+ * match the count, all events are read again.
  */
 async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,

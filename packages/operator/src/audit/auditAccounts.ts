@@ -27,11 +27,13 @@ export interface AccountAudit {
 }
 
 /**
- * Compares all records with the statements in the account files of a registry with accounts. Each record must be of a slot
- * of an account. The newest statement must authorize the record of its slot, and no record may follow it. Files contain
- * only the newest statement, so the keys of earlier slots are not compared.
+ * Compares all records of a registry with accounts with the statements in its account files.
  *
- * Keeps all records in memory, about 300 bytes each.
+ * Each record must belong to a slot of an account. It must be authorized by the newest statement if that statement is
+ * about its slot, and no record may have a later slot. Account files contain only the newest statement, so the keys of
+ * earlier slots cannot be compared.
+ *
+ * All records are kept in memory, which takes about 300 bytes for each.
  * @throws TransportError FILE_UNREADABLE, and the other errors of the file source
  */
 export async function auditAccounts(options: AccountAuditOptions): Promise<AccountAudit> {

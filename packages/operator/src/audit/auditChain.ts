@@ -14,8 +14,8 @@ export interface RootHistory {
 }
 
 /**
- * Returns the roots in the order of their first blocks. The roots of one block are sorted, because no storage proof shows the
- * order of the block's events.
+ * Returns the roots in the order of their first blocks. Roots of the same block are sorted by value, because no storage
+ * proof shows the order of events within a block.
  */
 export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   const roots = new Map<string, RootHistory>();
@@ -41,7 +41,8 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Checks that the newest block is not older than the saved block. A node may be behind by `MAX_LAG`.
+ * Checks that the newest block is not older than the saved block, allowing for a node that is behind by up to
+ * `MAX_LAG`.
  * @param isOnChain whether the endpoint has the saved block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
@@ -77,7 +78,7 @@ function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly R
 }
 
 /**
- * Compares the contract's block for a root with the block of the root's first event.
+ * Checks that the contract recorded the block of the root's first event as the root's block.
  * @param recorded the block number that `getBlockNumber` returned
  */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {

@@ -18,7 +18,7 @@ import { type Finding, finding } from "./finding.ts";
 
 /**
  * The number of bytes that an audit stores for each user in a file: the user id (20 bytes) and the first 16 bytes of
- * the key's SHA-256.
+ * the SHA-256 of the key.
  */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
@@ -31,15 +31,13 @@ export function userIDsIn(users: Uint8Array): UserID[] {
 
 /** The result of auditing one file. */
 export interface FileAudit {
-  /**
-   * The users in the order of the file, with `USER_BYTES` bytes each. Undefined if the file does not match the root.
-   */
+  /** The users in the order of the file, in `USER_BYTES` bytes each. Undefined if the file does not match the root. */
   users: Uint8Array | undefined;
   findings: Finding[];
 }
 
 /**
- * Audits a root's file without the chain. Rebuilds the tree and checks every key.
+ * Audits a root's file without the chain, by rebuilding the tree and checking every key.
  * @param root 64 lowercase hex digits
  * @param keyType the type of the registry's keys
  */
@@ -79,10 +77,7 @@ function isValidKey(publicKey: Uint8Array, keyType: KeyType): boolean {
   }
 }
 
-/**
- * Describes a bad record. This check takes twice as long as `isValidKey`, but the check's error contains the exact
- * fault.
- */
+/** Describes what is wrong with a record. This takes twice as long as `isValidKey`, but names the exact fault. */
 function describeBadKey(record: KeyRecord, i: number, root: string, keyType: KeyType): Finding {
   const { userID } = record;
   try {

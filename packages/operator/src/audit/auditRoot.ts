@@ -11,11 +11,11 @@ export interface UserWithOtherRoot {
 }
 
 /**
- * Compares a root's file with the chain in both directions. Every user in the file must have the root, and no other
- * user may have the root.
+ * Compares a root's file with the chain in both directions: every user in the file must have the root, and no other
+ * user may have it.
  * @param userIDs the users in the file
  * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a
- * root
+ *   root
  * @param isKnown returns whether an event contains a root
  */
 export function auditRoot(

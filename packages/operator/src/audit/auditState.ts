@@ -21,8 +21,7 @@ import {
 /** The data that the state stores about a root's file. */
 export interface RecordedFile {
   /**
-   * SHA-256 of the file's bytes: 64 hex digits. Undefined if the file has findings, so that every run audits the file
-   * again.
+   * The SHA-256 of the file in 64 hex digits. Undefined if the file has findings, so that every run audits it again.
    */
   sha256: string | undefined;
   /** The users in the file, with `USER_BYTES` bytes each. */
@@ -78,9 +77,11 @@ const FORMAT = stateFormat({
 });
 
 /**
- * The state of an audit between runs. The state contains the events up to a block, and the SHA-256 and users of each
- * valid file. A run reads every file, but audits only changed files. The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an
- * interrupted run leaves a complete state. Who can write the file can change the next audit's result: keep it where no
+ * The state of an audit between runs: the events up to a block, and the SHA-256 and users of each valid file. A run
+ * reads every file, but audits only those that have changed.
+ *
+ * The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an interrupted
+ * run leaves a complete state. Anyone who can write the file can change the result of the next audit. Keep it where no
  * one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
@@ -98,9 +99,9 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Opens a state. Creates the state if it does not exist, and builds a damaged state again.
-   * @param path the path of the state. The same folder also contains `<path>.lock`, and `<path>-wal` while the state is
-   * open
+   * Opens a state. A missing state is created, and a damaged one is built again.
+   * @param path the path of the state. Its folder also contains `<path>.lock` and, while the state is open,
+   *   `<path>-wal`
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -152,9 +153,9 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Records a file that matches its root.
+   * Records the result of auditing a file that matches its root.
    * @param sha256 undefined if the file has findings
-   * @param users the users in the file, with `USER_BYTES` bytes each
+   * @param users the users in the file, in `USER_BYTES` bytes each
    * @param others the users with a different root in the contract
    */
   recordFile(
@@ -222,7 +223,8 @@ export class AuditState implements SavedHistory, Disposable {
 }
 
 /**
- * Checks that a state is from audits with this key type, because an audit may skip the files that are valid in its state.
+ * Checks that a state was written by audits of this key type. Otherwise the audit would skip files that are valid only
+ * for another type.
  * @throws ArgumentError STATE_INVALID
  */
 export function checkStateKeyType(

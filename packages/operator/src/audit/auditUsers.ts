@@ -16,15 +16,16 @@ export interface AllUsers {
   roots: readonly string[];
   /** The number of users in all files. */
   count: number;
-  /**
-   * Returns the users in a root's file, with `USER_BYTES` bytes each. Returns undefined if the root has no valid file.
-   */
+  /** Returns the users in a root's file, in `USER_BYTES` bytes each, or undefined if the root has no valid file. */
   usersOf(root: string): Uint8Array | undefined;
   /** Returns the users who have a different root in the contract. `root` is the root of the users' file. */
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
-/** The temporary table with all files' users. A row contains a file's users of one pass. `file` is the index of the file's root. */
+/**
+ * The temporary table of all files' users. Each row contains the users of one file that belong to one pass; `file` is
+ * the index of the file's root.
+ */
 const DIVIDED = stateFormat({
   applicationId: 0,
   version: 1,
@@ -40,9 +41,9 @@ const DIVIDED = stateFormat({
 });
 
 /**
- * Compares the users of all files with each other in several passes. The hash of a user's id selects the user's pass,
- * so all entries of a user are in the same pass. A temporary file stores the users of each pass. Memory does not grow
- * with the number of users, and the time is linear.
+ * Compares the users of all files with each other, in several passes. The hash of a user's id selects the pass, so all
+ * entries of a user are compared in the same one. The users of each pass are kept in a temporary file. Therefore memory
+ * does not grow with the number of users, and the time grows in proportion to it.
  * @param usersPerPass the mean number of users in a pass
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
@@ -114,9 +115,9 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
 }
 
 /**
- * Reports a user who is in a root's file but has a different root. The finding is a notice if the other root's file
- * also contains the user.
- * @param isAudited returns true if a root's file is valid. The file's users are then in `users`
+ * Reports a user who is in a root's file but has a different root. The finding is only a notice if the file of that
+ * other root contains the user as well.
+ * @param isAudited returns whether a root's file is valid, so that its users are in `users`
  */
 function auditOtherRoot(
   root: string,

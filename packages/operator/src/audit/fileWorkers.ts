@@ -4,9 +4,7 @@ import { WorkerPool } from "../threads/workerPool.ts";
 import type { FileSource } from "../follow/index.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/**
- * The number of files that each thread processes at the same time. A thread audits one file while it reads the others.
- */
+/** The number of files that each thread handles at the same time. It audits one of them while it reads the others. */
 const FILES_PER_WORKER = 4;
 /** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
@@ -17,14 +15,14 @@ export interface FileWorkerData {
   keyType: KeyTypeName;
 }
 
-/** Threads that read and audit files. The audit of a file with 700 users takes about 10 ms of processor time. */
+/** Threads that read and audit files. Auditing a file of 700 users takes about 10 ms of processor time. */
 export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
   readonly #keyType: KeyType;
   readonly #pool: WorkerPool<FileRequest, FileResult> | undefined;
 
   /**
-   * @param count the number of threads. With 0, the calling thread does the work
+   * @param count the number of threads. With 0, the work is done in the calling thread
    * @param keyType the type of the registry's keys
    */
   constructor(source: FileSource, count: number, keyType: KeyType = curve41417) {

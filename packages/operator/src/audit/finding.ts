@@ -41,8 +41,9 @@ export const FINDING_CODES = {
 } as const;
 
 /**
- * Codes of damage in one root. An auditor's statement lists these roots. With any other damage, the chain's data is
- * false or incomplete, and there is nothing to sign. FILE_STRAY is about a file that belongs to no root.
+ * The codes of damage that affects a single root, and which an auditor can therefore list in a statement. Any other
+ * damage means that the data of the chain is false or incomplete, so there is nothing to sign. FILE_STRAY is about a
+ * file that belongs to no root.
  */
 const ROOT_CODES: readonly string[] = [
   ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN"] satisfies FindingCode[]),
@@ -105,8 +106,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings by severity, with damage first, and then by the age of the root. With this order, repeated
-   * audits make equal reports, although an audit can process the files in any order.
+   * Sorts the findings by severity, damage first, and then by the age of the root. An audit may process files in any
+   * order, so without sorting, repeated audits would produce different reports.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {

@@ -10,15 +10,15 @@ export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
   /**
-   * The SHA-256 of the bytes that an earlier audit found valid, in hex. `loadFile` does not audit a file with the same
-   * SHA-256.
+   * The SHA-256, in hex, of the file that an earlier audit found valid. If the file still has it, `loadFile` does not
+   * audit the file again.
    */
   knownSha256?: string | undefined;
 }
 
 /** The result of reading and auditing a file. */
 export type FileResult =
-  /** The audit of the file has ended. `users` is undefined if the file is missing or does not match the root. */
+  /** The file was audited. `users` is undefined if the file is missing or does not match the root. */
   | (FileAudit & { kind: "audited"; sha256: string | undefined })
   /** The file's bytes have the known SHA-256. */
   | { kind: "unchanged" }

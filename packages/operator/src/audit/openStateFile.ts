@@ -11,8 +11,8 @@ export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the first block of a development chain: 0x and 64 hex digits. This hash distinguishes development chains
-   * with the same chain id. Undefined for other chains.
+   * The hash of the first block of a development chain: 0x and 64 hex digits. It distinguishes development chains that
+   * share a chain id. Undefined for other chains.
    */
   genesisHash?: string | undefined;
   /** The contract's address: 0x and 40 hex digits. */
@@ -37,8 +37,8 @@ interface StateKind<State> {
 }
 
 /**
- * The reason why an old state is invalid. A new state can be built from the contract and the files, so old states are not
- * converted.
+ * The reason given for rejecting an old state. Old states are not converted, because a new one can be built from the
+ * contract and the files.
  */
 const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read them.";
 
@@ -56,9 +56,9 @@ export function readUserID(where: string, value: unknown): UserID {
 }
 
 /**
- * Opens a state file, and locks the file with a `.lock` file in the same folder. Creates the state if it does not
- * exist. If SQLite finds a state of this kind damaged, a new state replaces it, because the contract and the files
- * contain everything that a state does.
+ * Opens a state file, and locks it with a `.lock` file in the same folder. A missing state is created. If SQLite finds
+ * that a state of this kind is damaged, it is replaced by a new one, because it can be built again from the contract
+ * and the files.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(

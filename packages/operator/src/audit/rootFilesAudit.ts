@@ -36,8 +36,8 @@ interface RootFilesAuditOptions {
   /** The hash of the block at which the audit reads users' roots. */
   blockHash: string;
   /**
-   * The block for storage proofs of users' roots and of the roots' block numbers. If `provenUnder` is undefined, the
-   * audit reads the roots and the block numbers without proofs.
+   * The block under which users' roots and the roots' block numbers are read with storage proofs. If it is undefined,
+   * they are read without proofs.
    */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
@@ -127,8 +127,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files with names that belong to no root on the chain. A file that waits for publication is only a notice.
-   * Such a file matches the root in the file's name, and the file's users have no root yet.
+   * Audits files whose names belong to no root on the chain. A file that is waiting to be published is only a notice:
+   * it matches the root in its name, and its users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;
@@ -140,7 +140,10 @@ export class RootFilesAudit {
     await pMap(names, audit, { concurrency: workers.capacity });
   }
 
-  /** Reads and audits the file of a root. @returns undefined if the file is unavailable, missing or not the root's */
+  /**
+   * Reads and audits the file of a root.
+   * @returns undefined if the file is unavailable, missing or does not match the root
+   */
   async #loadFile(history: RootHistory, workers: FileWorkers): Promise<LoadedFile | undefined> {
     const { root } = history;
     const { state, findings, skipKnownFiles } = this.#options;

@@ -8,8 +8,8 @@ export type UserHash = (bytes: Uint8Array, at: number) => number;
 const WORDS = USER_ID_BYTES / 2;
 
 /**
- * Makes a hash function for user ids with a random key. With a known key, an operator could choose user ids with equal
- * hashes. Each half of a hash is a strongly universal multiply-shift hash. Two ids have the same half with a
+ * Creates a hash function for user ids with a random key. If the key were known, an operator could choose user ids with
+ * equal hashes. Each half of the hash is a strongly universal multiply-shift hash, so two ids have the same half with a
  * probability of 2^-16. Source: Dietzfelbinger 1996, "Universal hashing and k-wise independent random variables".
  */
 export function makeUserHash(): UserHash {

@@ -2,7 +2,7 @@ import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyr
 import { USER_BYTES, userIDsIn } from "./auditFile.ts";
 import { makeUserHash, type UserHash } from "./userHash.ts";
 
-/** The size of the user's number in a sort key, in bits. A sort key is the hash of a user id and the user's number. */
+/** The bits of a sort key that hold the user's number. A sort key is the hash of a user id followed by that number. */
 const NUMBER_BITS = 32n;
 
 /** A user in one file. */
@@ -15,8 +15,9 @@ export interface IndexedUser {
 }
 
 /**
- * An index that finds users in several files. The index takes 44 bytes per user: 20 for the user id, 16 for the key's
- * hash, and 8 for the sort key. With a shorter key hash, an attacker could make two keys with the same hash.
+ * An index that finds users who are in several files. It takes 44 bytes per user: 20 for the user id, 16 for the hash
+ * of the key, and 8 for the sort key. If the hash of the key were shorter, an attacker could create two keys with the
+ * same hash.
  */
 export class UserIndex {
   readonly #files: Uint8Array[] = [];
@@ -93,8 +94,8 @@ export class UserIndex {
   }
 
   /**
-   * Sorts all users by the hashes of their ids. Sorting by hashes is about ten times as fast as sorting by ids, because
-   * only ids with equal hashes are compared.
+   * Sorts all users by the hashes of their ids. This is about ten times as fast as sorting by the ids themselves,
+   * because ids need to be compared only if their hashes are equal.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);

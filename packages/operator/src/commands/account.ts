@@ -1,11 +1,11 @@
 import { command, flag, integer, json, onlyWith, text } from "./defineCommand.ts";
-import { chain, keyType } from "./options.ts";
+import { chainWithTrust, keyType, trustWithoutAuditors } from "./options.ts";
 
-const { rpc, allowHttp, chainId, contract } = chain;
+const { rpc, allowHttp, chainId, contract } = chainWithTrust;
 
 /**
- * `keyroot account new|rotate|void|show`: for people who hold recovery keys. It makes accounts, signs changes of keys,
- * and shows how an account stands on the chain.
+ * `keyroot account new|rotate|void|show`, for people who hold recovery keys: creates accounts, signs changes of keys,
+ * and shows the state of an account on the chain.
  */
 export const account = command(
   {
@@ -26,7 +26,7 @@ export const account = command(
       account: text("file", "Account file. new writes it, and rotate and void replace it", { required: true }),
       keys: text(
         "files",
-        "For new, rotate and void: files of recovery keys, separated by commas, encrypted with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies. new creates missing files",
+        "For new, rotate and void: files of recovery keys, separated by commas. They are encrypted with the passphrase in the file that KEYROOT_PASSPHRASE_FILE names. new creates missing files",
         { onlyWith: { action: ["new", "rotate", "void"] } },
       ),
       ...onlyWith(
@@ -50,12 +50,12 @@ export const account = command(
       signatures: text("file", "For rotate and void: file with the lines that other holders' commands printed", {
         onlyWith: { action: ["rotate", "void"] },
       }),
-      offline: flag("Sign or show without reading the chain. First run show on another machine", {
-        excludes: ["rpc", "allowHttp"],
+      offline: flag("Sign or show without reading the chain. Before you sign, run show on a machine that can read it", {
+        excludes: ["rpc", "allowHttp", "trust"],
         onlyWith: { action: ["rotate", "void", "show"] },
       }),
       // The account file contains the chain and the registry, which are signed.
-      ...onlyWith({ action: ["rotate", "void", "show"] }, { rpc, allowHttp }),
+      ...onlyWith({ action: ["rotate", "void", "show"] }, { rpc, allowHttp, ...trustWithoutAuditors }),
       ...onlyWith({ action: ["new"] }, { chainId, contract }),
       json,
     },

@@ -13,11 +13,13 @@ import {
 } from "keyroot/account";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { VerificationError } from "keyroot/internal/errors";
+import { fetchBlockByHash } from "keyroot/internal/ethereum";
 import { checkPublicKey, type KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
-import { readMerkleTreeRoots } from "keyroot/internal/registry";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError } from "../errors.ts";
+import { proveRoots, readRoots } from "../follow/index.ts";
+import { Chain } from "../publisher/chain/chain.ts";
 import {
   makeRecoveryKeyFile,
   type NamedRecoveryKey,
@@ -29,8 +31,10 @@ import { ChainAndFiles, type ChainAndFilesArgs } from "./chainAndFiles.ts";
 import type { Host, Outcome } from "./host.ts";
 import { readInput, readLines } from "./inputFiles.ts";
 import { writeKeyFile } from "./newKeyFile.ts";
+import { endpointsOf, openTrustedChain, type TrustArguments } from "./trust.ts";
 
-interface AccountArgs extends ChainAndFilesArgs {
+interface AccountArgs extends ChainAndFilesArgs, Pick<TrustArguments, "trust" | "beacon" | "checkpoint"> {
+  rpc?: string | undefined;
   action: keyof typeof ACTIONS;
   account: string;
   keys?: string | undefined;
@@ -84,21 +88,21 @@ async function rotate(args: AccountArgs, host: Host): Promise<Outcome> {
   const publicKey = await readPublicKey(args);
   const file = await readAccountFile(args.account);
   const { nextNumber } = slotsOf(file);
-  const slots = args.offline ? undefined : await readSlots(file, args, host);
+  const slots = args.offline ? undefined : await readSlots(file, args, host, "finalized");
+  if (slots?.[0] === false) throw unpublished(nextNumber - 1);
   // The first empty slot, after those that somebody else filled.
-  const skipped = slots === undefined ? 0 : slots.latest.slice(1).indexOf(false);
+  const skipped = slots === undefined ? 0 : slots.slice(1).indexOf(false);
   if (skipped === -1)
     throw new ArgumentError("ARGUMENT_INVALID", `The next ${SLOTS_READ} slots are filled. Rotate with the library.`);
   const number = nextNumber + skipped;
-  if (slots !== undefined && slots.finalized[skipped] !== true) throw unpublished(number - 1);
   return signNext(args, host, file, { number, publicKey });
 }
 
 async function closeSlot(args: AccountArgs, host: Host): Promise<Outcome> {
   const file = await readAccountFile(args.account);
   const { nextNumber } = slotsOf(file);
-  const slots = args.offline ? undefined : await readSlots(file, args, host);
-  if (slots !== undefined && slots.finalized[1] !== true) {
+  const slots = args.offline ? undefined : await readSlots(file, args, host, "finalized");
+  if (slots !== undefined && slots[1] !== true) {
     const message = `Slot ${nextNumber} is empty in the newest finalized block, so there is nothing to declare void. Only sign void for a slot that holds a key that you did not authorize.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
@@ -112,8 +116,8 @@ async function show(args: AccountArgs, host: Host): Promise<Outcome> {
   const keys = account.keys.map(({ type, publicKey }) => `${type} ${bytesToBase64(publicKey)}`);
   const [{ number, publicKey }] = statements;
   const { slotID, nextNumber } = slotsOf(file);
-  const slots = args.offline ? undefined : await readSlots(file, args, host);
-  const [isPublished, isNextFilled] = slots?.latest ?? [];
+  const slots = args.offline ? undefined : await readSlots(file, args, host, "latest");
+  const [isPublished, isNextFilled] = slots ?? [];
   const standing =
     slots === undefined
       ? "not read from the chain"
@@ -194,26 +198,31 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots have a root: the last one with a statement, and those after it. A signature must rest on a finalized
- * block, because the chain may replace a newer one.
+ * Reads which slots have a root at one block of the source in `--trust`, starting with the last slot that has a statement.
+ * @param block the tag of the block, for a source that can read several. A signature must rest on a finalized block,
+ * because a newer one may still be replaced.
  */
 async function readSlots(
   file: AccountFile,
   args: AccountArgs,
   host: Host,
-): Promise<{ finalized: boolean[]; latest: boolean[] }> {
+  block: "finalized" | "latest",
+): Promise<boolean[]> {
   const { account } = file;
   const { chainId, contract } = account;
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, chainId, contract }, host);
-  await chainAndFiles.verifyChainId();
+  if (args.trust === "auditors")
+    throw new ArgumentError("ARGUMENT_INVALID", "The command takes no auditors' statements. Use another --trust.");
+  const place = { ...args, rpc: endpointsOf(args.rpc)[0], chainId, contract };
+  const chainAndFiles = await ChainAndFiles.resolve(place, host);
+  const { source, call, findBlock } = await openTrustedChain({ ...args, block, threshold: undefined }, chainAndFiles);
+  await new Chain(call).verifyChainId(chainId);
   const { nextNumber } = slotsOf(file);
   const ids = Array.from({ length: SLOTS_READ + 1 }, (_, i) => slotIDOf(account, nextNumber - 1 + i));
-  const read = async (block: "finalized" | "latest") => {
-    const roots = await readMerkleTreeRoots(chainAndFiles.call, contract, ids, { block });
-    return roots.map((root) => root !== undefined);
-  };
-  const [finalized, latest] = await Promise.all([read("finalized"), read("latest")]);
-  return { finalized, latest };
+  const { blockHash } = await findBlock();
+  const roots = source.storageProof
+    ? await proveRoots(call, contract, ids, await fetchBlockByHash(call, blockHash))
+    : await readRoots(call, contract, ids, { blockHash });
+  return roots.map((root) => root !== undefined);
 }
 
 function unpublished(number: number): VerificationError {

@@ -8,7 +8,7 @@ import {
   codeHash,
   keyType,
   merkleUrl,
-  trustOfAudit,
+  trustWithoutAuditors,
 } from "./options.ts";
 
 /** `keyroot audit`: compares the whole history of a registry with all files, in both directions. */
@@ -18,7 +18,7 @@ export const audit = command(
     needs: auditedNeeds,
     options: {
       files: auditedFiles(". The audit then also covers stray files"),
-      ...trustOfAudit,
+      ...trustWithoutAuditors,
       block,
       codeHash,
       keyType,

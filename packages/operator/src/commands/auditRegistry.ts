@@ -43,7 +43,7 @@ interface Settings {
   /** Whether the audit also compares records with account files. Default: false. */
   accounts?: boolean;
   /**
-   * Finds the block of an audit whose result is signed. Such an audit proves the number of users with every source.
+   * Finds the block of an audit whose result is signed. Such an audit proves the number of users whatever its source.
    * Default: the newest block of the source.
    */
   findBlock?: (chain: TrustedChain) => Promise<AuditedContract["at"]>;
@@ -73,7 +73,7 @@ export async function auditRegistry(
   const signedAt = await findBlock?.(chain);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
-  // Each key type has its own state, so an audit with the wrong type does not stop the next one.
+  // Each key type has its own state, so an audit with the wrong type cannot break the next one with the right type.
   const name = [stateName, registryKeyOf(place), args.keyType].join("-");
   const path = args.state ?? join(host.root, ".keyroot", `${name}.sqlite`);
   using state = await AuditState.open(path, { ...place, keyType: args.keyType }, { onRebuild: printRebuild });

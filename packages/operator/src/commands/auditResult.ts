@@ -110,7 +110,7 @@ function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]):
   return users.size + ofRoots;
 }
 
-/** Draws a chart of the users added over time. The chart has equal periods from the first to the last batch. */
+/** Draws a chart of the users added over time, in equal periods from the first batch to the last. */
 function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -125,9 +125,8 @@ export class ChainAndFiles {
   }
 
   /**
-   * Reads the endpoint's chain id, and compares it with the expected chain id, if there is one.
-   * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from `--chain-id` or from the local stack's
-   * chain id
+   * Reads the endpoint's chain id, and compares it with the expected one, if any.
+   * @throws VerificationError CHAIN_ID_MISMATCH if it differs from `--chain-id` or from the local stack's chain id
    */
   async verifyChainId(): Promise<number> {
     const chain = new Chain(this.call);
@@ -138,8 +137,8 @@ export class ChainAndFiles {
   }
 
   /**
-   * Compares a key type with the type that is known for the registry: from `deploy`, or from the running local stack. The
-   * chain itself does not contain it.
+   * Compares a key type with the type that `deploy` or the running local stack recorded for the registry. The chain
+   * itself does not contain the type.
    * @throws ArgumentError KEY_TYPE_MISMATCH, and the errors of `readDeployments`
    */
   async checkKeyType(keyType: KeyTypeName, contract: string = this.contract): Promise<void> {
@@ -181,8 +180,8 @@ async function refuseOtherKeyType(
 }
 
 /**
- * Returns the source of the files for an audit or a watch: the folder in `--files` if the option is set, otherwise the
- * file host.
+ * Returns where an audit or a watch reads files from: the folder in `--files` if the option is set, otherwise the file
+ * host.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(

@@ -1,4 +1,4 @@
-import { nearestName } from "keyroot/internal/input";
+import { nearestName } from "../nearestName.ts";
 import { ArgumentError } from "../errors.ts";
 
 /** The packages' environment variables that begin with KEYROOT_. docs/variables.md explains each variable. */
@@ -52,8 +52,8 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Rejects unknown variables, because a misspelled variable would have no effect. A variable with an empty value counts
- * as not set.
+ * Rejects unknown variables, so that a misspelled one is not silently ignored. A variable with an empty value counts as
+ * not set.
  * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {

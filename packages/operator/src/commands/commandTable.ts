@@ -53,8 +53,8 @@ const AUDIT = {
 };
 
 /**
- * The commands of this package. Each is in one file, which imports nothing heavy before it runs, so that `--help` stays
- * fast.
+ * The commands of this package. Each has a file of its own, which imports nothing heavy until the command runs, so that
+ * `--help` stays fast.
  */
 export const COMMANDS = { ...PUBLISH, ...VERIFY, ...AUDIT };
 

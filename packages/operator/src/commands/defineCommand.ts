@@ -1,16 +1,16 @@
 /**
- * The types of command definitions, and functions that define commands and options. The program `keyroot` and the
- * Hardhat plugin make their commands from the definitions. This file imports only types, so that the programs print
- * help quickly.
+ * The types of command definitions, and functions that define commands and options. Both the program `keyroot` and the
+ * Hardhat plugin build their commands from these definitions. This file imports only types and the names of the key
+ * types, so that both print help quickly.
  */
-import type { KeyTypeName } from "keyroot/internal/identity";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { Host, Outcome } from "./host.ts";
 
 /** The largest signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;
 /**
- * The longest time that a timer can wait, in seconds. Node changes longer times to 1 ms. Source: Node's documentation of
- * `setTimeout`.
+ * The longest time that a timer can wait, in seconds. Node replaces longer times with 1 ms, as its documentation of
+ * `setTimeout` says.
  */
 export const MAX_TIMER_SECONDS = Math.floor(MAX_INT32 / 1000);
 
@@ -23,14 +23,16 @@ interface OptionBase {
   /** True if the command always needs the option, even with a running local stack. */
   readonly required?: true;
   /**
-   * Options that cannot be used with this option. If this option is given, the variables of the excluded options are
-   * ignored. If an excluded option is given, this option's variable is ignored.
+   * Options that cannot be combined with this one. If this option is given, the variables of the excluded options are
+   * ignored; if an excluded option is given, the variable of this option is ignored.
    */
   readonly excludes?: readonly string[];
   /**
-   * The mode in which the option has an effect: for each name of an option or argument, the values that it must have.
-   * True means any value except 0. Of a value such as `endpoints:2`, the part before the colon counts. In every other
-   * mode, the option is refused and its variable is ignored, because a reader could rely on an option without effect.
+   * The mode in which the option has an effect. For each named option or argument, it lists the values that this must
+   * have; true means any value except 0. For a value such as `endpoints:2`, only the part before the colon is compared.
+   *
+   * In every other mode, the option is rejected and its variable is ignored. If it were accepted, someone could rely on
+   * an option that has no effect.
    */
   readonly onlyWith?: Readonly<Record<string, true | readonly string[]>>;
 }
@@ -74,8 +76,8 @@ interface Argument {
 }
 
 /**
- * The summary, argument and options of a command. The program `keyroot` and the Hardhat plugin make the command from this
- * definition.
+ * The summary, argument and options of a command, from which both the program `keyroot` and the Hardhat plugin build
+ * it.
  */
 export interface Definition {
   /** One line that begins with an imperative verb and has no period. */
@@ -84,8 +86,8 @@ export interface Definition {
   /** The options. The keys are the options' names in code, such as `usersPerFile` for `--users-per-file`. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the names of further options that the command needs with the given options. A running local stack provides
-   * the options for the local chain. The error message contains all missing options.
+   * Returns the names of further options that the command needs, depending on the given ones. For the local chain, they
+   * may come from the running local stack. The error message lists all missing options at once.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -120,8 +122,8 @@ export interface Command<H extends Host = Host> extends Definition {
 }
 
 /**
- * Defines a command in one place: its help, its options and its code. The file of a command is also loaded for
- * `--help`, so it imports only types and definitions, and `run` loads everything else on demand.
+ * Defines a command in one place: its help, its options and its code. The command's file is loaded even for `--help`,
+ * so it should import only types and definitions, and load everything else inside `run`.
  */
 export function command<const D extends Definition, H extends Host>(
   definition: D,
@@ -163,19 +165,21 @@ export const flag = (
   description: string,
   rest?: Pick<FlagOption, "excludes" | "onlyWith"> & { readonly variable?: string },
 ) => ({ kind: "flag", description, ...rest }) as const;
-/** Returns options that have an effect only in one mode. See `onlyWith` of `Option`. */
+/** Returns options that have an effect only in one mode, in addition to their own modes. See `onlyWith` of `Option`. */
 export function onlyWith<const Options extends Readonly<Record<string, Option>>>(
   mode: NonNullable<Option["onlyWith"]>,
   options: Options,
 ): Options {
   const entries = Object.entries(options);
-  return Object.fromEntries(entries.map(([name, option]) => [name, { ...option, onlyWith: mode }])) as Options;
+  return Object.fromEntries(
+    entries.map(([name, option]) => [name, { ...option, onlyWith: { ...option.onlyWith, ...mode } }]),
+  ) as Options;
 }
 /** The option `--json` of all commands that print a result. */
 export const json = flag("Print one JSON object instead of text");
 /** The type of the registry's keys. It is configuration, and never read from data. */
 export const keyType = text("type", "Type of the registry's public keys", {
-  choices: ["curve41417", "x25519", "ed25519", "p256", "document"] as const satisfies readonly KeyTypeName[],
+  choices: KEY_TYPE_NAMES,
   default: "curve41417",
   variable: "KEYROOT_KEY_TYPE",
 });

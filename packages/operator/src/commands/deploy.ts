@@ -11,7 +11,7 @@ export const deploy = command(
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the deploying account" }),
       deterministic: flag(
-        "Deploy with CREATE2. The registry then has the same address on every chain for the same --owner",
+        "Deploy with CREATE2, so that the registry has the same address on every chain for the same --owner",
       ),
       keyType,
       ...transaction,

@@ -14,7 +14,7 @@ export const estimate = command(
       ...recordFiles,
       ethPrice: text(
         "price",
-        "Price of one ETH in a currency of your choice. The command also shows the cost in this currency",
+        "Price of one ETH in a currency of your choice, in which the command then also shows the cost",
       ),
       ...chain,
       merkleUrl,
@@ -96,7 +96,7 @@ function toPrice(text: string): number {
 }
 
 /**
- * Converts wei to a currency, rounded to a hundredth, or to two significant digits below 1.
+ * Converts wei to a currency, rounded to hundredths, or to two significant digits below 1.
  * @param ethPrice the price of one ETH in this currency
  */
 function moneyOf(wei: bigint, ethPrice: number): number {

@@ -19,8 +19,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Returns true if the service rejected the request with a status 4xx. Returns false for the status 429, because a rate
- * limit is temporary.
+ * Returns true if the service rejected the request with a 4xx status. 429 does not count, because a rate limit is
+ * temporary.
  */
 function isRefused(error: unknown): boolean {
   return isServiceError(error) && error.status < 500 && error.status !== 429;

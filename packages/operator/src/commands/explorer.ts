@@ -25,6 +25,7 @@ export const explorer = command(
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...lightClientSettings,
       ...auditorsSettings,
+      accounts: flag("The registry has accounts, so users can change their keys. All user ids are account ids"),
       codeHash: codeHashOption,
       keyType: keyTypeOption,
       ...chain,
@@ -46,7 +47,7 @@ export const explorer = command(
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { checkHash } = await import("./hexOptions.ts");
     const { auditorsOf, lightClientOf } = await import("./trust.ts");
-    const { out, codeHash, keyType, visitorEndpoints } = args;
+    const { out, accounts, codeHash, keyType, visitorEndpoints } = args;
     const type = await loadKeyType(keyType);
     checkHash("--code-hash", codeHash);
     const endpoints = args.rpc?.split(",");
@@ -68,7 +69,7 @@ export const explorer = command(
     if (sources.lightClient !== undefined)
       check((await import("keyroot/light-client")).lightClient(sources.lightClient));
     if (sources.auditors !== undefined) check((await import("keyroot/auditors")).auditors(sources.auditors));
-    const config = { ...place, keyType, rpc, ...sources, visitorEndpoints, ...links };
+    const config = { ...place, keyType, accounts, rpc, ...sources, visitorEndpoints, ...links };
     const { files, policy } = await makeExplorer(config);
 
     const written: { path: string; bytes: number; sha256: string }[] = [];

@@ -14,7 +14,10 @@ export interface Host {
   readonly environment: NodeJS.ProcessEnv;
   /** True if `--network` names a Hardhat network. */
   readonly hasNetwork: boolean;
-  /** The URL of the network in `--network`. Undefined without that option, for a simulated network, or if it is not set. */
+  /**
+   * The URL of the network in `--network`. Undefined if the option is missing, the network is simulated, or no URL is
+   * configured for it.
+   */
   networkUrl(): Promise<string | undefined>;
   /** Connects to the network in `--network`. Returns undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;

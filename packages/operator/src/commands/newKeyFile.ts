@@ -8,19 +8,19 @@ import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
 /**
- * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2,
- * requires this length for a password that is the only factor. An attacker with a copy of the file can guess
- * passphrases offline.
+ * The minimum length of the passphrase of a new key file, in Unicode code points. Someone with a copy of the file can
+ * guess passphrases offline, so the length follows NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only
+ * factor.
  */
 const MIN_PASSPHRASE = 15;
 
 /**
- * Makes a key, and writes the key to a new encrypted file with mode 0600. The function never replaces a file, because
- * an existing file may contain another process's key.
- * @param make makes a key, and the text of the encrypted file
+ * Creates a key and writes it to a new encrypted file with mode 0600. An existing file is never replaced, because it
+ * may contain a key that another process uses.
+ * @param make creates a key and the text of its encrypted file
  * @returns the public part of the key
  * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT; TransportError
- * FILE_UNWRITABLE
+ *   FILE_UNWRITABLE
  */
 export async function writeKeyFile<Key>(
   path: string,

@@ -1,5 +1,5 @@
 /**
- * The options that several commands share. If neither an option of the chain nor its variable is set, the command uses
+ * The options that several commands share. If no option selects a chain, by itself or by its variable, the command uses
  * the running local stack.
  */
 import { chainOptions, flag, integer, keyType, MAX_INT32, onlyWith, text } from "./defineCommand.ts";
@@ -71,8 +71,8 @@ export const trust = {
   ...settings.lightClient,
   ...settings.auditors,
 };
-/** `--trust` of an audit, which relies on no other auditor. */
-export const trustOfAudit = {
+/** `--trust` of a command that relies on no auditor, such as an audit. */
+export const trustWithoutAuditors = {
   trust: text("choice", `${BLOCK_SOURCES}, or light-client with --beacon and --checkpoint`, {
     default: "one-endpoint",
   }),
@@ -87,10 +87,10 @@ export const auditState = text(
 export const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 export const newKeyFile = text(
   "file",
-  "Path of the new key file. The command encrypts the key with the passphrase from the file that KEYROOT_PASSPHRASE_FILE specifies",
+  "Path of the new key file, which is encrypted with the passphrase in the file that KEYROOT_PASSPHRASE_FILE names",
   { required: true },
 );
-export const statementFolder = text("dir", "Folder for your own statements. Your web server must publish this folder", {
+export const statementFolder = text("dir", "Folder for your own statements, which your web server must publish", {
   required: true,
 });
 export const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });

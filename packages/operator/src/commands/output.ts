@@ -13,16 +13,16 @@ let lost = false;
 const READER_TIMEOUT_MS = 5_000;
 
 /**
- * Writes text and a line break to standard output, unless output has stopped. Escapes invisible characters and terminal
- * control characters, because services, endpoints and files send text that ends up here. Only `style` colors text.
+ * Writes a line of text to standard output, unless output has stopped. Invisible and terminal control characters are
+ * escaped, because some of the text comes from services, endpoints and files. To color text, use `style`.
  */
 export function print(text: string): void {
   write(toTerminal(text, process.stdout));
 }
 
 /**
- * Writes a value as one line of JSON to standard output. Escapes the same characters as `print`, in the form of JSON. A
- * bigint becomes a string of digits.
+ * Writes a value to standard output as one line of JSON, in which a bigint is a string of digits. The same characters
+ * are escaped as in `print`, but in JSON's notation.
  */
 export function printJson(value: unknown): void {
   const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
@@ -69,7 +69,7 @@ export function watchOutput(): void {
 }
 
 /**
- * Stops further output, and calls `next` when all printed lines are written. The call is delayed only if standard
+ * Stops further output, and calls `next` when all printed lines have been written. It has to wait only if standard
  * output is a pipe with a slow reader.
  */
 export function afterOutput(next: () => void): void {
@@ -103,8 +103,8 @@ export function printRebuild(damage: string): void {
 }
 
 /**
- * Prints a command's error as text to standard error, or as one JSON object to standard output. In a terminal, the last line is
- * the link to the error's documentation.
+ * Prints a command's error, as text to standard error or as one JSON object to standard output. In a terminal, the last
+ * line links to the documentation of the error.
  */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) printJson({ error: errorToJson(error) });
@@ -151,7 +151,10 @@ const FORMATS = {
   link: "cyan",
 } as const;
 
-/** Colors text for `print` and a terminal, unless NO_COLOR is set. For other outputs, returns plain text unless FORCE_COLOR is set. */
+/**
+ * Colors text for a terminal, unless NO_COLOR is set. For other outputs, the text stays plain unless FORCE_COLOR is
+ * set.
+ */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];
   const styled = styleText(typeof format === "string" ? format : [...format], MARK, { stream });

@@ -3,7 +3,7 @@ import { flag } from "./defineCommand.ts";
 import { REGISTRY, transaction } from "./options.ts";
 
 export const ownershipOptions = {
-  callOnly: flag("Print the call, and send nothing. You can then send the printed call with a Safe or another wallet", {
+  callOnly: flag("Print the call instead of sending it, so that you can send it with a Safe or another wallet", {
     excludes: Object.keys(transaction),
   }),
   ...transaction,

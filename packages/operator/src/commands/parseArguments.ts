@@ -13,8 +13,8 @@ import {
 export type RawArguments = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the key of an option in the results of Hardhat and commander. Both libraries convert `--biz-id` to `bizId`,
- * not to `bizID`.
+ * Returns the key under which Hardhat and commander return an option: both convert `--biz-id` to `bizId`, not to
+ * `bizID`.
  */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
@@ -27,9 +27,9 @@ interface Read<D extends Definition> {
 }
 
 /**
- * Checks the values of all options, and applies variables and defaults. The program `keyroot` and the Hardhat plugin both use
- * this function.
- * @param environment the environment variables, which replace missing options
+ * Checks the values of all options, and applies variables and defaults. Both the program `keyroot` and the Hardhat
+ * plugin use it.
+ * @param environment the environment variables, which take the place of missing options
  */
 export function readArguments<D extends Definition>(
   { argument, options }: D,

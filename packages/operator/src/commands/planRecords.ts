@@ -12,9 +12,9 @@ import { Progress } from "./progress.ts";
 import { describeEvent } from "./publishResult.ts";
 
 /**
- * Reads the records in `--records`, plans their publication, and compares the keys of published users with the records. Stores
- * and sends nothing. If keys differ, sets the exit code, and returns the error that `publish` would end with as JSON, or prints
- * it as text.
+ * Plans the publication of the records in `--records`, and compares the keys of published users with these records.
+ * Nothing is stored or sent. If keys differ, the exit code is set, and the error that `publish` would end with is
+ * printed as text or returned for JSON.
  */
 export async function planRecords(
   args: { records: string; usersPerFile: number; keyType: KeyTypeName; json: boolean },

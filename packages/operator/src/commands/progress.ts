@@ -14,15 +14,18 @@ const formatTime = (seconds: number, options: Options, roundTo: number) =>
 interface ProgressOptions {
   /** Called on Ctrl-C, after the bar is removed. */
   onInterrupt?: () => void;
-  /** Prints a line if standard error is not a terminal, once per stage and once per minute. Default: no lines are printed. */
+  /**
+   * Prints a line once per stage and once per minute if standard error is not a terminal. Default: no lines are
+   * printed.
+   */
   printLine?: (line: string) => void;
   /** The interval between lines in ms. Default: one minute. */
   lineEveryMs?: number;
 }
 
 /**
- * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, the
- * class can print lines instead. On Ctrl-C, the class removes the bar and ends the process (`exitOnStopSignal`).
+ * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, lines
+ * can be printed instead. Ctrl-C removes the bar and ends the process (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();

@@ -40,10 +40,10 @@ const options = {
   }),
   safeTransactions: text(
     "dir",
-    "Folder for transaction files, if a Safe owns the registry. The command writes the files, and waits until the Safe executes the transactions",
+    "Folder for transaction files, if a Safe owns the registry. The command writes them, and waits until the Safe has executed the transactions",
     { excludes: ["maxFee", "maxPriorityFee", "maxCost", "maxCostPerDay"] },
   ),
-  plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues the plan"),
+  plan: planFolder("Folder for the plan. If a run stops early, the next run with this folder continues it"),
   ...costLimits,
   maxCost: maxCostOfPlan,
   maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
@@ -51,7 +51,7 @@ const options = {
   }),
   confirmations: text(
     "n",
-    "Number of confirmations to wait for, including the transaction's own block, or finalized to wait until the blocks of the roots are finalized",
+    "Number of confirmations to wait for, including the transaction's own block. With finalized, the command waits until the blocks of the roots are finalized",
     { default: "1", variable: "KEYROOT_CONFIRMATIONS" },
   ),
   timeout: integer("seconds", "Maximum number of seconds to wait without progress. The wait for a Safe has no limit", {
@@ -77,7 +77,7 @@ export const publish = command(
   async (args, host): Promise<Outcome | undefined> => {
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { nodeFetch } = await import("../http/nodeFetch.ts");
-    // Keep the memory for short-lived objects small. A larger memory takes 100 MB more for a million users and saves no
+    // Keep the memory for short-lived objects small. A larger one takes 100 MB more for a million users, and saves no
     // time (`bench/publish.ts`).
     setFlagsFromString("--semi-space-growth-factor=1");
     // Collect garbage in one thread, because parallel threads take more processor time.

@@ -3,7 +3,7 @@ import { formatCount } from "../plural.ts";
 import { describeGwei } from "./describeAmounts.ts";
 import type { Progress } from "./progress.ts";
 
-/** The progress bar of `publish`. The bar also shows the number of transactions, the gas used and the gas price. */
+/** The progress bar of `publish`, which also shows the number of transactions, the gas used and the gas price. */
 export class PublishBar {
   readonly #progress: Progress;
   #transactions = 0;

@@ -58,7 +58,10 @@ export function describeResult(result: PublishResult): string {
   ].join("\n");
 }
 
-/** Describes an event that a person should know of in one line. Returns undefined for events of the normal progress. */
+/**
+ * Describes an event in one line if a person should know of it. Returns undefined for events that are part of normal
+ * progress.
+ */
 export function describeEvent(event: PublishEvent): string | undefined {
   switch (event.event) {
     case "waiting":

@@ -11,8 +11,8 @@ import { readStackAt } from "./stackFile.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
- * Runs a command, prints the command's result or error, and sets the exit code. With `--json`, the output is one JSON
- * object on standard output. Without `--json`, results go to standard output and errors to standard error.
+ * Runs a command, prints its result or error, and sets the exit code. With `--json`, the output is one JSON object on
+ * standard output. Otherwise results go to standard output and errors to standard error.
  */
 export async function runCommand<H extends Host>(command: Command<H>, raw: RawArguments, host: H): Promise<void> {
   watchOutput();
@@ -31,8 +31,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
- * Returns the environment variables. Without a key type, it is the type of the running local stack, if the command is for the
- * stack's registry.
+ * Returns the environment variables. If they contain no key type and the command is for the running local stack's
+ * registry, the stack's key type is added.
  */
 async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
   const { environment, hasNetwork, root } = host;

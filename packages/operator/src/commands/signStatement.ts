@@ -17,7 +17,7 @@ import {
   keyType,
   merkleUrl,
   statementFolder,
-  trustOfAudit,
+  trustWithoutAuditors,
 } from "./options.ts";
 import { style } from "./output.ts";
 
@@ -31,7 +31,7 @@ export const signStatement = command(
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", { min: 1, default: 300 }),
       files: auditedFiles(". The audit then also covers stray files"),
-      ...trustOfAudit,
+      ...trustWithoutAuditors,
       codeHash: { ...codeHash, required: true },
       keyType,
       state: auditState,
@@ -50,7 +50,7 @@ export const signStatement = command(
     let source: StatementSource["source"] | undefined;
     let signer: AuditorSigner | undefined;
     const { report, place } = await auditRegistry({ ...args, defaultBlock: "finalized" }, host, {
-      // A signed audit has a state of its own, so that it never uses data from an audit that relied on one endpoint.
+      // A signed audit has its own state, so that it never uses data from an audit that trusted a single endpoint.
       stateName: "signed-audit",
       skipKnownFiles: true,
       findBlock: async (chain) => {
@@ -77,8 +77,8 @@ function lastMultiple(number: number, interval: number): number {
 }
 
 /**
- * Returns the hash of the nearest block with a number that is a multiple of the interval. The search starts with the
- * given block, and reads one parent at a time.
+ * Returns the hash of the nearest ancestor whose number is a multiple of the interval, or of the given block itself.
+ * Parents are read one at a time.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");

@@ -44,16 +44,16 @@ export interface StackService {
 }
 
 /**
- * Returns the path of a project's stack file. The environment variable KEYROOT_STACK_FILE can set a different path, for a
+ * Returns the path of a project's stack file. Set the environment variable KEYROOT_STACK_FILE to use another path for a
  * second stack.
  */
 export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same time, the file of the later writer remains.
+ * Writes the stack file atomically. If two stacks start at the same time, the later one's file remains.
  *
- * @returns false if another running stack has already written the file. The function then leaves the file unchanged
+ * @returns false, without a change, if the file already describes another running stack
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
@@ -64,9 +64,9 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 }
 
 /**
- * Returns the running stack. The stack's process must run, and the chain's port must accept connections. The port is
- * also checked because another program can get the same process id. A malformed file is ignored, and the next stack
- * replaces the file.
+ * Returns the running stack. It counts as running if its process exists and its chain's port accepts connections,
+ * because another program can be given the same process id. A malformed file is ignored, and replaced when the next
+ * stack starts.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
@@ -75,7 +75,7 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Returns the running stack that a command uses: if no endpoint is given, or if the endpoint is the stack's own.
+ * Returns the running stack if a command uses it, because no endpoint is given or the endpoint is the stack's own.
  * @param endpoint the URL in `--rpc`, or of the network in `--network`
  */
 export async function readStackAt(root: string, endpoint: string | undefined): Promise<StackFile | undefined> {
@@ -93,8 +93,8 @@ function isSameOnThisMachine(endpoint: string, stackUrl: string): boolean {
 }
 
 /**
- * Removes the file of this stack, but not the file of another stack. The function is synchronous, so that it also works
- * while the process exits.
+ * Removes the file of this stack, unless it has been replaced by that of another stack. It is synchronous, so that it
+ * can also run while the process exits.
  */
 export function removeStackFile(root: string, stack: StackFile): void {
   const path = stackFilePath(root);

@@ -61,8 +61,8 @@ export const status = command(
 );
 
 /**
- * Reads the status at the block of the trusted source. With storage proofs of the user count and the code hash, the
- * endpoint cannot change these values.
+ * Reads the status at the block of the trusted source. The user count and the code hash are read with storage proofs,
+ * so the endpoint cannot falsify them.
  */
 async function provenStatus(
   { contract, chainId }: ChainAndFiles,

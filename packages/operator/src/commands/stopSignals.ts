@@ -7,13 +7,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type StopSignal = (typeof SIGNALS)[number];
 
 /**
- * The time in ms during which a second signal is ignored. npm sends the terminal's SIGINT to the running script again.
+ * The time in ms during which a second signal is ignored, because npm repeats the terminal's SIGINT to the script that
+ * it runs.
  */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**
- * Calls `stop` at the first stop signal, which is Ctrl-C, SIGTERM or a closed terminal. A second signal at least two
- * seconds later ends the process at once. The wait for a signal does not keep the process running.
+ * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal, at least two seconds
+ * later, ends the process at once. Waiting for signals does not keep the process running.
  */
 function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;
@@ -34,8 +35,8 @@ function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
 }
 
 /**
- * Ends the process at the first stop signal (`onStopSignal`), after all printed lines are written. A second signal ends the
- * process immediately.
+ * Ends the process at the first stop signal (`onStopSignal`), after all printed lines have been written. A second
+ * signal ends it immediately.
  */
 export function exitOnStopSignal(cleanUp: () => void): Disposable {
   return onStopSignal((signal) => {

@@ -67,7 +67,7 @@ const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
 const FORMS = Object.entries(CHOICES).map(([name, { value }]) => (value === undefined ? name : `${name}:${value}`));
 
 /**
- * Returns the choice of `--trust`. Refuses several endpoints in `--rpc` for a choice that asks only one.
+ * Returns the trust that `--trust` selects. If it asks only one endpoint, several endpoints in `--rpc` are rejected.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID, FILE_UNREADABLE
  */
 export async function trustOf(args: TrustArguments): Promise<Trust> {
@@ -87,7 +87,10 @@ export async function trustOf(args: TrustArguments): Promise<Trust> {
 /** A chain that a command reads with the trust that its user chose. */
 export interface TrustedChain {
   source: BlockSource;
-  /** Sends a call to the endpoint, or to all endpoints of `endpoints`, of which enough must give the same answer. */
+  /**
+   * Sends a call to the endpoint. With `endpoints`, it is sent to all of them, and enough of them must give the same
+   * answer.
+   */
   call: RpcCall;
   /** Finds the newest block of the source. Each call searches again. */
   findBlock: () => Promise<TrustedBlock>;

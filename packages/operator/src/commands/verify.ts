@@ -32,14 +32,12 @@ export const verify = command(
     options: {
       bundle: text(
         "file",
-        "File with the user's bundle. The command verifies the bundle without a network, with --trust pinned-block:HASH, auditors, or light-client and --block-proof",
+        "File with the user's bundle, which is verified without a network. Requires --trust pinned-block:HASH, auditors, or light-client with --block-proof",
         { excludes: ["statementUrls", "rpc", "merkleUrl", "beacon", "block", "maxAge", "allowHttp", "account"] },
       ),
-      blockProof: text(
-        "file",
-        "File with the proof of the bundle's block. The command verifies the proof against --checkpoint",
-        { onlyWith: { bundle: true, trust: ["light-client"] } },
-      ),
+      blockProof: text("file", "File with the proof of the bundle's block, which is verified against --checkpoint", {
+        onlyWith: { bundle: true, trust: ["light-client"] },
+      }),
       ...trust,
       maxAge: maxAge("Maximum age of the block, or of the auditors' signatures, in seconds"),
       expectedPublicKey: text(

@@ -76,7 +76,8 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves from `--checkpoint`. The command needs both for `--trust light-client`.
+ * Returns the block that `--block-proof` proves, starting from `--checkpoint`. Both options are required with `--trust
+ * light-client`.
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
@@ -91,8 +92,8 @@ async function offlineTrustOf(args: Args): Promise<Trust> {
 }
 
 /**
- * Returns the contract that the bundle must name. Without this requirement, a forger could deploy another contract with
- * any roots.
+ * Returns the contract that the bundle must be about. Otherwise a forger could deploy a contract of their own and put
+ * any roots into it.
  */
 async function trustedContract(
   { contract, chainId }: Args,

@@ -23,7 +23,7 @@ const options = {
   publicKey: text("base64", "User's own public key in base64"),
   records: text(
     "file",
-    "File with user records, in the same format as for publish. The command watches all users in the file. Use --records instead of --user-id and --public-key",
+    "File with user records, in the same format as for publish. All users in it are watched. Use it instead of --user-id and --public-key",
     { excludes: ["userID", "publicKey"] },
   ),
   files: auditedFiles(),
@@ -56,7 +56,7 @@ const options = {
   }),
   alarmSecretFile: text(
     "file",
-    "File with the secret for signing alarms. You can instead set the secret itself in the KEYROOT_ALARM_SECRET variable",
+    "File with the secret for signing alarms. Alternatively, set the secret itself in the variable KEYROOT_ALARM_SECRET",
     { variable: "KEYROOT_ALARM_SECRET_FILE" },
   ),
   ...chainWithTrust,
@@ -112,7 +112,8 @@ export const watch = command(
     void untilStopped().then(() => {
       stopping.abort();
     });
-    // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
+    // Alarms are sent one at a time and independently of the polls, so that a webhook that does not respond cannot stop
+    // the watch.
     let sending = Promise.resolve();
     const unsent = new Set<string>();
     const report = (event: WatchEvent) => {
@@ -167,9 +168,8 @@ interface Webhook {
 }
 
 /**
- * Sends an alarm that was already printed. If the webhook fails, the function prints the error and the command
- * continues.
- * @returns whether the webhook has accepted the alarm
+ * Sends an alarm that was already printed. If that fails, the error is printed and the command continues.
+ * @returns whether the webhook accepted the alarm
  */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<boolean> {
   const { postWebhook } = await import("../watch/webhook.ts");
@@ -204,8 +204,8 @@ async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<W
 }
 
 /**
- * Reads the webhook's URL and secret. The URL usually contains a secret. A variable can contain the URL, because options are
- * visible in the list of processes.
+ * Reads the webhook's URL and secret. The URL usually contains a secret too, so it can be given in a variable: options
+ * are visible in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { checkWebhook } = await import("../watch/webhook.ts");

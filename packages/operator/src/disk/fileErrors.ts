@@ -11,7 +11,7 @@ export function cannotWrite(path: string, cause: unknown): TransportError {
 }
 
 /**
- * Makes the error for an unreadable file in the user's options.
+ * Creates the error for a file that the user's options name but that cannot be read.
  * @param cause the system's error
  * @param variable the environment variable that contains the path
  */

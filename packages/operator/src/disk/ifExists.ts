@@ -1,6 +1,9 @@
 import { cannotRead } from "./fileErrors.ts";
 
-/** Returns the result of a file operation, or undefined if the file or folder does not exist. @throws other system errors */
+/**
+ * Returns the result of a file operation, or undefined if the file or folder does not exist.
+ * @throws other system errors
+ */
 export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
     return await operation;

@@ -5,9 +5,9 @@ import { makeFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 
 /**
- * Locks a folder for this process, with a lock on the file `lock` in the folder.
- * @param dir the folder. A missing folder is created with mode 0700
- * @returns a lock, or undefined if this or another process has locked the folder. Disposal releases the lock
+ * Locks a folder for this process, with a lock on its file `lock`.
+ * @param dir the folder, which is created with mode 0700 if it is missing
+ * @returns a lock that is released by disposal, or undefined if this or another process has locked the folder
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFolder(dir: string): Promise<Disposable | undefined> {
@@ -15,14 +15,14 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates a file, and locks the file for this process with a lock of the operating system. The system releases the lock
- * when the process ends, even after `kill -9`. The empty file remains.
+ * Creates a file, and locks it for this process with a lock of the operating system. The system releases the lock when
+ * the process ends, even after `kill -9`. The empty file remains.
  *
- * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere. A
- * process loses its locks on a file when it closes any descriptor of this file (POSIX, fcntl). If the file is deleted
- * and created again, the new file has no lock.
- * @param path path of the file. A missing folder is created with mode 0700
- * @returns a lock, or undefined if the file is already locked. Disposal releases the lock
+ * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere: a
+ * process loses its locks on a file as soon as it closes any descriptor of that file (POSIX, fcntl), and a file that is
+ * deleted and created again is not locked.
+ * @param path path of the file, whose folder is created with mode 0700 if it is missing
+ * @returns a lock that is released by disposal, or undefined if the file is already locked
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFile(path: string): Promise<Disposable | undefined> {
@@ -32,8 +32,8 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await createEmpty(path);
     database = new DatabaseSync(path);
     // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty.
-    // Use IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. SQLite also opens a
-    // read-only file without an error, but without an exclusive lock. The change of user_version fails for such a file.
+    // It is IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. SQLite would also open a
+    // read-only file without an error, but without an exclusive lock. Setting user_version makes it fail.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {
     database?.close();
@@ -50,8 +50,8 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates the file with access for the owner only. SQLite would make the file readable for others. This function never
- * opens an existing file, because closing the file would release the file's lock (`lockFile`).
+ * Creates the file so that only its owner can access it, because SQLite would make it readable for others. An existing
+ * file is never opened here: closing it would release its lock (`lockFile`).
  */
 async function createEmpty(path: string): Promise<void> {
   try {

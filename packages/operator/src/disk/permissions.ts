@@ -8,9 +8,9 @@ const WRITTEN_BY_OTHERS = 0o022;
 
 /**
  * Returns true if other accounts can read or write a secret file. If root owns the file and the process does not run as
- * root, the group may read the file. With this rule, root can give the file to the process. PostgreSQL has the same
- * rule for its TLS key ("Secure TCP/IP Connections with SSL").
- * @param file the file's mode, and the user id of the file's owner
+ * root, its group may read it, so that root can provide the file to the process. PostgreSQL applies the same rule to
+ * its TLS key ("Secure TCP/IP Connections with SSL").
+ * @param file the mode of the file, and the user id of its owner
  * @param uid the effective user id of the process
  */
 export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number }, uid: number): boolean {
@@ -19,11 +19,12 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file with a secret. The function checks the permissions of the opened file. After a check by path, another
- * file could replace the checked file.
+ * Reads a file that contains a secret. The permissions are checked on the opened file, because a file that was checked
+ * by its path could be replaced before it is read.
  * @param maxBytes the maximum file size
  * @param variable the environment variable that contains the path
- * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`); FILE_UNREADABLE
+ * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
+ *   FILE_UNREADABLE
  */
 export async function readSecretFile(path: string, maxBytes: number, variable?: string): Promise<string> {
   let file: FileHandle;

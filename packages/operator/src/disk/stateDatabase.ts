@@ -26,14 +26,14 @@ export interface StateFormat {
 }
 
 /**
- * The settings before the first read. No other process can read or write the file. The schema cannot call unsafe functions.
- * SQLite checks the sizes of cells when it loads pages.
+ * The settings before the first read: no other process can read or write the file, the schema cannot call unsafe
+ * functions, and SQLite checks the sizes of cells when it loads pages.
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * The settings for writing. A write-ahead log needs one sync per transaction, and a rollback journal needs four. With
- * FULL, SQLite syncs the log before a commit returns, so that a commit survives a power failure. macOS also needs
- * `fullfsync`, because `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
+ * The settings for writing. A write-ahead log needs one sync per transaction, where a rollback journal needs four. With
+ * FULL, SQLite syncs the log before a commit returns, so the commit survives a power failure. On macOS this also
+ * requires `fullfsync`, because `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
 /** The maximum time in ms to wait for another program that uses the file, such as the `sqlite3` shell. */
@@ -42,10 +42,11 @@ const BUSY_MS = 1_000;
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * A state that survives crashes, in an SQLite database with one file. A second file, `<path>-wal`, contains the last
- * transactions while the database is open, and after the process was killed. A successful transaction is on disk when
- * `transaction` returns. A failed transaction has no effect. The caller must hold a lock (`lockFile`), so that only one
- * process opens or replaces the file.
+ * A state that survives crashes, in an SQLite database of one file. While the database is open, and after its process
+ * was killed, a second file, `<path>-wal`, contains the last transactions.
+ *
+ * A successful transaction is on disk when `transaction` returns, and a failed one has no effect. The caller must hold
+ * a lock (`lockFile`), so that only one process opens or replaces the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -69,8 +70,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Makes a database in a temporary file that is deleted when the database is closed. SQLite chooses the folder: SQLITE_TMPDIR,
-   * TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
+   * Creates a database in a temporary file that is deleted when the database is closed. SQLite chooses its folder:
+   * SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
    */
   static temporary(format: StateFormat): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");
@@ -79,8 +80,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database, or replaces a file with a new database. A replacement that fails has no effect. Only the owner
-   * can access the database (mode 0600) and new folders (mode 0700).
+   * Creates a database, or replaces a file with a new one. If that fails, the file stays as it was. Only the owner can
+   * access the database (mode 0600) and new folders (mode 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -89,7 +90,7 @@ export class StateDatabase implements Disposable {
       const dir = dirname(path);
       await makeFolder(dir);
       await removeDrafts(dir, (name) => name === basename(path));
-      // Delete the log of an earlier database at this path, because SQLite would apply the log to the new database.
+      // Delete the log of an earlier database at this path, because SQLite would apply it to the new one.
       for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
       await withDraft(path, async (draft) => {
         await (await open(draft, "wx", 0o600)).close();
@@ -112,9 +113,9 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database. Checks the database's size, format and tables, and runs SQLite's `integrity_check`.
-   * @param lock the file's lock. Closing the database releases the lock. If this function throws, the caller must
-   * release the lock
+   * Opens a database. Its size, format and tables are checked, and SQLite's `integrity_check` is run.
+   * @param lock the file's lock, which is released when the database is closed. If this function throws, the caller
+   *   must release it
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */
   static async open(path: string, format: StateFormat, lock: Disposable): Promise<StateDatabase> {

@@ -7,14 +7,14 @@ import { createFolders, syncFolder } from "./folder.ts";
 
 /**
  * The time in ms after which an unchanged draft counts as abandoned. A draft is a temporary file in the folder of the
- * final file. A process writes its draft without a pause, so an older draft belongs to a killed process. If a process
- * was suspended for a longer time, the process's write fails with FILE_UNWRITABLE.
+ * final file. A process writes it without a pause, so an older one was left by a process that was killed. If the
+ * process was only suspended, its write fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Writes or replaces a small file atomically. Readers never get an incomplete file. The function creates a missing
- * folder, and deletes drafts that a killed process left.
+ * Writes or replaces a small file atomically, so that readers never see an incomplete one. A missing folder is created,
+ * and drafts that a killed process left are deleted.
  * @param mode the permissions of the file, to which the process's umask applies
  * @throws TransportError FILE_UNWRITABLE
  */
@@ -35,8 +35,8 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /**
- * Calls `work` with the path of a draft in the folder of the file. `work` must write the draft, and must rename the
- * draft to the final name. If `work` fails or the process exits, the draft is deleted.
+ * Calls `work` with the path of a draft in the folder of the file. `work` must write the draft and rename it to the
+ * final name. If it fails or the process exits, the draft is deleted.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
@@ -58,8 +58,8 @@ const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Deletes drafts that `kill -9` or a power failure left in a folder.
  * @param isOurs selects drafts by the names of the final files
- * @param before a time in ms since 1970. The function keeps drafts that changed after this time. By default, the
- * function keeps no draft. Use the default only with a lock that excludes other writers
+ * @param before a time in ms since 1970; drafts that changed later are kept. By default, none are kept, so rely on the
+ *   default only while a lock excludes other writers
  */
 export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
   for (const entry of await readdir(dir)) {
@@ -84,7 +84,10 @@ function discardDraft(path: string): void {
   }
 }
 
-/** Writes a new file, and syncs the file to disk. @throws the system's error, which is EEXIST if the file exists */
+/**
+ * Writes a new file and syncs it to disk.
+ * @throws the system's error, which is EEXIST if the file exists
+ */
 export async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   await using file = await open(path, "wx", mode);
   await file.writeFile(content);

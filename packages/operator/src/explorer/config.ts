@@ -13,8 +13,8 @@ export interface ExplorerConfig {
   /** The URL of the folder with the Merkle-tree files. */
   merkleUrl: string;
   /**
-   * The endpoints and the checkpoint of the light client. If this field is set, the light client is the default source
-   * of the block.
+   * The endpoints and the checkpoint of the light client. If they are set, the light client is the default source of
+   * the block.
    */
   lightClient?: Omit<LightClientOptions, "store"> | undefined;
   /**
@@ -24,11 +24,13 @@ export interface ExplorerConfig {
   auditors?: AuditorsOptions | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
+  /** Whether the registry has accounts (docs/accounts.md), so that all user ids are account ids. Default: false. */
+  accounts?: boolean | undefined;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * Allows unencrypted http to machines other than the visitor's machine. Browsers allow unencrypted requests only on a
-   * page that was loaded with http.
+   * Allows unencrypted http to machines other than the visitor's own. Browsers permit this only on a page that was
+   * itself loaded over http.
    */
   allowHttp?: boolean | undefined;
   /** The URL of the chain's block explorer for links, such as https://etherscan.io. Default: no links. */
@@ -44,7 +46,7 @@ export interface ExplorerConfig {
 /** Attacks that visitors can run, and the servers that return false responses. */
 export interface ExplorerAttacks {
   /**
-   * The URL of the attacker's servers. An attack has an endpoint at `<url>/<name>/rpc`, Merkle-tree files at
+   * The URL of the attacker's servers. Each attack has an endpoint at `<url>/<name>/rpc`, Merkle-tree files at
    * `<url>/<name>/files` and a beacon endpoint at `<url>/<name>/beacon`.
    */
   url: string;

@@ -4,9 +4,9 @@ import type { ExplorerConfig } from "./config.ts";
 const ANY_ENDPOINT = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). The policy allows only the
- * page's scripts, by their hashes. The policy allows requests only to the configured servers. A script starts a worker
- * from a blob, and the worker inherits the policy.
+ * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). It allows only the page's
+ * own scripts, by their hashes, and requests only to the configured servers. A script starts a worker from a blob, and
+ * the worker inherits the policy.
  * @param scripts hashes in the format of the attribute `integrity`
  */
 export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[]): string {
@@ -33,9 +33,7 @@ export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly 
   ].join("; ");
 }
 
-/**
- * Converts a URL to a source expression of a policy. Removes the URL's query, because a policy cannot contain a query.
- */
+/** Converts a URL to a source expression of a policy. Its query is removed, because a policy cannot contain one. */
 function sourceOf(url: string): string {
   const { origin, pathname } = new URL(url);
   const escaped = pathname.replace(/[;,']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -10,7 +10,7 @@ export interface ExplorerFiles {
 }
 
 /**
- * Makes the files of an explorer: the built files, and a page with the configuration and the policy.
+ * Creates the files of an explorer: the built files, and a page that contains the configuration and the policy.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function makeExplorer(config: ExplorerConfig): Promise<ExplorerFiles> {

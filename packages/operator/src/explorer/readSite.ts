@@ -12,9 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of the explorer or the dashboard. The keys are the files' paths, with `/` on every system.
- * @param site the folder `site` of the package. The folder is next to `src` in the repository, and next to `dist` in
- * the package
+ * Reads the built files of the explorer or the dashboard. The keys are their paths, with `/` on every system.
+ * @param site the folder `site` of the package, which is next to `src` in the repository and next to `dist` in the
+ *   package
  * @throws TransportError FILE_UNREADABLE
  */
 export async function readSite(
@@ -40,8 +40,8 @@ export function scriptsOf(page: string): string[] {
 }
 
 /**
- * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because an
- * asset's name contains the hash of its content.
+ * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because their
+ * names contain the hash of their content.
  */
 export function headersOf(name: string): Record<"Content-Type" | "Cache-Control", string> {
   return {

@@ -21,7 +21,7 @@ export interface OpenedExplorer extends ExplorerServer {
 
 /**
  * Opens a web server for an explorer on this machine.
- * @param port the preferred port, or 0 for any free port. If the port is in use, the next free port is used
+ * @param port the preferred port, or 0 for any free one. If it is in use, the next free port is used
  * @throws TransportError PORT_UNAVAILABLE
  */
 export async function openExplorer(port: number): Promise<OpenedExplorer> {
@@ -41,7 +41,7 @@ export async function openExplorer(port: number): Promise<OpenedExplorer> {
 
 /**
  * Serves an explorer on this machine.
- * @param port the preferred port, or 0 for any free port. If the port is in use, the next free port is used
+ * @param port the preferred port, or 0 for any free one. If it is in use, the next free port is used
  * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
  */
 export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {

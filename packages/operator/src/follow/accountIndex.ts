@@ -5,7 +5,10 @@ import type { UserID } from "keyroot/internal/identity";
 export interface KnownSlot {
   userID: UserID;
   number: number;
-  /** `used`: a statement of the slot is known, or was needed for the known ones. `next`: no statement is known. */
+  /**
+   * `used` if a statement of the slot is known, or if the known statements imply that one exists. `next` if no
+   * statement is known.
+   */
   state: "used" | "next";
   /** The key that a known statement authorizes for the slot. */
   publicKey: string | undefined;
@@ -26,8 +29,9 @@ export class AccountIndex {
   }
 
   /**
-   * Verifies an account file, and adds the account's slots. Of several files of one account, the newest counts.
-   * @throws VerificationError as `verifyAccountFile` of `keyroot/account`
+   * Verifies an account file and adds the account's slots. If there are several files of one account, the newest
+   * counts.
+   * @throws VerificationError the errors of `verifyAccountFile` of `keyroot/account`
    */
   add(file: Uint8Array): void {
     const { account } = parseAccountFile(file);
@@ -44,8 +48,8 @@ export class AccountIndex {
   }
 
   /**
-   * Whether a record with this id and key is of an account's slot that no known statement contradicts. Account files
-   * contain only the newest statements, so the keys of earlier slots are not known.
+   * Returns whether a record with this id and key belongs to a slot of an account, and no known statement contradicts
+   * it. Account files contain only the newest statements, so the keys of earlier slots are not known.
    */
   authorizes(id: UserID, publicKey: string): boolean {
     const slot = this.slotOf(id);

@@ -19,21 +19,25 @@ const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
   /**
-   * The chain id (EIP-155). Only `maxAgeMs` applies to development chains, because these chains set any time and make
-   * blocks on demand.
+   * The chain id (EIP-155). On development chains, only `maxAgeMs` applies, because they set any time and make blocks
+   * on demand.
    */
   chainId: number;
   /** The newest block of an earlier run. Undefined if there was no earlier run. */
   last: BlockCursor | undefined;
-  /** The maximum age of the block in ms, because an endpoint that has stopped shows no new roots. Default: no maximum. */
+  /**
+   * The maximum age of the block in ms. An endpoint that has stopped would otherwise go unnoticed, although it shows no
+   * new roots. Default: no maximum.
+   */
   maxAgeMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Rejects a newest block with an impossible time or number. The block's time must not be in the future. The block's
- * number must be possible in the time since the last known block. With a false cursor, later audits would skip blocks.
+ * Rejects a newest block with an impossible time or number. Its time must not be in the future, and its number must be
+ * possible in the time since the last known block. If a false block were saved as the cursor, later audits would skip
+ * blocks.
  * @throws TransportError FUTURE_BLOCK, STALE_BLOCK, RPC_ANSWER_INVALID
  */
 export function checkBlock(
@@ -51,7 +55,7 @@ export function checkBlock(
 }
 
 /**
- * Checks a block's time as clients do. A wrong time is an endpoint's or this machine's fault and says nothing about the
+ * Checks a block's time as clients do. A wrong time is the fault of the endpoint or of this machine's clock, not of the
  * registry, so the error is that of an unavailable endpoint.
  */
 function checkTime(...args: Parameters<typeof checkBlockAge>): void {
@@ -66,8 +70,8 @@ function checkTime(...args: Parameters<typeof checkBlockAge>): void {
 }
 
 /**
- * Returns true if a block up to the newest one is still on the chain. If a node does not have this number, it is behind,
- * and the block is read again.
+ * Returns whether a block is still on the chain. A node that does not have a block of this number yet is behind, so the
+ * block is then read again.
  */
 export async function isStillOnChain(
   call: RpcCall,

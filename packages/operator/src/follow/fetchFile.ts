@@ -6,7 +6,7 @@ import { checkFileSource, readFileOf } from "./fileSource.ts";
 /**
  * Fetches a root's file from the host that clients use.
  * @param root 64 lowercase hex digits
- * @param maxBytes the maximum number of bytes to read. A larger file causes ANSWER_TOO_LARGE
+ * @param maxBytes the maximum number of bytes to read; a larger file fails with ANSWER_TOO_LARGE
  */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
@@ -18,7 +18,7 @@ export interface FileHostOptions {
 }
 
 /**
- * Makes a function that fetches files from the file host over HTTP, as clients do.
+ * Creates a function that fetches files from the file host over HTTP, as clients do.
  * @param merkleUrl the URL under which files are served
  * @returns a function that throws the errors of `readFileOf`
  * @throws ArgumentError ARGUMENT_INVALID

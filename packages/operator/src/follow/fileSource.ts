@@ -13,8 +13,8 @@ import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
 /**
- * The source of Merkle-tree files: a host, or a folder on this machine. Files in the folder's direct subfolders count as
- * files of the folder, because each region may have its own subfolder.
+ * The source of Merkle-tree files: a host, or a folder on this machine. Each region may have a subfolder of its own, so
+ * files in direct subfolders count as files of the folder.
  */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The maximum file size in bytes. Larger files are rejected. */
@@ -32,7 +32,7 @@ const ACCOUNTS = "accounts";
 export const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
 
 /**
- * Reads a user's account files without a check of the content: the one of the current key, and the one of a change that
+ * Reads a user's account files without checking their content: the file of the current key, and that of a change that
  * is being published.
  * @returns the files that exist
  * @throws TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of a host
@@ -67,10 +67,10 @@ export function checkFileSource(source: FileSource): void {
 }
 
 /**
- * Reads a root's file without a check of the content.
+ * Reads a root's file without checking its content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
- * `fetchHostedFile`
+ *   `fetchHostedFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   const { maxBytes, timeoutMs, allowHttp, retry = FILE_HOST_RETRY } = source;
@@ -81,8 +81,7 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 
 /**
  * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
- * a folder of proofs and bundles. The function skips names that begin with a dot, because these names
- * belong to unfinished files.
+ * a folder of proofs and bundles. Names that begin with a dot are skipped, because they belong to unfinished files.
  * @returns names relative to the folder, such as `eu-west-1/notes.txt`
  * @throws TransportError FILE_UNREADABLE
  */
@@ -101,7 +100,10 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
   return (await Promise.all(strays)).flat().sort();
 }
 
-/** The subfolders that were found in each folder, so that a folder of many files is not listed for every file. */
+/**
+ * The subfolders that were found in each folder. They are kept, so that a folder of many files is not listed again for
+ * every file.
+ */
 const foundSubfolders = new Map<string, readonly string[]>();
 
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
@@ -124,8 +126,9 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
 }
 
 /**
- * Returns the names of the subfolders with files of other regions: all subfolders, and links to folders, except hidden
- * ones and those that belong to a root. @throws TransportError FILE_UNREADABLE
+ * Returns the names of the subfolders that hold files of other regions. These are all subfolders and links to folders,
+ * except hidden ones and those that belong to a root.
+ * @throws TransportError FILE_UNREADABLE
  */
 async function subfoldersOf(dir: string): Promise<string[]> {
   const entries = await listFolder(dir);
@@ -149,8 +152,8 @@ async function listFolder(dir: string): Promise<Dirent[]> {
 
 async function readFileAt(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer. Read only regular files, because a device may have no
-    // end.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer. Only regular files are read, because a device
+    // may have no end.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);

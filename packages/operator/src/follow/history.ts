@@ -30,11 +30,11 @@ export interface History {
 }
 
 /**
- * Reads the registry's events up to a block. The read starts after the last block of an earlier run. If the last block
- * is no longer on the chain, the read starts after the last saved event that is on the chain.
+ * Reads the registry's events up to a block, starting after the last block of an earlier run. If that block is no
+ * longer on the chain, it starts after the last saved event that is.
  * @param call repeats requests after temporary failures
  * @param onRead receives the number of the last block read
- * @param retry the retries of blocks that a node does not have yet
+ * @param retry how often to ask again for blocks that a node does not have yet
  * @throws TransportError the errors of `readRootAddedLogs`
  */
 export async function readHistory(

@@ -1,6 +1,6 @@
 /**
- * The one reader of the chain and of Merkle-tree files. `audit`, `watch`, the publisher's confirmation and the service's
- * comparison read through it: events in ranges, blocks and their age and finality, roots at a block, and files.
+ * Everything that reads the chain and Merkle-tree files: events in ranges, blocks with their age and finality, roots at
+ * a block, and files. `audit`, `watch`, the publisher's confirmation and the service's comparison all read through it.
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
 export { type FetchFile, fetchFromHost } from "./fetchFile.ts";

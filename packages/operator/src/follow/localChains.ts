@@ -1,8 +1,8 @@
 import { isLoopback } from "keyroot/internal/transport";
 
 /**
- * The chain ids of development chains: 31337 for Hardhat and Anvil, 1337 for Geth's developer mode and Ganache. A transaction
- * that is signed for one of these ids is invalid on every other chain (EIP-155).
+ * The chain ids of development chains: 31337 for Hardhat and Anvil, 1337 for Geth's developer mode and Ganache. A
+ * transaction that is signed for one of them is invalid on every other chain (EIP-155).
  */
 const LOCAL_CHAIN_IDS: readonly number[] = [31337, 1337];
 
@@ -12,19 +12,19 @@ export function isLocalChainId(chainId: number): boolean {
 }
 
 /**
- * Returns true for a development chain on this machine: the chain has the id of a development chain, and the endpoint
- * has a loopback address.
- * @param chainId the chain id for which transactions are signed. The id must come from the operator, never from the
- * endpoint
+ * Returns true for a development chain on this machine, which has the id of a development chain and an endpoint with a
+ * loopback address.
+ * @param chainId the chain id for which transactions are signed. It must come from the operator, never from the
+ *   endpoint
  */
 export function isLocalChain(rpcUrl: string, chainId: number): boolean {
   return isLocalChainId(chainId) && URL.canParse(rpcUrl) && isLoopback(new URL(rpcUrl).hostname);
 }
 
 /**
- * Returns the name of a chain in the names of files and folders, such as `1` or `31337-a1b2c3d4`.
+ * Returns the name of a chain for use in the names of files and folders, such as `1` or `31337-a1b2c3d4`.
  * @param genesisHash the hash of the first block of a development chain: 0x and 64 hex digits. Development chains share
- * their ids, so their names also contain the first 8 digits of this hash
+ *   their ids, so their names also contain the first 8 digits of this hash
  */
 export function chainKeyOf(chainId: number, genesisHash: string | undefined): string {
   return genesisHash === undefined ? String(chainId) : `${chainId}-${genesisHash.slice(2, 10)}`;

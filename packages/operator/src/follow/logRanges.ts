@@ -4,8 +4,8 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 
 /**
- * Reads the registry's events in a range of blocks. After an answer that a smaller range avoids, asks for fewer blocks:
- * as many as the endpoint suggests, or half.
+ * Reads the registry's events in a range of blocks. If the endpoint answers that the range is too large, fewer blocks
+ * are requested: as many as it suggests, or half.
  * @param call sends one request, and repeats it after temporary failures
  * @param onRead receives the number of the last block read
  * @throws the errors of `fetchRootAddedLogs`
@@ -27,9 +27,9 @@ function fewerBlocks(error: unknown, blocks: number): number | undefined {
 }
 
 /**
- * The endpoints' descriptions of the number of blocks that they accept: Infura, Alchemy, zkSync; then QuickNode, 1RPC,
+ * How endpoints describe the number of blocks that they accept: first Infura, Alchemy and zkSync, then QuickNode, 1RPC,
  * Alchemy, Aurora, BlockPI, Coinbase, PublicNode, Hyperliquid, Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast,
- * Avalanche, Moonriver, Ankr (ponder-sh/ponder packages/utils/src/getLogsRetryHelper.ts).
+ * Avalanche, Moonriver and Ankr. Source: ponder-sh/ponder, packages/utils/src/getLogsRetryHelper.ts.
  */
 const RANGE = /block range (?:should work: )?\[(0x[0-9a-f]+), *(0x[0-9a-f]+)\]/i;
 const LIMIT =

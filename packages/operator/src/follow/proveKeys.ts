@@ -38,7 +38,7 @@ export interface DividedUsers {
 const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
- * Divides users by their roots, with the same checks of the responses as a client's verifier.
+ * Groups users by their roots, and checks the responses in the same way as a client's verifier.
  * @param root 64 lowercase hex digits
  * @throws VerificationError CHAIN_ID_MISMATCH; TransportError RPC_ANSWER_INVALID
  */

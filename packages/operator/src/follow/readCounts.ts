@@ -29,8 +29,8 @@ export interface AuditedContract {
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * The block of the audit: a tag, or a block hash from another source. `source` is the hash's source, `pinned-block` by
-   * default. Default: `latest`.
+   * The block of the audit: a tag, or a block hash from another source, which is named in `source` (`pinned-block` by
+   * default). Default: `latest`.
    */
   at?:
     | ({ blockHash: string } & Partial<Pick<Evidence, "source" | "details">>)
@@ -54,7 +54,7 @@ export interface ContractCounts {
 }
 
 /**
- * Returns the contract's number of users, or undefined for a contract that does not count users, such as PubKeyTrust.
+ * Returns the contract's number of users. It is undefined for contracts that do not count users, such as PubKeyTrust.
  * @throws TransportError the errors of `call`
  */
 export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
@@ -67,12 +67,12 @@ export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCo
 }
 
 /**
- * Fetches the audit's block, and reads the user count and the deployment block at the audit's block.
+ * Fetches the audit's block, and reads the user count and the deployment block at it.
  * @param call repeats requests after temporary failures
  * @param last the newest block of an earlier run
- * @param retry the retries of a block that a node does not have yet
+ * @param retry how often to ask again for a block that a node does not have yet
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
- * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
+ *   CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
  */
 export async function readCounts(
   call: RpcCall,
@@ -90,8 +90,8 @@ export async function readCounts(
   const here = { blockHash: block.hash };
   // The contract records its deployment block under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Call the contract's function even if a proof follows. A contract without this function may use the proven slot for
-  // other data.
+  // Call the contract's function even if a proof follows, because a contract without this function may use the proven
+  // slot for other data.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {

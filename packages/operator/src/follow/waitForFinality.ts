@@ -4,9 +4,8 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 
 /**
- * The condition for a root to count as published. Either the root's block has a number of confirmations, or the chain
- * has finalized the root's block. One confirmation means that the root is in a block. Two confirmations mean that one
- * more block follows.
+ * When a root counts as published: when its block has a number of confirmations, or when the chain has finalized its
+ * block. One confirmation means that the root is in a block, and two mean that one more block follows.
  */
 export type Finality = { confirmations: number } | "finalized";
 
@@ -35,7 +34,7 @@ export interface FinalityWait {
   timeoutMs: number;
   /** The interval between two polls of the chain, in ms. */
   pollMs: number;
-  /** Receives a description of the wait if the block is not final at the first poll. Called at most once. */
+  /** Receives the reason for the wait, once, if the block is not final at the first poll. */
   report: (reason: string) => void;
 }
 

@@ -7,8 +7,8 @@ import { ArgumentError, TransportError } from "../errors.ts";
 const TRIES = 64;
 const LAST_PORT = 65_535;
 /**
- * The time in ms after which the server closes an idle connection. A request fails if the server closes the connection at the
- * same time. Node's default of 5 s is too short for a busy client.
+ * The time in ms after which the server closes an idle connection. A request that arrives just then fails, and Node's
+ * default of 5 s is too short for a busy client.
  */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -24,15 +24,15 @@ export interface Listening {
 /** Where a server listens. */
 export interface ListenAddress {
   host: string;
-  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
+  /** The port to listen on, or 0 for any free port. If it is in use, the next free port is used. */
   port: number;
 }
 
 /**
  * Makes a server listen on a host.
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
- * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening
- * there.
+ * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535
+ * @throws TransportError `PORT_UNAVAILABLE` if 64 consecutive ports are in use, or the system does not allow listening
+ *   there
  */
 export async function listen(server: Server, address: ListenAddress): Promise<Listening> {
   const sockets = new Set<Socket>();
@@ -59,13 +59,14 @@ export async function listen(server: Server, address: ListenAddress): Promise<Li
 }
 
 /**
- * Calls `bind` with a port, and with the next ports while they are in use. Only listening shows reliably whether a port is
- * free: a port that was only probed may be taken before the server listens on it.
- * @param bind listens on the port. Its error has the code `EADDRINUSE` if the port is in use
+ * Calls `bind` with a port, and then with the following ones as long as they are in use. The only reliable way to find
+ * out whether a port is free is to listen on it, because a port that was merely probed may be taken before the server
+ * listens.
+ * @param bind listens on the port. It must fail with the code `EADDRINUSE` if the port is in use
  * @returns the result of `bind`
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
- * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening
- * there.
+ * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535
+ * @throws TransportError `PORT_UNAVAILABLE` if 64 consecutive ports are in use, or the system does not allow listening
+ *   there
  */
 export async function onFreePort<T>(
   { host, port: first }: ListenAddress,

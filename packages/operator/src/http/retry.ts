@@ -8,8 +8,8 @@ export interface RetryOptions {
   /** The maximum number of retries after temporary errors. 0 disables retries. */
   retries: number;
   /**
-   * The delay before the first retry in ms. The delay doubles with each retry, and is multiplied by a random factor
-   * from 1 to 2. The maximum delay is 30 s.
+   * The delay before the first retry in ms. It doubles with each retry, up to 30 s, and is multiplied by a random
+   * factor from 1 to 2.
    */
   initialDelayMs: number;
 }
@@ -22,17 +22,20 @@ export const FILE_HOST_RETRY: RetryOptions = { retries: 3, initialDelayMs: 500 }
 
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
-/** The longest wait in seconds that a host may request (Retry-After). After a longer one, a later run is better. */
+/**
+ * The longest wait, in seconds, that is accepted if a host requests one (Retry-After). If it requests more, it is
+ * better to run again later.
+ */
 const MAX_RETRY_AFTER_S = 60;
 
 /** The errors of reads that were repeated until the last retry. Nested reads do not repeat them again. */
 const exhausted = new WeakSet<Error>();
 
 /**
- * Calls `request`, and repeats the call with exponential backoff after temporary errors. Waits at least as long as the
- * host requests (Retry-After). Use this function only for reads, because a repeated write may take effect twice.
+ * Calls `request`, and repeats it with exponential backoff after temporary errors. It waits at least as long as the
+ * host requests (Retry-After). Use it only for reads, because a repeated write may take effect twice.
  * @param isTemporary whether a repeated request may succeed. Default: `isTransient`
- * @throws the last error of `request`. An error that is not temporary is thrown at once
+ * @throws the last error of `request`; an error that is not temporary is thrown at once
  */
 export async function withRetry<T>(
   request: () => Promise<T>,
@@ -65,8 +68,8 @@ function retryAfterOf(error: Error): number {
 }
 
 /**
- * Returns true if a repeated request to a host may succeed: if there was no response, or after the HTTP status 429 or
- * 5xx. `rpc/nodeAnswers.ts` decides about the answers of nodes.
+ * Returns true if a repeated request to a host may succeed, because there was no response or the HTTP status was 429 or
+ * 5xx. For answers of nodes, see `rpc/nodeAnswers.ts`.
  */
 export function isTransient(error: unknown): error is TransportError {
   if (!(error instanceof TransportError)) return false;

@@ -12,7 +12,9 @@ const SECRET_BYTES = { min: 24, max: 64 };
 const NEW_SECRET_BYTES = 32;
 const MAX_SECRET_FILE_BYTES = 1024;
 
-/** The key that signs webhooks. The key is in a private field, so that a printed object does not contain the key. */
+/**
+ * The key that signs webhooks. It is kept in a private field, so that it does not appear when the object is printed.
+ */
 export class WebhookSecret {
   readonly #key: Uint8Array;
 

@@ -23,13 +23,13 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
   /** The type of the registry's keys, for the record: the contract does not contain it. Default: none is recorded. */
   keyType?: KeyTypeName | undefined;
   /**
-   * The path of the file that records the deployments on this chain. With this file, a repeated call does not deploy a
-   * second registry for the same owner.
+   * The path of the file that records the deployments on this chain, so that a repeated call does not deploy a second
+   * registry for the same owner.
    */
   recordFile: string;
   /**
-   * A registry that the endpoint's first account owns, as on a local stack: 0x and 40 hex digits. The call deploys no
-   * second one for this account. Default: none.
+   * A registry that the endpoint's first account already owns, as on a local stack: 0x and 40 hex digits. No second one
+   * is deployed for this account. Default: none.
    */
   firstAccountsRegistry?: string | undefined;
 }
@@ -60,17 +60,22 @@ export function constructorArguments(owner: string): string {
   return AbiCoder.defaultAbiCoder().encode(["address"], [owner]);
 }
 
-/** Returns the code that deploys a registry with this owner: 0x and hex digits. @param owner 0x and 40 hex digits */
+/**
+ * Returns the code that deploys a registry with this owner: 0x and hex digits.
+ * @param owner 0x and 40 hex digits
+ */
 export function creationCodeOf(owner: string): string {
   return concat([publicKeyRegistryBytecode, constructorArguments(owner)]);
 }
 
 /**
- * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed the registry, this call
- * sends nothing. You can stop the call at any time and repeat it: a recorded deployment is sent again only with its own nonce,
- * unless the chain proves that its nonce is used and that it deployed nothing.
- * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH, NO_CONTRACT; and the errors of
- * `sendCall`
+ * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has already deployed it, nothing is
+ * sent.
+ *
+ * You can stop the call at any time and repeat it. A recorded deployment is sent again only with its own nonce, unless
+ * the chain proves that this nonce was used and deployed nothing.
+ * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH, NO_CONTRACT; and the
+ *   errors of `sendCall`
  */
 export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
   const { signer, chainId, deterministic, keyType, recordFile, timeoutMs } = options;
@@ -79,7 +84,7 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
   const owner = getAddress(options.owner ?? from);
   refuseTestAccount(owner, chainId);
   const initCode = creationCodeOf(owner);
-  // CreateX hashes a salt that contains neither the sender nor a chain id, and uses the hash as the salt.
+  // CreateX hashes a salt that contains neither the sender nor a chain id, and uses the hash in place of the salt.
   const fixed = deterministic ? getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode)) : undefined;
   const by = deterministic ? "create2" : "create";
   const records = await readDeployments(recordFile);
@@ -137,8 +142,8 @@ async function requireCreateX(chain: Chain, chainId: number): Promise<void> {
 }
 
 /**
- * Returns the recorded deployment that this run continues. On a local chain, a nonce above the next one means that the chain was
- * reset.
+ * Returns the recorded deployment that this run continues. On a local chain, a recorded nonce above the next one means
+ * that the chain was reset.
  * @throws TransportError NO_RECEIPT if another account has sent a deployment for the same owner
  */
 async function earlierOf(
@@ -164,9 +169,9 @@ function isReserved({ from, hashes }: DeploymentRecord, sender: string, { limits
 }
 
 /**
- * Returns the deployed registry. A node behind a load balancer may not have the registry's block yet, so the function waits until
- * the endpoint shows the registry.
- * @param end the time at which the wait ends, in the time of `performance.now`
+ * Returns the deployed registry. It waits until the endpoint shows the registry, because a node behind a load balancer
+ * may not have its block yet.
+ * @param end the time at which the wait ends, as `performance.now` counts it
  * @throws VerificationError NO_CONTRACT
  */
 async function registryAt(
@@ -186,7 +191,9 @@ async function registryAt(
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
 }
 
-/** Returns a registry's owner: 0x and 40 hex digits with checksum. Returns undefined if the address has no code yet. */
+/**
+ * Returns the owner of a registry, as 0x and 40 hex digits with checksum, or undefined if the address has no code yet.
+ */
 async function ownerOf(chain: Chain, contract: string): Promise<string | undefined> {
   if (!(await isRegistry(chain, contract))) return undefined;
   try {
@@ -198,8 +205,8 @@ async function ownerOf(chain: Chain, contract: string): Promise<string | undefin
 }
 
 /**
- * Returns true if the address has the registry's code, or false if the address has no code.
- * @throws VerificationError CODE_HASH_MISMATCH if the address has different code
+ * Returns true if the address has the code of the registry, or false if it has no code.
+ * @throws VerificationError CODE_HASH_MISMATCH if it has different code
  */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];

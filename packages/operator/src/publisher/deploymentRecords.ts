@@ -8,7 +8,7 @@ import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError } from "../errors.ts";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { SentCall } from "./transactions/sendCall.ts";
 
 /** A deployment that was sent, or that was about to be sent. */
@@ -59,8 +59,8 @@ export async function readDeployments(path: string): Promise<DeploymentRecord[]>
 }
 
 /**
- * Returns the recorded deployments of a contract by the names of their files, because chains may have contracts with the same
- * address.
+ * Returns the recorded deployments of a contract, by the names of their files. There may be several, because contracts
+ * on different chains can have the same address.
  * @throws the errors of `readDeployments`
  */
 export async function deploymentsOf(root: string, contract: string): Promise<ReadonlyMap<string, DeploymentRecord>> {
@@ -74,8 +74,8 @@ export async function deploymentsOf(root: string, contract: string): Promise<Rea
 }
 
 /**
- * Records a deployment. It replaces the same owner's deployment of the same kind, and one with the same nonce, which was never
- * sent.
+ * Records a deployment. It replaces an earlier deployment of the same kind by the same owner, and one with the same
+ * nonce, which was never sent.
  */
 export async function recordDeployment(path: string, record: DeploymentRecord): Promise<void> {
   const { owner, by, from, nonce } = record;

@@ -19,7 +19,8 @@ const OWNABLE = new Interface([
 export type OwnershipCall = Required<Call>;
 
 /**
- * Returns the account that may accept the ownership: 0x and 40 hex digits with checksum. Returns undefined if there is none.
+ * Returns the account that may accept the ownership, as 0x and 40 hex digits with checksum, or undefined if there is
+ * none.
  */
 export async function fetchPendingOwner({ chain, contract }: Registry): Promise<string | undefined> {
   const call = { to: contract, data: OWNABLE.encodeFunctionData("pendingOwner") };

@@ -27,20 +27,22 @@ import { checkLimits } from "./transactions/costLimits.ts";
 import { type PublishTimes, PublishRun } from "./publishRun.ts";
 
 /**
- * Publishes users' keys, and returns when all keys are final and proven. First finishes the journal's unfinished plan
- * with its own roots, and rebuilds its lost files from the records. Then plans, stores and checks the files of all users
- * without a root, records the plan, adds the roots, waits for finality, and verifies every key as clients do.
+ * Publishes users' keys, and returns when all of them are final and proven. It takes these steps:
  *
- * A published key cannot be changed. Users whose published key is not the one in the records are listed in `differing`.
+ * 1. If the journal has an unfinished plan, finish it with its own roots, and rebuild its lost files from the records.
+ * 2. Store and check the files of all users without a root, and record the plan.
+ * 3. Add the roots, and wait until they are final.
+ * 4. Verify every key as clients do.
  *
- * You can stop the function and call it again at any time, because the chain shows which roots were added.
- * @param records one record per user. The function empties a `RecordTable` when the plan is recorded
- * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
- * and the errors of `checkKeyRecord`
+ * A published key cannot be changed. If it is not the one in the records, the user is listed in `differing`. You can
+ * stop the function and call it again at any time, because the chain shows which roots were added.
+ * @param records one record per user. A `RecordTable` is emptied when the plan is recorded
+ * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT, and the
+ *   errors of `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and
- * the errors of a verification
+ *   the errors of a verification
  * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and
- * chain
+ *   chain
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";

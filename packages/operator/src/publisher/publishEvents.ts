@@ -27,8 +27,8 @@ export interface PublishResult {
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
   /**
-   * Users with another published key than in the records. These users also count in one of the other fields. Their
-   * published keys remain.
+   * The users whose published key is not the one in the records. They are also counted in one of the other fields.
+   * Their published keys remain.
    */
   differing: KeyDifference[];
 }
@@ -45,13 +45,10 @@ export type PublishEvent =
   | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
   /**
    * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a
-   * different root. A reorganization may still change these values.
+   * different one. A reorganization may still change both.
    */
   | ({ event: "executed" } & Execution)
-  /**
-   * Some users no longer have the root of their batch, because a reorganization removed the root. `publish` adds the
-   * roots again.
-   */
+  /** A reorganization removed a root, so some users no longer have the root of their batch. `publish` adds it again. */
   | { event: "lost"; batches: number; users: number }
   /** A root is final, and all keys of the root's users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

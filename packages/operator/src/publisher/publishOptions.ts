@@ -14,12 +14,11 @@ import type { SendOptions } from "./transactions/sendOptions.ts";
 export interface PublishOptions {
   registry: Registry;
   /**
-   * The id of the registry's chain (EIP-155). The id must come from a source other than the endpoint, and the endpoint
-   * must report the same id.
+   * The id of the registry's chain (EIP-155). It must not be taken from the endpoint, which must report the same id.
    */
   chainId: number;
   /**
-   * The limits on the cost. The limits are required unless `execute` adds the roots. "local" means no limits, and is
+   * The limits on the cost, which are required unless `execute` adds the roots. "local" means no limits, and is
    * accepted only for development chains (ids 31337 and 1337).
    */
   limits?: CostLimits | "local" | undefined;
@@ -30,13 +29,13 @@ export interface PublishOptions {
    */
   send?: SendTransaction | undefined;
   /**
-   * Adds the roots instead of `send`, if the owner is a contract. The function MUST wait until every user of the
-   * batches has a root. See `executeBySafe`.
+   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a
+   * root. See `executeBySafe`.
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
   /**
-   * Keeps the unfinished plan and the nonces of the plan's transactions. The default is a journal in memory, which a
-   * new process cannot resume.
+   * Keeps the unfinished plan and the nonces of its transactions. Default: a journal in memory, which a new process
+   * cannot resume.
    */
   journal?: Journal | undefined;
   /**
@@ -45,8 +44,8 @@ export interface PublishOptions {
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do. `publish` uses this function to check files before it adds their roots, and to prove
-   * keys. Default: reads from the store.
+   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys.
+   * Default: reads from the store.
    */
   fetchFile?: FetchFile | undefined;
   /** The condition for a root to count as published. Default: one confirmation. */

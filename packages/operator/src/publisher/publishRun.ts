@@ -66,7 +66,9 @@ export class PublishRun {
     return { fetchFile: this.#fetchFile, keyType, lineOf: (userID) => records?.lineOf(userID), emit: this.#emit };
   }
 
-  /** Checks the newest file of earlier plans, because files of new users do not show the type of published keys. */
+  /**
+   * Checks the newest file of earlier plans, because files of new users do not show which type the published keys have.
+   */
   async #checkKeyType(): Promise<void> {
     const attempts = this.#journal.attempts();
     if (attempts.length === 0) return;
@@ -147,7 +149,8 @@ export class PublishRun {
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
       if (batches.length > 0) {
-        // Estimate with batches that have no root yet. Even a plan whose roots were all added can lose them again.
+        // Estimate with batches that have no root yet. They exist even if the plan's roots were all added once, because
+        // a reorganization can remove them.
         if (!isAllowed) await this.#allowCost(plan, batches);
         isAllowed = true;
         await this.#addRoots(batches, plan);
@@ -243,7 +246,7 @@ export class PublishRun {
     return pendingBatches;
   }
 
-  /** Returns the newest block that contains one of these batches, or 0 if the chain has none of the batches. */
+  /** Returns the newest block that contains one of these batches, or 0 if none is on the chain. */
   async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
     let newest = 0;
     for (const { root } of batches) {

@@ -29,7 +29,9 @@ export type Meaning =
   | "no funds"
   | "oversized";
 
-/** An unsuccessful answer of a node or provider, and the reaction to it. The row matches if all of its conditions hold. */
+/**
+ * An unsuccessful answer of a node or provider, and the reaction to it. It applies if all of its conditions are met.
+ */
 export interface NodeAnswer {
   reaction: Reaction;
   means?: Meaning;

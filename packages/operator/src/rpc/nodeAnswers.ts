@@ -14,8 +14,8 @@ export function isSend(method: string): boolean {
 }
 
 /**
- * Finds the reaction to a failed request. The first matching row of the request's kind decides. An HTTP status such as 429
- * counts before the body.
+ * Finds the reaction to a failed request, which is that of the first matching row for the kind of request. An HTTP
+ * status such as 429 takes precedence over the body.
  * @param method the method of the request, such as `eth_getLogs`
  */
 export function nodeAnswerTo(error: unknown, method: string): NodeAnswer {
@@ -66,8 +66,8 @@ function rpcCodeOf({ actual }: TransportError): number | undefined {
 }
 
 /**
- * The HTTP status of the answer, which some providers also send as the code of a JSON-RPC error. Hardhat's provider keeps
- * the status in the cause of its error.
+ * Returns the HTTP status of the answer. Some providers send it as the code of a JSON-RPC error, and Hardhat's provider
+ * keeps it in the cause of its error.
  * @returns undefined if the status is unknown
  */
 function statusOf(error: TransportError): number | undefined {

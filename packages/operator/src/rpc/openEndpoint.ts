@@ -30,7 +30,10 @@ export function openEndpoint(
   return repeatingCaller(batchingCaller(rpc, CALLS_PER_REQUEST, { ...limits, allowHttp, fetch }), retry);
 }
 
-/** Makes a call for each item, with as many calls at the same time as share a request. @returns the results in order */
+/**
+ * Makes a call for each item, running as many calls at the same time as fit into one request.
+ * @returns the results in the order of the items
+ */
 export async function mapCalls<Item, Result>(
   items: readonly Item[],
   call: (item: Item) => Promise<Result>,

@@ -42,8 +42,8 @@ export async function repeatRead<T>(
 }
 
 /**
- * Makes a function that repeats reads after temporary failures. It sends transactions only once. It does not repeat a
- * request for logs if a smaller range of blocks is the better answer.
+ * Creates a function that repeats reads after temporary failures. Transactions are sent only once. A request for logs
+ * is not repeated if asking for fewer blocks is the better reaction.
  * @param call sends one request
  * @throws the last error of `call`, with the remedy for the node's answer
  */
@@ -59,9 +59,9 @@ export function repeatingCaller(call: RpcCall, retry: RetryOptions = DEFAULT_RET
 class Unsettled extends Error {}
 
 /**
- * Reads again while a result does not hold, as often as `retry` allows, because a node that is behind the others may have
+ * Repeats a read until its result is consistent, as often as `retry` allows. A node that is behind the others may have
  * answered a part of it.
- * @returns the first result that holds, or the last result
+ * @returns the first consistent result, or the last one
  */
 export async function readUntil<T>(
   holds: (result: T) => boolean,

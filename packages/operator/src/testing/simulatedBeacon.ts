@@ -27,8 +27,8 @@ interface Head extends Pick<UpdateParts, "blockHash" | "block"> {
 }
 
 /**
- * The number of slots by which the simulated chain is behind the clock. With this delay, a new block can have a later
- * slot at once.
+ * The number of slots by which the simulated chain is behind the clock, so that a new block can be given a later slot
+ * at once.
  */
 const LAG = 64;
 /** The hash of the execution block in headers that are not verified. */
@@ -37,7 +37,7 @@ const NO_BLOCK = `0x${"00".repeat(32)}`;
 const BEFORE_END = 8;
 
 /**
- * A beacon chain for tests. The chain's sync committees have public test keys, which sign the local chain's newest
+ * A beacon chain for tests. Its sync committees have public test keys, with which they sign the local chain's newest
  * block in the format of the real protocol. Verifiers accept these signatures only for chain 31337.
  */
 export class SimulatedBeacon {
@@ -52,7 +52,10 @@ export class SimulatedBeacon {
     this.#now = now;
   }
 
-  /** Returns the response to a request of the Beacon API, in SSZ. @param path the request's path with its query */
+  /**
+   * Returns the response to a request of the Beacon API, in SSZ.
+   * @param path the path of the request, including its query
+   */
   async answer(path: string): Promise<Answer> {
     const { pathname, searchParams } = new URL(path, "http://localhost");
     const [, name, root] = /^\/eth\/v1\/beacon\/light_client\/(\w+)(?:\/(0x\w+))?$/.exec(pathname) ?? [];
@@ -83,7 +86,7 @@ export class SimulatedBeacon {
     return listen(server, { host, port });
   }
 
-  /** Returns the update of a period. Each update is signed only once, because signing takes most of the time of a response. */
+  /** Returns the update of a period. It is signed only once, because signing takes most of the time of a response. */
   #update(period: number): Uint8Array {
     const update = this.#updates.get(period) ?? encodeUpdate(period);
     this.#updates.set(period, update);

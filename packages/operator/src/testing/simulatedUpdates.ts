@@ -18,8 +18,8 @@ import {
 } from "keyroot/internal/lightClient";
 
 /**
- * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`. One signature with the sum
- * of the secret keys is the signature of all members.
+ * A sync committee of 512 test keys. The secret keys are consecutive numbers starting with `first`, so a single
+ * signature with their sum is the signature of all members.
  */
 export interface TestCommittee {
   first: bigint;
@@ -40,13 +40,13 @@ export interface UpdateParts {
   /** The number of members that sign. Default: 512. */
   participation?: number;
   /**
-   * The next committee to include. True means the committee of the period after `attestedSlot`. Default: none, as in a finality
-   * update.
+   * The next committee to include; true selects the committee of the period after `attestedSlot`. Default: none, as in
+   * a finality update.
    */
   next?: boolean | Committee;
   /**
-   * The network for which the signature is made. The network's forks determine the signed fork. Default: the chain's
-   * own network.
+   * The network for which the signature is made, whose forks determine the signed fork. Default: the chain's own
+   * network.
    */
   signedFor?: BeaconNetwork;
 }

@@ -9,7 +9,7 @@ export interface PoolRequest<Request> {
 export type PoolAnswer<Result> = { id: number } & ({ result: Result } | { error: unknown });
 
 /**
- * Responds to the requests of a `WorkerPool` in a thread. Each response has the request's id.
+ * Responds to the requests of a `WorkerPool` in a thread. Each response contains the id of its request.
  * @param transferred returns the parts of a result that are moved instead of copied. Default: none
  */
 export function serveRequests<Result>(

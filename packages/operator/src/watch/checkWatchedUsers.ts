@@ -14,7 +14,7 @@ export function checkOwnRoot(user: WatchedUser, root: string, users: Uint8Array 
   return [finding("USER_NOT_IN_FILE", message, { root, userID })];
 }
 
-/** Returns a finding for each watched user for whom a file has a different key. The file may belong to any root. */
+/** Returns a finding for each watched user to whom any root's file assigns a different key. */
 export function checkWatchedUsers(
   watched: readonly WatchedUser[],
   root: string,

@@ -47,27 +47,27 @@ export interface PollOptions {
   /** The newest block to read. Blocks that are `finalized` are never reorganized. */
   tag: "latest" | "safe" | "finalized";
   /**
-   * Finds the newest block in another source than the endpoint. The users' roots and the user count are then read with storage
-   * proofs.
+   * Finds the newest block in a source other than the endpoint. The users' roots and the user count are then read with
+   * storage proofs.
    */
   findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
   /** The first block with audited roots, if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** The time in ms after which the file of a watched user is read again. With 0, each poll reads it. */
+  /** The time in ms after which the file of a watched user is read again. With 0, every poll reads it. */
   rereadAfterMs: number;
   /** The time in ms after which an unavailable file becomes an alarm. Default: 600,000. */
   unavailableAfterMs?: number | undefined;
   /** The maximum age of the endpoint's newest block, in ms. Default: no maximum. */
   maxAgeMs?: number | undefined;
   /**
-   * The retries of reads after temporary failures, and of findings that a node behind the others may have caused. Default:
-   * 5 retries, starting after 500 ms.
+   * How often to repeat a read after a temporary failure, or after a finding that a lagging node may have caused.
+   * Default: 5 retries, the first after 500 ms.
    */
   retry?: RetryOptions | undefined;
   /**
-   * The maximum time for reading files in one poll, in ms. The next poll continues with the remaining files. Default: no
-   * maximum.
+   * The maximum time in ms that one poll spends on reading files. The next poll continues with the remaining ones.
+   * Default: no maximum.
    */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -120,9 +120,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2 of a poll. Reads the roots that were added since the last poll. The number of users in the events must match
- * the contract's user count. If the numbers do not match, a response of the endpoint was false. The function then reads
- * events from older and older cursors until the numbers match.
+ * Step 2 of a poll: reads the roots that were added since the last poll. The number of users in the events must match
+ * the contract's user count. If it does not, a response of the endpoint was false, so the events are read again from
+ * older and older cursors until the numbers match.
  */
 export async function readLogs(options: PollOptions, users: UserReading): Promise<LogReading> {
   const { retry } = options;
@@ -164,8 +164,8 @@ async function readLogsOnce(options: PollOptions, { block }: UserReading): Promi
 }
 
 /**
- * Yields the blocks after which events can be read, with the newest first: the cursors on the chain, then the block
- * before the contract's deployment. Adds a finding for the first cursor with a replaced block.
+ * Yields the blocks after which events can be read, the newest first: the cursors that are still on the chain, then the
+ * block before the contract's deployment. Adds a finding for the first cursor whose block has been replaced.
  */
 async function* basesOf(
   { call, contract, retry }: PollOptions,

@@ -26,10 +26,12 @@ export interface FileReading {
 }
 
 /**
- * Step 3 of a poll. Reads the files that are due: of new roots, of suspects, and of watched users' roots that were not
- * read for `rereadAfterMs`. Begins with new roots of watched users, then with the files that wait longest, so that slow
- * files never keep a poll from the others. Saves the results. A due file that was not read stays due, and counts as
- * damage after the time limit.
+ * Step 3 of a poll: reads the files that are due, and saves the results. A file is due if its root is new, if it is
+ * suspect, or if it belongs to a watched user's root and was not read for `rereadAfterMs`.
+ *
+ * The files of watched users' new roots are read first, then those that have waited longest, so that slow files cannot
+ * keep a poll from reading the others. A due file that was not read stays due, and counts as damage after the time
+ * limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

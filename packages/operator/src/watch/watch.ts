@@ -12,7 +12,7 @@ const REREAD_AFTER_MS = 600_000;
 /** The maximum pause between polls in ms. The pause doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
 /**
- * The maximum time in ms that a poll reads files. Without this limit, a slow file host would delay the watch of the
+ * The maximum time in ms that a poll spends on reading files. Without it, a slow file host would delay the watch of the
  * chain.
  */
 const MAX_FILES_MS = 60_000;
@@ -20,8 +20,8 @@ const MAX_FILES_MS = 60_000;
 /** The events of one poll. The last event is `polled`. */
 export type PollEvent =
   /**
-   * The contract has a new root for a watched user. This event occurs before the poll reads the root's file, so a file
-   * host cannot prevent the event.
+   * The contract has a new root for a watched user. The event is reported before the root's file is read, so a file
+   * host cannot suppress it.
    */
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
@@ -30,7 +30,10 @@ export type PollEvent =
   | { event: "published"; userID: UserID; root: string }
   /** A due file was not read. Later polls request it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
-  /** Damage that `code` and `message` describe. It is still open if an earlier poll with the same state has reported it. */
+  /**
+   * Damage that `code` and `message` describe. The event is `stillOpen` if an earlier poll with the same state has
+   * already reported it.
+   */
   | ({ event: "alarm" | "stillOpen" } & Finding)
   | ({ event: "notice" } & Finding)
   /** A poll has ended. The event contains the poll's counts. */
@@ -42,7 +45,7 @@ interface PollSummary {
   blockNumber: number;
   blockHash: string;
   /**
-   * The number of roots that were added since the previous poll, and the number of users to whom these roots were
+   * The number of roots that were added since the previous poll. `usersAdded` is the number of users to whom they were
    * assigned.
    */
   rootsAdded: number;
@@ -51,8 +54,8 @@ interface PollSummary {
   watchedUsers: number;
   publishedUsers: number;
   /**
-   * The number of alarms at this block. Each poll counts an alarm that persists, but only the first poll reports the
-   * alarm.
+   * The number of alarms at this block. An alarm that persists is counted by every poll, but reported only by the
+   * first.
    */
   alarms: number;
   notices: number;
@@ -89,10 +92,12 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "rereadAfterMs", true> = {
 };
 
 /**
- * Polls until the caller ends the watch, and yields the new events of each step of a poll. The watch reports each alarm
- * and each block once. If the endpoint fails, the watch reports the failure and tries again after longer and longer
- * pauses. The watch skips no block. A failure that lasts `unavailableAfterMs` is an alarm, because a watch without data
- * must not look like a watch without findings.
+ * Polls until the caller ends the watch, and yields the new events after each step of a poll. Each alarm and each block
+ * is reported once, and no block is skipped.
+ *
+ * If the endpoint fails, the failure is reported, and the watch tries again after longer and longer pauses. A failure
+ * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without
+ * findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
@@ -130,8 +135,8 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and yields the events of each step when the step ends. The steps read the watched users' roots, the new roots,
- * and the files.
+ * Polls once, and yields the events of each step as soon as it ends. The steps read the watched users' roots, the new
+ * roots, and the files.
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
@@ -180,7 +185,8 @@ async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
       unavailableFiles: unavailable.length,
     },
   ];
-  // The caller has taken all alarms. An alarm that ended is reported again if it starts again, as in `newEventFilter`.
+  // The caller has now received all alarms. An alarm that has ended is reported again if it starts again, as in
+  // `newEventFilter`.
   const lasting = Array.from(state.alarms).filter((key) => !canEnd(findingOf(key)));
   state.saveAlarms(new Set([...lasting, ...damage.map(alarmKeyOf)]));
 }
@@ -211,8 +217,10 @@ function describeFailure(
 
 /**
  * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block
- * hash. The filter reports an unavailable file or a finding about the chain again if the problem ended in the meantime.
- * Without these repeated reports, an endpoint could hide later attacks behind a first false alarm.
+ * hash.
+ *
+ * An unavailable file or a finding about the chain is reported again if it ended in the meantime. Otherwise an endpoint
+ * could hide later attacks behind a first false alarm.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();
@@ -248,7 +256,7 @@ function findingOf(key: string): Pick<Finding, "code" | "root"> {
 }
 
 /**
- * Returns true for an unavailable file and for findings about the chain. Each poll reports these findings while they
+ * Returns true for an unavailable file and for findings about the chain, which every poll finds again as long as they
  * last.
  */
 function canEnd({ code, root }: Pick<Finding, "code" | "root">): boolean {

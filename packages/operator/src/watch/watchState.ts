@@ -21,13 +21,15 @@ export interface WatchCursor extends BlockCursor {
   userCount?: number | undefined;
 }
 
-/** A file that a watch reads: the file of a watched user's root, or of a root that was not found valid yet. */
+/** A file that a watch reads, because its root belongs to a watched user or has not been found valid yet. */
 export interface WatchedFile {
   /** True until the watch has read the file and found nothing wrong in it. */
   isSuspect: boolean;
   /** The time of the last read without findings, in ms since 1970. */
   readAt?: number | undefined;
-  /** The time of the last request, in ms since 1970. The next poll continues with the files that wait longest. */
+  /**
+   * The time of the last request, in ms since 1970. The next poll continues with the files that have waited longest.
+   */
   triedAt?: number | undefined;
   /** The time since which the file is due but was not read, in ms since 1970. */
   dueSince?: number | undefined;
@@ -56,8 +58,8 @@ export interface PollResults {
 }
 
 /**
- * The number of saved blocks. After a reorganization, the watch searches the saved blocks for the last block that is
- * still on the chain.
+ * The number of saved blocks. After a reorganization, the watch looks among them for the last one that is still on the
+ * chain.
  */
 const MAX_CURSORS = 64;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
@@ -114,7 +116,7 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Opens a state. Creates a missing state, and builds a damaged state again.
+   * Opens a state. A missing state is created, and a damaged one is built again.
    * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */

@@ -7,13 +7,13 @@ import type { WebhookSecret } from "../http/webhookSecret.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
-/** The retries of an undelivered message. The message is sent again after about 1 s, and once more after about 2 s. */
+/** The retries of an undelivered message: it is sent again after about 1 s, and once more after about 2 s. */
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**
- * Checks that alarms may be sent to a URL, and returns the URL. The URL must use https, or http on this machine, and
- * `hosts` must contain the URL's host. Errors do not show the URL, because the URL usually contains a secret.
- * @param hosts host names, with the port if it is not the default port
+ * Checks that alarms may be sent to a URL, and returns it. The URL must use https, or http on this machine, and its
+ * host must be one of `hosts`. Errors do not contain the URL, because it usually contains a secret.
+ * @param hosts host names, including the port if it is not the default port
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkWebhook(url: string, hosts: readonly string[]): string {
@@ -28,8 +28,8 @@ export function checkWebhook(url: string, hosts: readonly string[]): string {
 
 /**
  * Sends a message to a webhook as JSON, with the headers of Standard Webhooks (standardwebhooks.com): `webhook-id`,
- * `webhook-timestamp`, and `webhook-signature` if there is a secret. The function does not follow redirects. After a
- * failure, the function sends the message up to twice more, with the same id.
+ * `webhook-timestamp` and, if there is a secret, `webhook-signature`. Redirects are not followed. After a failure, the
+ * message is sent up to twice more, with the same id.
  * @param message an object with a `type`
  * @throws TransportError WEBHOOK_ERROR if the status is not 2xx; and the errors of `fetchBytes`
  */

@@ -28,7 +28,7 @@ export function wrongNumber(number: number, expected: number, kind: "key" | "voi
 }
 
 export function slotTaken(number: number): ServiceError {
-  const message = `Slot ${number} of the account was created as a user id before the account was stored. If its key is on the chain, sign void for this number. Otherwise, contact the operator of the service.`;
+  const message = `Slot ${number} of the account is the id of a user whose key a publisher took before the account was stored. If the key is on the chain, sign void for this number. Otherwise, contact the operator of the service.`;
   return new ServiceError(409, "SLOT_TAKEN", message);
 }
 

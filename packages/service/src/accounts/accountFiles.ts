@@ -1,9 +1,7 @@
+import { maxVoidStatements, parseKeyStatement } from "keyroot/account";
 import { type UserID, userIDToHex } from "keyroot/internal/identity";
 import { VOID } from "../keys/tables.ts";
 import type { StoredStatement } from "./statements.ts";
-
-/** Maximum number of void statements in an account file (docs/formats.md, "Account file"). */
-const MAX_VOIDS = 15;
 
 /** The account files of a user (docs/accounts.md, "The service"). */
 export interface AccountFiles {
@@ -36,15 +34,25 @@ export function namedAccountFiles(userID: UserID, { file, nextFile }: AccountFil
 }
 
 /** Returns the void statements in an account file, whose numbers follow the key's without a gap. */
-export function voidsAfter({ number }: StoredStatement, statements: readonly StoredStatement[]): StoredStatement[] {
+export function voidsAfter(
+  { number, statement }: StoredStatement,
+  statements: readonly StoredStatement[],
+): StoredStatement[] {
+  const max = maxVoidsAfter(statement);
   const voids = statements.filter(({ keyID, state }) => keyID === VOID && state === "published");
   const found: StoredStatement[] = [];
-  for (let n = number + 1; found.length < MAX_VOIDS; n++) {
+  for (let n = number + 1; found.length < max; n++) {
     const next = voids.find((one) => one.number === n);
     if (next === undefined) break;
     found.push(next);
   }
   return found;
+}
+
+/** Returns the number of void statements that can follow a key statement in an account file. */
+export function maxVoidsAfter(statement: string): number {
+  // A statement has as many signatures as the account's threshold.
+  return maxVoidStatements({ threshold: parseKeyStatement(statement).signatures.length });
 }
 
 function isUsable(state: StoredStatement["state"]): boolean {

@@ -1,6 +1,6 @@
 import { and, eq } from "../api/database/drizzle.ts";
-import { type Account, parseAccount, slotIDOf } from "keyroot/account";
-import type { Region, UserID } from "keyroot/internal/identity";
+import { type Account, parseAccount } from "keyroot/account";
+import type { UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import { ServiceError } from "../api/base/errors.ts";
@@ -8,15 +8,13 @@ import type { Database, Databases } from "../api/database/database.ts";
 import type { RegistryID } from "../keys/possessionCheck.ts";
 import type { PublicKeyStore, RegisteredKey } from "../keys/publicKeys.ts";
 import { accounts, keyStatements } from "../keys/tables.ts";
-import { addClaims, findClaims, SLOT_OWNER } from "../users/claims.ts";
+import { findClaims, SLOT_OWNER } from "../users/claims.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
 import { accountMissing, checkSent } from "./accountErrors.ts";
 import { accountFilesOf } from "./accountFiles.ts";
+import { reserveSlots } from "./reserveSlots.ts";
 import { readAccount, type StoredStatement } from "./statements.ts";
-
-/** Number of slots after the newest statement that no user id can have. */
-const RESERVED_SLOTS = 8;
 
 /** A user's current key, and the account file that proves it. */
 export interface AccountKey {
@@ -47,7 +45,7 @@ export class AccountStore {
     const account = checkSent(() => parseAccount(text));
     this.#checkPlace(account, user);
     const { userID, region, bizID } = user;
-    await this.reserveSlots(account, region, 0);
+    await reserveSlots(this.#databases, account, { region, after: 0, now });
     await this.#databases.regions[region].transaction(async (transaction) => {
       await lockActiveUser(transaction, userID);
       const added = await transaction
@@ -82,13 +80,6 @@ export class AccountStore {
     const { current, file } = files;
     const key = await this.#publicKeys.get(region, current.slotID);
     return key && { key, number: current.number, file };
-  }
-
-  /** Makes the ids of the slots after a statement unavailable for users. */
-  async reserveSlots(account: Account, region: Region, after: number): Promise<void> {
-    const numbers = Array.from({ length: RESERVED_SLOTS }, (_, i) => after + 1 + i);
-    const claims = numbers.map((number) => ({ userID: slotIDOf(account, number), bizID: SLOT_OWNER, region }));
-    await addClaims(this.#databases.home, claims);
   }
 
   /** Whether the id of a slot is reserved for its account, and not the id of a user. */

@@ -90,7 +90,7 @@ export function approveChange(
     const approved = await readClock(transaction);
     await transaction
       .update(keyStatements)
-      .set({ objected: null, objection: null, approved })
+      .set({ objected: null, objection: null, approved, ...(change.keyID === VOID && { holdEndsAt: approved }) })
       .where(isStatement(user.userID, change));
     const { publicKey } = verifyKeyStatement(parseAccount(text), change.statement);
     if (change.state !== "objected" || publicKey === undefined) return true;

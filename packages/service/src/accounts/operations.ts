@@ -29,10 +29,10 @@ const statement = named("AccountStatement", "A statement of an account.", {
   slot_id: userID.meta({ description: "The id under which the key is published. For number 0, it is the user's id." }),
   state: z.enum(STATEMENT_STATES).meta({
     description:
-      "`pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed.",
+      "`pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the account file has the void statement. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed.",
   }),
   submitted: timestamp,
-  hold_ends_at: timestamp.nullable().meta({ description: "The end of a pending key's hold period." }),
+  hold_ends_at: timestamp.nullable().meta({ description: "The end of a pending statement's hold period." }),
   objected: timestamp.nullable(),
   approved: timestamp.nullable(),
   published: timestamp.nullable().meta({ description: "The time when the key was confirmed on the chain." }),
@@ -178,7 +178,7 @@ export const accountOperations = [
     role: "administrator",
     summary: "Approve a change of a user's key to which a recovery key objected",
     description:
-      "Find out first who the owner of the account is. The change is then published without a further hold period, and only the partner can object to it. Repeating the request has no effect.",
+      "Find out first who the owner of the account is. The change, which may be void, is then published without a further hold period, and only the partner can object to it. Repeating the request has no effect.",
     body: ofChange,
     answer: change,
     errors: [404, 409],

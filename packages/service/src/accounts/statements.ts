@@ -7,8 +7,7 @@ import { accounts, batches, keyStatements, publicKeys, VOID } from "../keys/tabl
 export const STATEMENT_STATES = ["pending", "submitted", "published", "objected", "taken", "withdrawn"] as const;
 
 /**
- * `pending`: in the hold period, or after it. `submitted`: a publisher has taken the key, or will read the slot of a void
- * statement. `published`: the key is on the chain, or the void statement is in the account file. `objected`: not published,
+ * `pending`: in the hold period, or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the void statement is in the account file. `objected`: not published,
  * after an objection. `taken`: the slot holds another key. `withdrawn`: the user or the partner removed the first key.
  */
 type StatementState = (typeof STATEMENT_STATES)[number];
@@ -23,7 +22,7 @@ export interface StoredStatement {
   statement: string;
   state: StatementState;
   submitted: number;
-  /** The end of a pending key's hold period. */
+  /** The end of a pending statement's hold period. */
   holdEndsAt: number | null;
   objected: number | null;
   approved: number | null;
@@ -58,7 +57,7 @@ export async function readAccount(
     const { number, keyID, slotID, statement, submitted, objected, approved, settled } = row;
     return {
       ...{ number, keyID, slotID, statement, submitted, objected, approved, settled, state },
-      holdEndsAt: state === "pending" ? (key?.holdEndsAt ?? null) : null,
+      holdEndsAt: state === "pending" ? (key ?? row).holdEndsAt : null,
       confirmed: state === "published" ? confirmed : null,
     };
   });
@@ -72,7 +71,7 @@ function stateOf(
 ): StatementState {
   if (objected !== null) return "objected";
   if (taken !== null) return "taken";
-  if (keyID === VOID) return settled === null ? "submitted" : "published";
+  if (keyID === VOID) return settled === null ? "pending" : "published";
   if (key === null) return "withdrawn";
   if (key.root !== null && block !== null) return "published";
   return key.submitted === null ? "pending" : "submitted";

@@ -11,8 +11,9 @@ import { keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
 import { changeObjected, changePending, checkSent, firstKeyPending, slotTaken, wrongNumber } from "./accountErrors.ts";
-import { voidsAfter } from "./accountFiles.ts";
+import { maxVoidsAfter, voidsAfter } from "./accountFiles.ts";
 import { type AccountStore, lockAccount } from "./accountStore.ts";
+import { reserveSlots } from "./reserveSlots.ts";
 import { isOpen, readAccount, type StoredStatement } from "./statements.ts";
 
 export interface SubmitOptions {
@@ -56,7 +57,7 @@ export async function submitStatement(
   if (same !== undefined) return same;
   requireNext(statements, parsed);
   const slotID = slotIDOf(account, number);
-  await accounts.reserveSlots(account, user.region, number);
+  await reserveSlots(databases, account, { region: user.region, after: number, now: options.now() });
   if (number > 0 && publicKey !== undefined && !(await accounts.isReserved(slotID))) throw slotTaken(number);
   const record =
     publicKey === undefined ? undefined : toKeyRecord({ userID: slotID, pubKey: publicKey, keyID }, keyType);
@@ -106,7 +107,10 @@ function requireNext(statements: readonly StoredStatement[], { number, publicKey
     return;
   }
   const last = Math.max(...closed.map((one) => one.number));
-  const expected = publicKey === undefined ? current.number + voidsAfter(current, statements).length + 1 : last + 1;
+  const voids = voidsAfter(current, statements).length;
+  // The account file has no room for another void statement, so the owner must sign a key.
+  if (publicKey === undefined && voids === maxVoidsAfter(current.statement)) throw wrongNumber(number, last + 1, "key");
+  const expected = publicKey === undefined ? current.number + voids + 1 : last + 1;
   if (number !== expected) throw wrongNumber(number, expected, kind);
   if (current.state !== "published") throw firstKeyPending();
 }
@@ -129,7 +133,11 @@ async function add(
   const registered = await readClock(transaction);
   const registration = { registered, holdEndsAt: registered + holdPeriodMs, possession };
   const isFirst = number === 0;
-  const row = { statement, possession, submitted: registered, settled: isFirst ? registered : null };
+  const { holdEndsAt } = registration;
+  const row = {
+    ...{ statement, possession, submitted: registered, settled: isFirst ? registered : null },
+    holdEndsAt: record === undefined ? holdEndsAt : null,
+  };
   await transaction
     .insert(keyStatements)
     .values({ userID, number, keyID, slotID, ...row })
@@ -141,10 +149,7 @@ async function add(
   }
   if (record !== undefined)
     await transaction.insert(publicKeys).values({ ...record, account: userID, number, region, bizID, ...registration });
-  const data = {
-    ...{ number, key_id: keyID },
-    ...(record !== undefined && { possession, hold_ends_at: registration.holdEndsAt }),
-  };
+  const data = { number, key_id: keyID, possession, hold_ends_at: holdEndsAt };
   const change = { action: "keyChange.submitted", at: registered, partner: bizID, user: userID, data } as const;
   await recordChange(transaction, author, change);
 }

@@ -7,14 +7,14 @@ type CodeName<Field> = Field extends `${infer Start}_id`
     ? `${Start}${Capitalize<CodeName<Rest>>}`
     : Field;
 
-/** A row with a value for each field of a schema, under the names in code. It may have more values. */
+/** A row with a value for each field of a schema, named as in code. It may contain further values. */
 type RowOf<Shape extends z.ZodRawShape> = {
   readonly [Field in keyof Shape as CodeName<Field>]: z.output<Shape[Field]>;
 };
 
 /**
- * Makes an answer from a row: the fields of the schema, and no others. So a field that a store returns needs only one
- * line in the schema to be part of the API.
+ * Creates an answer from a row: the fields of the schema, and no others. To make a field of a row part of the API, it
+ * is therefore enough to add one line to the schema.
  */
 export function answerFrom<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

@@ -11,8 +11,8 @@ import { actorOf } from "./base/author.ts";
 export type Policy = Pick<Operation, "callers" | "role" | "reads" | "unverified" | "duringSuspension">;
 
 /**
- * Identifies the caller of an operation and counts the request against the caller's rate limit. The bearer token
- * identifies the caller. If the request has no `Authorization` header, the session cookie does.
+ * Identifies the caller of an operation, and counts the request against the caller's rate limit. The bearer token
+ * identifies the caller, or the session cookie if the request has no `Authorization` header.
  * @throws ServiceError with the codes of `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
  */
 export async function authenticate(
@@ -69,8 +69,8 @@ async function authenticateSession(
 }
 
 /**
- * Rejects requests from pages of other origins. The cookies' SameSite=Strict is not enough, because pages on other
- * ports and subdomains belong to the same site.
+ * Rejects requests from pages of other origins. SameSite=Strict is not enough for this, because pages on other ports
+ * and subdomains belong to the same site.
  */
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
@@ -114,8 +114,8 @@ export async function requireVerification(
 }
 
 /**
- * Checks the passkey verification if the operation requires one. For administrators' operations, also checks that the
- * partner is not suspended, unless the operation is allowed during a suspension.
+ * Checks the passkey verification if the operation requires one. For administrators' operations, it also checks that
+ * the partner is not suspended, unless the operation is allowed during a suspension.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

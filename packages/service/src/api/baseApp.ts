@@ -24,7 +24,7 @@ export interface BaseAppOptions {
   /** Counts a rejected request of an unknown caller. @throws ServiceError RATE_LIMITED, which replaces the reason */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
   /**
-   * Counts a connection without a valid HTTP request for the client's address.
+   * Counts a connection without a valid HTTP request, for the client's address.
    * @returns whether the address is over its limit
    */
   countMalformed?: (address: string) => boolean;
@@ -33,8 +33,8 @@ export interface BaseAppOptions {
 }
 
 /**
- * Creates a fastify app without routes. The app counts requests by address and logs one line per request. It responds
- * to each error with a problem document (RFC 9457).
+ * Creates a fastify app without routes. It counts requests by address, logs one line per request, and responds to each
+ * error with a problem document (RFC 9457).
  */
 export function makeBaseApp(options: BaseAppOptions): App {
   const {
@@ -100,8 +100,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
       if (socket.writable && !isOverLimit) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Node would reject a request without a `Host` header, but would not send a problem document. The `onRequest` hook
-    // rejects the request instead.
+    // Node would reject a request without a `Host` header itself, but without a problem document. Therefore the
+    // `onRequest` hook rejects it.
     http: { requireHostHeader: false },
   }) as unknown as App;
 
@@ -179,7 +179,10 @@ function checkBodyHeaders({ headers }: FastifyRequest, reply: FastifyReply): voi
   if ((hasBody || type !== undefined) && !isJson(type)) throw contentTypeError();
 }
 
-/** True for the content type `application/json`. If it has a charset, the charset must be UTF-8 (RFC 8259, section 8.1), with or without the hyphen. */
+/**
+ * True for the content type `application/json`. If it has a charset, this must be UTF-8 (RFC 8259, section 8.1), with
+ * or without the hyphen.
+ */
 function isJson(type: string | undefined): boolean {
   return /^application\/json(?: *; *charset="?utf-?8"?)? *$/i.test(type ?? "");
 }

@@ -20,10 +20,7 @@ declare module "fastify" {
   }
 }
 
-/**
- * Responds to preflight requests for the routes that web pages may call. Call this function before you add these
- * routes.
- */
+/** Responds to preflight requests for the routes that web pages may call. Call it before you add these routes. */
 export function answerPreflights(app: App): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (config?.browsers !== true || method !== "POST") return;

@@ -11,10 +11,10 @@ export type App = FastifyInstance;
 /**
  * The kinds of callers that may call an operation:
  * - with a bearer token: `partner` (a server's access token), `user` (a user's access token), `operator` (the admin
- *   token)
+ *   token);
  * - with a session cookie: `partnerStaff` and `operatorStaff` (people with a passkey), `invited` (any session, even
- *   before a passkey was added)
- * - with neither: `public`, and `visitor` (only from the dashboard's page)
+ *   before a passkey was added);
+ * - with neither: `public`, and `visitor` (only from the dashboard's page).
  */
 export type Caller = keyof Principals;
 
@@ -44,8 +44,8 @@ export interface Call<Callers extends Caller, Context> {
   principal: Principals[Callers];
   author: Author;
   /**
-   * The request, if it has an Idempotency-Key. Always undefined for a session's request. The service stores no copies
-   * of the secrets that a session creates.
+   * The request, if it has an Idempotency-Key. For a session's request, it is always undefined, because the service
+   * stores no copies of the secrets that a session creates.
    */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
@@ -72,7 +72,7 @@ export interface Operation<
   unverified?: string;
   /**
    * Whether users and administrators may call the operation while the partner is suspended. Readers may always call the
-   * operations for readers. Default: false.
+   * operations that are meant for them. Default: false.
    */
   duringSuspension?: boolean;
   summary: string;
@@ -128,7 +128,7 @@ export function isVerified({
 }
 
 /**
- * Returns the kind of caller with a bearer token, or `public`. Undefined if only the dashboard's page calls the
+ * Returns the kind of caller with a bearer token, or `public`. It is undefined if only the dashboard's page calls the
  * operation.
  */
 export function tokenCallerOf({

@@ -15,7 +15,7 @@ interface ApiDescription {
 export const PARTNER_API: ApiDescription = {
   title: "Keyroot partner API",
   description:
-    "A partner's server creates shadow users, and the users' apps register public keys. Keyroot's specification defines only the operations without the mark x-keyroot-extension.",
+    "A partner's server creates shadow users, and the users' apps register public keys. Keyroot's specification defines the operations, except those that are marked with x-keyroot-extension.",
   tags: [
     { name: "public", description: "These operations need no access token." },
     { name: "partner", description: "These operations need the access token of a partner's server." },
@@ -41,8 +41,8 @@ export const OPERATOR_API: ApiDescription = {
 };
 
 /**
- * Serves the OpenAPI 3.1 description of all operations, as JSON. The description contains the operations
- * that are added to `scope` after this call. It is generated from the schemas that validate requests.
+ * Serves the OpenAPI 3.1 description of all operations that are added to `scope` after this call, as JSON. It is
+ * generated from the schemas that validate requests.
  * @param webhooks the requests that the service sends, by name
  */
 export async function describeApi(

@@ -76,10 +76,10 @@ export const limit = z
   .default(100)
   .meta({ description: "The maximum number of items on the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
-/** The values of a recorded change. All names are valid, because a newer replica may store values with new names. */
+/** The values of a recorded change. Any name is valid, because a newer replica may store values under new names. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
-/** The response schema of a list: a page of items in the field with the name `field`, and the next page's cursor. */
+/** The response schema of a list: a page of items in the field that `field` names, and the cursor of the next page. */
 export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
   field: Field,
   item: Item,
@@ -102,8 +102,8 @@ export const holdEndsAt = timestamp.nullable().meta({
 });
 
 /**
- * Returns the id of a request's user.
- * @throws ServiceError FIELD_MISSING, FIELD_INVALID unless the request contains exactly one form of the id
+ * Returns the id of a request's user, which the request must contain in exactly one form.
+ * @throws ServiceError FIELD_MISSING, FIELD_INVALID
  */
 export function userIDOf({
   user_id,

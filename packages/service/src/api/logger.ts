@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes segments that may contain a token from the path of an unknown operation. Segments of at most 24 letters remain,
- * and segments of at most 8 characters of any kind.
+ * Removes segments that may contain a token from the path of an unknown operation. Segments of up to 24 letters remain,
+ * and so do segments of up to 8 characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
@@ -47,7 +47,7 @@ function redactPath(url: string): string {
 const URLS = /\b(?!file:)([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s"'<>/?#]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
 /**
- * Replaces the URLs of endpoints, databases and stores with the URLs' hosts. The other parts of a URL may contain
+ * Replaces the URLs of endpoints, databases and stores with their hosts, because the other parts of a URL may contain
  * secrets.
  */
 function withoutPaths<Value>(value: Value): Value {

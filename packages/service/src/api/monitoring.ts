@@ -38,10 +38,11 @@ export interface Monitoring {
 }
 
 /**
- * Creates three endpoints for a separate port. The port need not be public.
- * - /healthz: the process responds
- * - /readyz: the service accepts requests and reaches its databases
- * - /metrics: durations by route and status for Prometheus, without ids. Also responds without the databases
+ * Creates three endpoints for a separate port, which need not be public:
+ * - /healthz responds if the process runs;
+ * - /readyz responds if the service accepts requests and reaches its databases;
+ * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
+ *   databases.
  */
 export function makeMonitoring({
   databases,

@@ -41,9 +41,7 @@ const FIELD_CODES: Record<string, ClientErrorCode> = {
 /** Units of size limits, by the type of the limited value. */
 const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
 
-/**
- * Returns the error for a body or headers that do not match the schema. The first issue determines the error's code.
- */
+/** Returns the error for a body or headers that do not match the schema. Its code is determined by the first issue. */
 export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
   const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
   const [first] = issues;
@@ -120,8 +118,7 @@ function toKeyInError({ state, holdEndsAt }: KeyInError) {
 }
 
 /**
- * Converts any error to an error that may be sent to the caller. The new error's `cause` is the original error, for the
- * log.
+ * Converts any error to one that may be sent to the caller. The original error becomes its `cause`, for the log.
  * @param bodyLimit the maximum size of the request's body in bytes
  */
 export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {

@@ -57,8 +57,8 @@ function toLog({ action, partner, person, user, token }: LoggedChange) {
 }
 
 /**
- * Logs one line per completed request, with the caller and the change. Requests over a rate limit are logged only at
- * the `debug` level, so a flood of requests does not fill the log.
+ * Logs one line per completed request, with its caller and its change. Requests over a rate limit are logged only at
+ * the `debug` level, so that a flood of requests does not fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {

@@ -5,7 +5,7 @@ export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * The session cookie's name. Browsers accept a cookie with the `__Host-` prefix only with Secure, with Path=/ and
- * without Domain (RFC 6265bis, section 4.1.3.2). Browsers treat http://localhost as secure.
+ * without Domain (RFC 6265bis, section 4.1.3.2). They treat http://localhost as secure.
  */
 const NAME = "__Host-keyroot";
 const ATTRIBUTES = { path: "/", httpOnly: true, secure: true, sameSite: "strict" } as const;

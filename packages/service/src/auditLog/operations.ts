@@ -83,7 +83,7 @@ export const auditOperations = [
     reads: true,
     summary: "List the partner's audit log entries in pages, newest first",
     description:
-      "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit`, although `next` is not null, because one request reads at most 10,000 entries of each database. Entries omit the names and addresses of the operator's staff.",
+      "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit` even if `next` is not null, because one request reads at most 10,000 entries of each database. Entries do not contain the names and addresses of the operator's staff.",
     body: filterSchema,
     answer: entries,
     async handle(body, { context, principal: { bizID } }) {
@@ -100,7 +100,7 @@ export const auditOperations = [
     reads: true,
     summary: "List the audit log in pages, newest entries first",
     description:
-      "An entry contains the author, time and request of a change. A page may have fewer entries than `limit`, although `next` is not null, because one request reads at most 10,000 entries of each database.",
+      "An entry contains the author, time and request of a change. A page may have fewer entries than `limit` even if `next` is not null, because one request reads at most 10,000 entries of each database.",
     body: strict({ biz_id: bizID.optional(), ...filter }),
     answer: entries,
     async handle({ biz_id, ...body }, { context }) {
@@ -121,7 +121,10 @@ async function list({ auditLog }: Pick<AuditContext, "auditLog">, filter: AuditF
   return { entries, next: next === null ? null : encodeCursor(next) };
 }
 
-/** Removes the names and addresses of the operator's staff from an entry. @param own the ids of the partner's staff */
+/**
+ * Removes the names and addresses of the operator's staff from an entry.
+ * @param own the ids of the partner's staff
+ */
 function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
   const { actorKind, actorID } = entry;
   const isOperator = actorKind === "operator" || (actorKind === "person" && !own.has(actorID ?? ""));

@@ -45,7 +45,7 @@ export interface AuditFilter {
   until?: number | undefined;
 }
 
-/** A position in the list of entries. The list is sorted by time and place, with the latest entries first. */
+/** A position in the list of entries, which is sorted by time and place, the latest entries first. */
 export const auditCursorSchema = z.strictObject({
   at: z.int().nonnegative(),
   place: z.enum(PLACES),
@@ -69,8 +69,8 @@ export class AuditLog {
   }
 
   /**
-   * Lists one page of entries, newest first. Each call reads a limited number of entries. A page may therefore have
-   * fewer entries than `limit`, or none, even if more entries follow.
+   * Lists one page of entries, newest first. Each call reads a limited number of entries, so a page may have fewer than
+   * `limit`, or none, even if more follow.
    * @returns `next` is null when no page follows
    */
   async list(
@@ -83,7 +83,7 @@ export class AuditLog {
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
     // A database's `end` is the last entry that was read. It is present only if more entries must be read to fill the
-    // page. The page ends at the first of the databases' ends.
+    // page. The page ends at the first of these ends.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);
@@ -94,7 +94,7 @@ export class AuditLog {
 
   /**
    * Deletes entries older than `before` (milliseconds since 1970), oldest first, until `signal` aborts. Two replicas
-   * can delete entries at the same time.
+   * can do this at the same time.
    */
   drop(before: number, signal?: AbortSignal): Promise<void> {
     return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);
@@ -137,8 +137,8 @@ async function readPage(
   limit: number,
 ): Promise<{ found: Item[]; end?: AuditCursor }> {
   const { at, position } = auditEntries;
-  // The table has indexes for all entries, for a partner's entries and for a user's entries. Each index is in the order
-  // of the list.
+  // The table has indexes for all entries, for a partner's entries and for a user's entries, each in the order of the
+  // list.
   const selected = and(
     bizID === undefined ? undefined : eq(auditEntries.bizID, bizID),
     userID === undefined ? undefined : eq(auditEntries.userID, userID),
@@ -161,8 +161,8 @@ async function readPage(
     .limit(limit);
   const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
   if (matching === undefined || rows.length === limit) return { found };
-  // Read the end after the first query. Entries that are added between the two queries move the end to a newer entry,
-  // so no entry is skipped.
+  // Read the end after the first query. If entries are added between the two queries, they move the end to a newer
+  // entry, so no entry is skipped.
   const [end] = await read()
     .offset(MAX_READ - 1)
     .limit(1);

@@ -25,8 +25,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * Actions in the audit log. `key.pending` and `keyChange.held` are only events. The audit log contains `key.registered`
- * and `keyChange.submitted` for the same changes.
+ * The actions in the audit log. `key.pending` and `keyChange.held` exist only as events; for the same changes, the
+ * audit log contains `key.registered` and `keyChange.submitted`.
  */
 export const ACTIONS = [
   "partner.created",
@@ -123,9 +123,9 @@ export const RECORDING = {
 };
 
 /**
- * Records a change in the same transaction as the change. Adds the change to the audit log and to the outbox of events.
- * Adds a change of an unpublished key to the history of the user's keys. Code that changes many users at once uses
- * `RECORDING` instead.
+ * Records a change, in the transaction that makes it, in the audit log and the outbox of events. A change of an
+ * unpublished key is also added to the history of the user's keys. To change many users at once, use `RECORDING`
+ * instead.
  * @param transaction a transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
@@ -188,8 +188,9 @@ function idOf(actor: Actor): string | undefined {
 }
 
 /**
- * Returns a change's event types. A new key with a hold period also causes `key.pending`, because the user can withdraw
- * the key during the hold period. In the same way, a changed key causes `keyChange.held`, because others can object.
+ * Returns the types of the events that a change causes. A new key with a hold period also causes `key.pending`, because
+ * the user can withdraw it until the period ends. In the same way, a changed key also causes `keyChange.held`, because
+ * others can object to it.
  */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);

@@ -4,8 +4,8 @@ import type { ActorKind } from "../api/base/author.ts";
 import { timestampMs } from "../api/database/columns.ts";
 
 /**
- * Columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the same
- * transaction as the change. `position` is the order of insertion, which may differ from the order of commits. `biz_id`
+ * The columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the
+ * transaction that makes it. `position` is the order of insertion, which may differ from the order of commits. `biz_id`
  * and `user_id` are the ids of the changed partner and user.
  */
 export const changeColumns = () => ({
@@ -19,8 +19,8 @@ export const changeColumns = () => ({
 
 /**
  * The audit log, in every database. A trigger makes the table append-only. `actor_id` is the id of a person, a user or
- * a server's refresh token. `actor_token` is the refresh token behind a server's or user's access token. `address` is
- * the caller's IP address, or null after its own retention.
+ * a server's refresh token, and `actor_token` is the refresh token behind a server's or user's access token. `address`
+ * is the caller's IP address. It becomes null after a retention period of its own.
  */
 export const auditEntries = pgTable(
   "audit_entries",

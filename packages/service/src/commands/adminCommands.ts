@@ -8,7 +8,7 @@ import { ArgumentError } from "../api/base/errors.ts";
 
 /**
  * Creates a client for the service at `--service-url`, with the admin token from the environment. Without the option,
- * the client calls the service of the local stack.
+ * it calls the service of the local stack.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {
@@ -35,7 +35,10 @@ export function requireBizID(bizID: string | undefined): string {
   return required(bizID, "--biz-id", "the partner's id");
 }
 
-/** Prints each item of a list on its own line, as JSON or as text. @param none the text for an empty list */
+/**
+ * Prints each item of a list on its own line, as JSON or as text.
+ * @param none the text for an empty list
+ */
 export async function printEach<Item extends object>(
   items: AsyncIterable<Item>,
   json: boolean,

@@ -3,7 +3,7 @@ import { bizID, OF_PARTNER, serviceUrl } from "./options.ts";
 
 export const createServerToken = command(
   {
-    summary: "Create a server token for a partner, and print the token once",
+    summary: "Create a server token for a partner, and print it once",
     needs: () => OF_PARTNER,
     options: { bizID, name: text("text", "Display name of the token", { defaultText: "none" }), serviceUrl, json },
   },

@@ -1,6 +1,6 @@
 /**
- * The commands of the partner service. If this package is installed, `keyroot` and the Hardhat plugin load these
- * commands. Each is in one file, which imports nothing heavy before it runs, so that `--help` stays fast.
+ * The commands of the partner service, which `keyroot` and the Hardhat plugin load if this package is installed. Each
+ * has a file of its own, which imports nothing heavy until the command runs, so that `--help` stays fast.
  */
 import { createPartner } from "./createPartner.ts";
 import { createServerToken } from "./createServerToken.ts";

@@ -7,7 +7,7 @@ export const listPartners = command(
     summary: "List partners with their users, keys and server tokens",
     needs: () => ["serviceUrl"],
     options: {
-      search: text("text", "List only partners with this text in the name, or at the beginning of the id", {
+      search: text("text", "List only partners whose name contains this text, or whose id begins with it", {
         defaultText: "all partners",
       }),
       serviceUrl,

@@ -9,10 +9,7 @@ export const makeSigningKey = command(
     summary: "Create a signing key for access tokens",
     needs: () => ["out"],
     options: {
-      out: text(
-        "file",
-        "File of signing keys. If the file exists, the command adds the new key at the end of the file",
-      ),
+      out: text("file", "File of signing keys. If it exists, the new key is added at its end"),
       json,
     },
   },

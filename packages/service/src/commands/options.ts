@@ -8,7 +8,7 @@ export const serviceUrl = text(
     variable: "KEYROOT_SERVICE_URL",
   },
 );
-export const bizID = text("id", "Id of the partner. The commands create-partner and list-partners print this id");
+export const bizID = text("id", "Id of the partner, as create-partner and list-partners print it");
 
 /** What a command about one partner needs. */
 export const OF_PARTNER = ["bizID", "serviceUrl"];

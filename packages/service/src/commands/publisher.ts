@@ -1,12 +1,12 @@
 import { command, integer, json, MAX_TIMER_SECONDS } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot publisher` command publishes registered keys until Ctrl-C or SIGTERM, on its schedule and on request.
- * Environment variables configure it.
+ * The `keyroot publisher` command publishes registered keys on its schedule and on request, until Ctrl-C or SIGTERM. It
+ * is configured by environment variables.
  */
 export const publisher = command(
   {
-    summary: "Publish registered keys until Ctrl-C. Configure the publisher with environment variables",
+    summary: "Publish registered keys until Ctrl-C. Configure it with environment variables",
     options: {
       every: integer(
         "seconds",

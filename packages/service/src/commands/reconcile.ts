@@ -19,19 +19,22 @@ export const reconcile = command(
     const { plural } = await import("@keyroot/operator/shared");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");
     const { requireKeyType } = await import("../publishing/registryKeyType.ts");
-    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, keyType } = readPublisherConfig(process.env);
+    const { databaseUrl: url, regionUrls, databaseFolder: folder, chain, ...config } = readPublisherConfig(process.env);
+    const { keyType, accounts } = config;
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
     await requireKeyType(databases, keyType);
     const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined, {
       keyType: await loadKeyType(keyType),
+      accounts,
     });
     const result = await publisher.reconcile();
-    const { roots, recorded, replaced, added, lost, unknownUsers, differences } = result;
+    const { roots, recorded, replaced, added, lost, statements, unknownUsers, differences } = result;
     // The users of these roots could not be compared.
     if (differences.length > 0) process.exitCode = EXIT.unavailable;
     const lines = [
       `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,
+      ...(statements > 0 ? [`Added ${plural(statements, "statement")} from account files.`] : []),
       ...listed("has a published key, but is in no database. The partner must create the user again.", unknownUsers),
       ...listed(
         "could not be confirmed.",

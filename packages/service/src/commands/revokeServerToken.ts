@@ -7,7 +7,7 @@ export const revokeServerToken = command(
     summary: "Revoke a partner's server token",
     needs: () => ["tokenID", "serviceUrl"],
     options: {
-      tokenID: text("id", "Id of the server token. The command list-server-tokens prints this id"),
+      tokenID: text("id", "Id of the server token, as list-server-tokens prints it"),
       serviceUrl,
       json,
     },

@@ -1,12 +1,12 @@
 import { command, json } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. Environment variables configure the
- * service. It holds no key of the registry's owner.
+ * The `keyroot serve` command runs the partner service until Ctrl-C or SIGTERM. It is configured by environment
+ * variables, and holds no key of the registry's owner.
  */
 export const serve = command(
   {
-    summary: "Run the partner service until Ctrl-C. Configure the service with environment variables",
+    summary: "Run the partner service until Ctrl-C. Configure it with environment variables",
     options: { json },
   },
   async ({ json }) => {

@@ -14,7 +14,7 @@ export const stack = command(
     options: {
       port: integer(
         "port",
-        "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the command uses the next free port. 0 means any port",
+        "Port of the chain. The file host, the service and the beacon endpoint get the next ports. If a port is in use, the next free one is used. 0 means any free port",
         { min: 0, max: 65_535, default: 8545 },
       ),
       keyType,

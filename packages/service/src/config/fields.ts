@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
-import { nearestName } from "keyroot/internal/input";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
+import { nearestName } from "@keyroot/operator/shared";
 import { ArgumentError } from "../api/base/errors.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
@@ -64,7 +64,7 @@ interface CheckOptions {
 
 /**
  * Checks a configuration and adds the defaults.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function checkConfig<Schema extends z.ZodObject>(
   schema: Schema,

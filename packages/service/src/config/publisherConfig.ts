@@ -31,8 +31,8 @@ export interface PublisherConfig {
   /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
   /**
-   * Whether all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
-   * publisher share this choice. Default: unset, for one key per user.
+   * Set it if all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
+   * publisher must be configured alike. Default: unset, for one key per user.
    */
   accounts?: "required" | undefined;
   /** Whether the publisher publishes a key with a conflicting key only after the partner's decision. Default: false. */
@@ -59,11 +59,14 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   allowHttp?: boolean | undefined;
   /** Maximum gwei per unit of gas, as a decimal number. Required, except for development chains on this machine. */
   maxFee?: string | undefined;
-  /** Maximum priority fee (tip) in gwei per unit of gas, as a decimal number. Default: a quarter of `maxFee`, which it requires. */
+  /**
+   * Maximum priority fee (tip) in gwei per unit of gas, as a decimal number. Requires `maxFee`. Default: a quarter of
+   * `maxFee`.
+   */
   maxPriorityFee?: string | undefined;
   /**
-   * Maximum cost of a plan, including all rounds of the plan, in ETH as a decimal number. Default: the default of
-   * `CostLimits`. Requires `maxFee`.
+   * Maximum cost of a plan, including all its rounds, in ETH as a decimal number. Requires `maxFee`. Default: the
+   * default of `CostLimits`.
    */
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
@@ -71,8 +74,8 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   /** Number of blocks, including the root's block, after which a root counts as published. Default: 1. */
   confirmations?: number | undefined;
   /**
-   * The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. In a
-   * text, `{region}` stands for the region.
+   * The store of Merkle-tree files, for all regions or for each one: a folder, or `s3://<bucket>/<prefix>`. In a text,
+   * `{region}` stands for the region.
    */
   files: string | ChainConfig["files"];
 }
@@ -114,7 +117,7 @@ const schema = z.strictObject({
 /**
  * Checks a publisher's configuration and adds the defaults.
  * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages. Default: the field itself
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function resolvePublisherConfig(config: unknown, nameOf = (field: string) => field): ResolvedPublisherConfig {
   const faults = faultsBetweenFields(config as Partial<PublisherConfig>, nameOf);

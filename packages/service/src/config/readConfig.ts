@@ -14,9 +14,9 @@ const NUMBERS = new Set([
 const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.allowHttp"]);
 
 /**
- * Reads the service's configuration from environment variables. An empty variable counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value. A
- * variable for the registry owner's key is invalid, because only the publisher may hold it
+ * Reads the service's configuration from environment variables. An empty variable counts as unset. A variable for the
+ * registry owner's key is invalid, because only the publisher may hold that key.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  * @example
  * ```ts
  * const service = await startService({ ...readConfig(process.env), port: 0 });
@@ -32,7 +32,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
 
 /**
  * Reads the publisher's configuration from environment variables. An empty variable counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  */
 export function readPublisherConfig(environment: NodeJS.ProcessEnv): ResolvedPublisherConfig {
   const values = { chain: {}, ...valuesOf(environment, PUBLISHER_VARIABLES) };
@@ -41,7 +41,7 @@ export function readPublisherConfig(environment: NodeJS.ProcessEnv): ResolvedPub
 
 /**
  * Reads the configuration of the databases from environment variables.
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable without the variable's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  */
 export function readDatabaseConfig(environment: NodeJS.ProcessEnv) {
   const options = { names: [], nameOf: namesFrom(DATABASE_VARIABLES), faults: [] };

@@ -52,8 +52,8 @@ export interface ServiceConfig {
   /** Port of /healthz, /readyz and /metrics. 0 means any free port, and null means no port. Default: 9547. */
   monitoringPort?: number | null | undefined;
   /**
-   * Seconds for which a stopping service still accepts requests. During this time, /readyz responds with 503, so that
-   * load balancers choose another replica. Default: 0.
+   * The number of seconds for which a stopping service still accepts requests. Meanwhile /readyz responds with 503, so
+   * that load balancers choose another replica. Default: 0.
    */
   shutdownDelay?: number | undefined;
   /** Hold period: seconds between registration and publication. Default: 86,400. */
@@ -61,8 +61,8 @@ export interface ServiceConfig {
   /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
   /**
-   * Whether all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
-   * publisher share this choice. Default: unset, for one key per user.
+   * Set it if all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
+   * publisher must be configured alike. Default: unset, for one key per user.
    */
   accounts?: "required" | undefined;
   /** Whether the service publishes a key with a conflicting key only after the partner's decision. Default: false. */
@@ -77,8 +77,8 @@ export interface ServiceConfig {
   /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
   logLevel?: LogLevel | undefined;
   /**
-   * The file of keys that encrypt webhook secrets. Each line of the file is 32 bytes in base64. Without this file,
-   * webhook endpoints are disabled.
+   * The file of keys that encrypt webhook secrets, with 32 bytes in base64 on each line. Without it, webhook endpoints
+   * are disabled.
    */
   webhookKeys?: string | undefined;
   /** Whether webhooks may use plain http and private addresses, for local use. Default: false. */
@@ -88,8 +88,8 @@ export interface ServiceConfig {
   /** Number of days for which audit log entries are kept. 0 keeps all entries. Default: 365. */
   auditDays?: number | undefined;
   /**
-   * Number of days for which the audit log keeps callers' IP addresses, at most `auditDays`. 0 records no address. Default:
-   * 30.
+   * The number of days for which the audit log keeps callers' IP addresses, at most `auditDays`. With 0, it records no
+   * addresses. Default: 30.
    */
   addressDays?: number | undefined;
 }
@@ -100,8 +100,8 @@ export type ResolvedConfig = z.output<typeof schema>;
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_STAGE = "dev";
 /**
- * Maximum length of the stage. An S3 bucket's name has at most 63 characters. `bucketName` adds the prefix, three
- * hyphens, the region and the user id.
+ * Maximum length of the stage. The name of an S3 bucket has at most 63 characters, and `bucketName` adds the prefix,
+ * three hyphens, the region and the user id.
  */
 const MAX_STAGE = 63 - "keyroot".length - 3 - "us-west-2".length - 32;
 /** Maximum rejected requests of unknown callers per minute and address. */
@@ -146,7 +146,7 @@ const schema = z.strictObject({
  * Checks a configuration and adds the defaults.
  * @param nameOf returns the name of a field such as `registry.chainId` in error messages. Default: the field itself
  * @param faults further faults to report
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field without the field's value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function resolveConfig(
   config: unknown,

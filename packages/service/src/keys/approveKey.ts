@@ -9,8 +9,7 @@ import { lockActiveUser } from "../users/users.ts";
 import type { DecisionOutcome } from "./withdrawOrDiscardKey.ts";
 
 /**
- * Approves a user's pending key at the partner's request. The approval also decides about all conflicting keys of the
- * user.
+ * Approves a user's pending key at the partner's request, which also decides about all conflicting keys of the user.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function approveKey(

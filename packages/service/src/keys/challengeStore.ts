@@ -17,8 +17,8 @@ export interface StoredChallenge {
 }
 
 /**
- * A challenge with the only valid response: 32 bytes, or undefined if the response is a signature. The database stores only
- * a hash of the response.
+ * A challenge with its only valid response: 32 bytes, or undefined if the response is a signature. The database stores
+ * only a hash of it.
  */
 export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 

@@ -18,13 +18,13 @@ export interface ConflictingKey {
 }
 
 /**
- * Maximum number of undecided keys per user that were only offered, without a proof of possession. One key is enough to
- * make the user's key undecided.
+ * Maximum number of undecided keys per user that were only offered, without a proof of possession. A single one is
+ * enough to make the user's key undecided.
  */
 export const MAX_OFFERED = 10;
 /**
- * Maximum number of undecided keys per user that were withdrawn. Their possession was proven, so offered keys do not
- * take their room.
+ * Maximum number of undecided keys per user that were withdrawn. Possession of these keys was proven, so offered keys
+ * do not take up their room.
  */
 export const MAX_WITHDRAWN = 100;
 
@@ -92,8 +92,7 @@ async function addConflicting(transaction: Database, key: ConflictingKey & { use
 }
 
 /**
- * Records a withdrawn key. Cancels the partner's earlier decision about the key, because an attacker may have withdrawn
- * the key.
+ * Records a withdrawn key. An attacker may have withdrawn it, so the partner's earlier decision about it is canceled.
  */
 export async function addWithdrawn(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<void> {
   if (await addConflicting(transaction, key)) return;
@@ -105,7 +104,7 @@ export async function addWithdrawn(transaction: Database, key: ConflictingKey & 
 }
 
 /**
- * Marks all keys of a user as decided. Deletes keys that were decided earlier.
+ * Marks all keys of a user as decided, and deletes those that were decided earlier.
  * @returns whether any key was undecided
  */
 export async function decide(transaction: Database, userID: UserID, now: number): Promise<boolean> {

@@ -19,8 +19,8 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 }
 
 /**
- * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads. The threads start with the first jobs.
- * Partners take turns. If a partner has too many waiting jobs, further jobs are rejected.
+ * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads that start with the first jobs. Partners
+ * take turns. If too many jobs of a partner are waiting, further ones are rejected.
  */
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);
@@ -34,8 +34,8 @@ export class CurveWorkers implements AsyncDisposable {
   }
 
   /**
-   * Checks a public key and makes a challenge for it.
-   * @param owner the partner that the job belongs to
+   * Checks a public key and creates a challenge for it.
+   * @param owner the partner to which the job belongs
    * @throws ArgumentError with the codes of `makeChallenge`; ServiceError RATE_LIMITED, UNAVAILABLE
    */
   run(owner: string, request: ChallengeRequest): Promise<MadeChallenge> {

@@ -20,14 +20,14 @@ export interface ErasedUser {
   userID: UserID;
   /** Time of the erasure in milliseconds since 1970. */
   erased: number;
-  /** Whether the user's public key remains. A key remains if the key is on the chain or a publisher took the key. */
+  /** Whether the user's public key remains, because it is on the chain or a publisher has taken it. */
   keyRemains: boolean;
 }
 
 /**
- * Erases a user in one transaction. Deletes the user's tokens, salt, challenges, key history and account. Also deletes the
- * user's key, unless a publisher took the key. The user's row remains, so that the id cannot be used again. Repeating
- * the call has no effect.
+ * Erases a user in one transaction: the user's tokens, salt, challenges, key history and account, and also the key,
+ * unless a publisher has taken it. The user's row remains, so that the id cannot be used again. Repeating the call has
+ * no effect.
  * @returns undefined if the partner has no such user
  */
 export async function eraseUser(

@@ -1,4 +1,7 @@
-/** A queue in which owners take turns. An owner with many jobs delays each other owner by at most one job per turn. */
+/**
+ * A queue in which owners take turns, so that an owner with many jobs delays each other one by at most one job per
+ * turn.
+ */
 export class FairQueue<Job> {
   readonly #maxPerOwner: number;
   /** The waiting jobs of each owner, in the order of the owners' turns. */

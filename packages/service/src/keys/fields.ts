@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import type { ChallengeResponse } from "./possessionCheck.ts";
 import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";
@@ -35,12 +35,12 @@ export const response = z
   .regex(/^(?:[A-Za-z0-9+/]{4}){2,23}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/)
   .meta({
     description:
-      "The response to the challenge, in base64: a MAC of 32 bytes, or a signature of 64 bytes, or at most 72 bytes in DER for P-256. docs/formats.md specifies how to compute it.",
+      "The response to the challenge, in base64: a MAC of 32 bytes, a signature of 64 bytes, or, for P-256, also a signature in DER of at most 72 bytes. docs/formats.md specifies how to compute it.",
   });
 export const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z.enum(["proven", "unproven"]).meta({
   description:
-    "`proven` if the user proved possession of the private key at registration. `unproven` if the partner registered the key for the user.",
+    "`proven` if the user proved possession of the private key at registration, `unproven` if the partner registered the key for the user.",
 });
 export const keyTypeName = z
   .string()
@@ -54,12 +54,12 @@ export const conflictingKeys = z
       key_id: keyID,
       at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
       withdrawn: z.boolean().meta({
-        description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
+        description: "true if the key was registered and later withdrawn, false if the service rejected it.",
       }),
     }),
   )
   .meta({
-    description: `The user's conflicting keys without a decision of the partner: at most ${MAX_WITHDRAWN} withdrawn keys, and at most ${MAX_OFFERED} keys that the service rejected.`,
+    description: `The user's conflicting keys about which the partner has not decided: at most ${MAX_WITHDRAWN} withdrawn keys, and at most ${MAX_OFFERED} keys that the service rejected.`,
   });
 export const keyEvent = named("KeyEvent", "A change of a user's key before its publication.", {
   type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
@@ -93,7 +93,8 @@ export const key = {
   transaction: transaction.optional(),
   number: keyNumber.optional(),
   account_file: z.string().optional().meta({
-    description: "Only with accounts: the account file, which proves to a verifier that the key is the newest one.",
+    description:
+      "The account file, which proves to a verifier that the key is the newest one. It is present only if users have accounts.",
   }),
 };
 export const userKey = named("UserKey", "A user's public key as the service states it, unverified.", {

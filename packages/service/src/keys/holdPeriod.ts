@@ -1,5 +1,5 @@
 /**
- * A pending key may be published after the key's hold period, unless the partner must first decide about a conflicting
+ * When a pending key may be published: after its hold period, unless the partner must first decide about a conflicting
  * key.
  */
 import { and, isNotNull, isNull, not, type SQL, sql } from "../api/database/drizzle.ts";
@@ -15,19 +15,19 @@ export interface PublishableOptions {
 }
 
 /**
- * The condition that a key's user is deactivated. The conditions are SQL text, because drizzle omits table names in
- * queries of one table.
+ * The condition that a key's user is deactivated. It is SQL text, because drizzle omits table names in queries of one
+ * table.
  */
 export const isOfDeactivated = sql`exists (select from users where users.user_id = coalesce(public_keys.account, public_keys.user_id) and users.deactivated is not null)`;
 
 /**
- * The condition that a key must not be published, because its partner is suspended or its user is deactivated. The
- * state of the user's tokens has no influence: a user may lose a device after the registration.
+ * The condition that a key must not be published, because its partner is suspended or its user is deactivated. Revoked
+ * tokens do not matter, because a user may lose a device after the registration.
  */
 export const isBlocked = sql`(exists (select from suspensions where suspensions.biz_id = public_keys.biz_id) or ${isOfDeactivated})`;
 
 /**
- * Returns the end of a key's hold period in milliseconds since 1970. Null while the partner must decide.
+ * Returns the end of a key's hold period in milliseconds since 1970, or null as long as the partner must decide.
  * @param holdOnConflict whether a key that conflicts with another key waits for the partner's decision
  */
 export function holdEndOf(
@@ -43,8 +43,8 @@ export function isUndecided(holdOnConflict: boolean): SQL {
 }
 
 /**
- * The condition for publishing a pending key: the hold period is over, no publisher has taken the key, the user is
- * active, and the partner is not suspended.
+ * The condition for publishing a pending key: its hold period is over, no publisher has taken it, the user is active,
+ * and the partner is not suspended.
  */
 export function isPublishable(options: PublishableOptions): SQL | undefined {
   return and(

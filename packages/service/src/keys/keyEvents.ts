@@ -8,9 +8,12 @@ import { keyEvents } from "./tables.ts";
 export interface KeyEvent {
   userID: UserID;
   /**
-   * `registered`: the user registered this key. `conflict`: this key was rejected, because the user has another key.
-   * `withdrawn`: the user removed this key. `discarded`: the partner removed this key. `approved`: the partner approved
-   * this key.
+   * What happened to the key:
+   * - `registered`: the user registered it;
+   * - `conflict`: it was rejected, because the user has another key;
+   * - `withdrawn`: the user removed it;
+   * - `discarded`: the partner removed it;
+   * - `approved`: the partner approved it.
    */
   type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
   keyID: string;

@@ -18,7 +18,10 @@ import {
   statementRequired,
 } from "./possessionCheck.ts";
 
-/** Maximum attempts per user and minute at one replica. A registration needs one attempt, and so does an offer of another key. */
+/**
+ * Maximum number of attempts per user and minute at one replica. A registration takes one attempt, and so does an offer
+ * of another key.
+ */
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
 
@@ -38,9 +41,9 @@ export interface KeyRegistrationOptions {
 }
 
 /**
- * Registers users' public keys. Separate threads do the curve arithmetic, and partners take turns. A repeated
- * registration needs no curve arithmetic, because the database is queried first. Each user has a limited number of
- * attempts per minute.
+ * Registers users' public keys. Curve arithmetic is done in separate threads, in which partners take turns. A repeated
+ * registration needs none, because the database is queried first. Each user has a limited number of attempts per
+ * minute.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
@@ -63,11 +66,11 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Makes a challenge for the registration of a key.
+   * Creates a challenge for the registration of a key.
    * @param service the service's URL in the app
-   * @returns a challenge, or the registered key if the user has already registered the same key
+   * @returns a challenge, or the registered key if the user has already registered this key
    * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and the codes of
-   * `checkNewPublicKey`
+   *   `checkNewPublicKey`
    */
   async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
     const { keyType } = this.#options;
@@ -81,10 +84,10 @@ export class KeyRegistration implements AsyncDisposable {
 
   /**
    * Registers a user's only key. Repeating the call has no effect.
-   * @param answer the response to a challenge for this key. Undefined if the client sent no response
+   * @param answer the response to a challenge for this key, or undefined if the client sent none
    * @param service the service's URL in the app
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, PARTNER_REQUIRED, RATE_LIMITED;
-   * ArgumentError KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, PARTNER_REQUIRED,
+   *   RATE_LIMITED; ArgumentError KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
    */
   async register(
     user: User,
@@ -107,10 +110,10 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Registers the key of a partner's user, which the partner authorizes. Only keys that cannot prove possession are
-   * registered in this way. Repeating the call has no effect.
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH and the
-   * codes of `checkPublicKey`
+   * Registers the key of a partner's user on the partner's authority, which is possible only for keys that cannot prove
+   * possession. Repeating the call has no effect.
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH and
+   *   the codes of `checkPublicKey`
    */
   async registerForUser(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey> {
     const { keyType, accounts } = this.#options;
@@ -126,9 +129,9 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Checks the proof of possession of a key that an account's statement authorizes. Hashes of documents need none.
-   * @returns a function that ends the challenge in the transaction that adds the key. It returns undefined for a wrong
-   * response
+   * Checks the proof of possession of a key that an account's statement authorizes. Hashes of documents need no proof.
+   * @returns a function that ends the challenge in the transaction that adds the key; it returns undefined for a wrong
+   *   response
    * @throws ServiceError POSSESSION_REQUIRED; ArgumentError with the codes of `checkPublicKey`
    */
   async prove(
@@ -171,8 +174,8 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Adds the key in one transaction with the end of its challenge.
-   * @param authorize returns how the key is authorized. Undefined if it is not
+   * Adds the key in the same transaction that ends its challenge.
+   * @param authorize returns how the key is authorized, or undefined if it is not
    */
   #store(
     user: User,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import { ServiceError } from "../api/base/errors.ts";
 import { type KeyType, toKeyRecord } from "keyroot/internal/identity";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypes";
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
@@ -63,38 +63,43 @@ export const keyOperations = [
     callers: ["user"],
     summary: "Request a challenge for a public key that the user wants to register",
     description:
-      "To prove possession of the private key, the app answers the challenge in publicKey/register. A challenge can be answered once, within 5 minutes. The service checks the key's length, curve, subgroup and id.",
+      "To prove possession of the private key, the app answers the challenge in publicKey/register. A challenge can be answered only once, and within 5 minutes. Before the service returns one, it checks the key's length, curve, subgroup and id.",
     body: strict({ public_key: publicKey, key_id: keyID }),
-    answer: named("Challenge", "A challenge for a key, unless the user has this key already.", {
-      user_id: userID,
-      state: anyState.meta({
-        description: "If the user has no key yet, the other fields are present. A registered key needs no challenge.",
-      }),
-      challenge: challenge.optional(),
-      key_type: z
-        .string()
-        .optional()
-        .meta({
-          description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}. Compare it with your configuration. Never configure an app by it.`,
+    answer: named(
+      "Challenge",
+      "A challenge for a key, or only the key's state if the user has already registered it.",
+      {
+        user_id: userID,
+        state: anyState.meta({
+          description:
+            "The state of the user's key. The fields of the challenge are present only if the user has no key yet, because a registered key needs no challenge.",
         }),
-      ephemeral_key: z.string().optional().meta({
-        description:
-          "The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature.",
-      }),
-      expires: timestamp.optional(),
-      service: z.string().optional().meta({
-        description:
-          "The URL of the service. Compare it with your configuration. Compute the response with your own value.",
-      }),
-      chain_id: z.int().nullable().optional().meta({
-        description:
-          "The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value.",
-      }),
-      contract: z.string().nullable().optional().meta({
-        description:
-          "The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value.",
-      }),
-    }),
+        challenge: challenge.optional(),
+        key_type: z
+          .string()
+          .optional()
+          .meta({
+            description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}. Compare it with your configuration, and never configure an app from it.`,
+          }),
+        ephemeral_key: z.string().optional().meta({
+          description:
+            "The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature.",
+        }),
+        expires: timestamp.optional(),
+        service: z.string().optional().meta({
+          description:
+            "The URL of the service. Compare it with your configuration, and compute the response with your own value.",
+        }),
+        chain_id: z.int().nullable().optional().meta({
+          description:
+            "The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
+        }),
+        contract: z.string().nullable().optional().meta({
+          description:
+            "The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
+        }),
+      },
+    ),
     errors: [404, 409],
     async handle({ public_key: pubKey, key_id: keyID }, { context, principal, author, request }) {
       const { userID } = principal;
@@ -111,7 +116,7 @@ export const keyOperations = [
     callers: ["user"],
     summary: "Register the user's public key permanently",
     description:
-      "The request must contain the response to a challenge. Repeating the request has no effect. If the user already has a different key, the service rejects the request.",
+      "The request must contain the response to a challenge. Repeating the request has no effect. If the user already has a different key, the request is rejected.",
     body: strict({
       public_key: publicKey,
       key_id: keyID,
@@ -140,7 +145,7 @@ export const keyOperations = [
     callers: ["user"],
     duringSuspension: true,
     summary: "Withdraw the user's public key while it is pending",
-    description: "The user then has no key and can register a key again. Repeating the request has no effect.",
+    description: "The user then has no key and can register one again. Repeating the request has no effect.",
     body: strict({ key_id: keyID }),
     answer: noKey,
     errors: [404, 409],
@@ -157,7 +162,7 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Get the user's own record, with the state of its public key",
     body: empty,
-    answer: named("UserRecord", "A user's own record. It has a key unless its state is `unregistered`.", {
+    answer: named("UserRecord", "A user's own record. It contains a key unless its state is `unregistered`.", {
       ...userFields,
       ...keyOrNone,
       conflicting_keys: conflictingKeys,
@@ -189,7 +194,7 @@ export const keyOperations = [
     callers: ["partner"],
     summary: "Register the hash of a user's document permanently",
     description:
-      "Only for registries with the key type `document`. Users register keys of other types themselves. The hold period applies. Repeating the request has no effect.",
+      "Use it only for registries with the key type `document`, because users register keys of other types themselves. The hold period applies. Repeating the request has no effect.",
     body: strict({ ...eitherUserID, public_key: publicKey, key_id: keyID }),
     answer: userKey,
     errors: [404, 409],
@@ -208,7 +213,7 @@ export const keyOperations = [
     body: strict(eitherUserID),
     answer: named(
       "KeyOfUser",
-      "A user's key for the partner, unverified. It exists unless the state is `unregistered`.",
+      "A user's key as the service states it to the partner, unverified. It is present unless the state is `unregistered`.",
       { user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents },
     ),
     errors: [404],
@@ -229,7 +234,7 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
-      "The user then has no key and can register a key again. The user's earlier conflicting keys then need no decision. Repeating the request has no effect.",
+      "The user then has no key and can register one again. The user's earlier conflicting keys need no decision any more. Repeating the request has no effect.",
     body: ofKey,
     answer: noKey,
     errors: [404, 409],

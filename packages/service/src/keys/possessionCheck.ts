@@ -39,7 +39,7 @@ export class PossessionCheck {
   }
 
   /**
-   * Makes and stores a challenge for a key.
+   * Creates and stores a challenge for a key.
    * @param service the service's URL in the app
    * @throws ArgumentError with the codes of `checkNewPublicKey`
    */
@@ -61,8 +61,8 @@ export class PossessionCheck {
   }
 
   /**
-   * Checks the response to a challenge. A thread verifies a signature, so this is not part of a transaction: `use` then
-   * deletes the challenge in the transaction that adds the key.
+   * Checks the response to a challenge. Signatures are verified in a separate thread, so this cannot be part of a
+   * transaction. Call `use` in the transaction that adds the key, to delete the challenge.
    * @param service the service's URL in the app
    */
   async isProven(user: User, { pubKey }: KeyRecord, answer: ChallengeResponse, service: string): Promise<boolean> {
@@ -76,7 +76,7 @@ export class PossessionCheck {
   }
 
   /**
-   * Deletes a challenge, which works only once.
+   * Deletes a challenge, because it works only once.
    * @param transaction a transaction in the user's region. Commit it even if the response was wrong
    * @returns whether the challenge existed
    */

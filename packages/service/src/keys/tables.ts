@@ -21,11 +21,12 @@ import { timestampMs } from "../api/database/columns.ts";
 import { users } from "../users/tables.ts";
 
 /**
- * The roots of a region's Merkle trees. Each row contains the transaction and the block in which the root was found on
- * the chain. `confirmed` is the time when the root's file was first verified against the chain. `checked` is the time
- * of the last check. `difference` is the error code of the last check, or null if the chain, the file and the database
- * agreed. `gas_used` and `cost` (in wei) belong to the transaction that gave the root to `added_count` users. All these
- * columns are null before the root is published.
+ * The roots of a region's Merkle trees. These columns are null until the root is published:
+ * - the transaction and the block in which the root was found on the chain;
+ * - `confirmed`: when the root's file was first verified against the chain;
+ * - `checked`: when it was last checked;
+ * - `difference`: the error code of that check, or null if the chain, the file and the database agreed;
+ * - `gas_used` and `cost` (in wei) of the transaction that gave the root to `added_count` users.
  */
 export const batches = pgTable(
   "batches",
@@ -51,19 +52,23 @@ export const batches = pgTable(
 );
 
 /**
- * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds the batches and the batches'
- * keys by indexes. The query's time does not depend on the number of other keys.
+ * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds these batches and their keys
+ * by indexes, so the query's time does not depend on the number of other keys.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;
 }
 
 /**
- * Each user's public key in base64, in the user's region. With accounts, a changed key has the id of its slot as
- * `user_id`, its user as `account`, and its `number` from 1. Otherwise, `account` is null and `number` is 0. `possession` is "proven" if the user proved possession of the
- * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
- * without a decision of the partner, or null. `submitted` is the time when a publisher took the key. A submitted key
- * cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
+ * Each user's public key in base64, in the user's region.
+ * - `user_id`, `account`, `number`: with accounts, a changed key has the id of its slot as `user_id`, its user as
+ *   `account`, and its `number` from 1. Otherwise, `account` is null and `number` is 0.
+ * - `biz_id`: the user's partner.
+ * - `possession`: "proven" if the user proved possession of the private key.
+ * - `hold_ends_at`: the end of the hold period.
+ * - `undecided_since`: the time of the first conflicting key about which the partner has not decided, or null.
+ * - `submitted`: when a publisher took the key, after which it cannot be withdrawn.
+ * - `root`: null until the key is part of a batch.
  */
 export const publicKeys = pgTable(
   "public_keys",
@@ -103,11 +108,15 @@ export const accounts = pgTable("accounts", {
 });
 
 /**
- * The signed key statements of accounts, in the user's region. `slot_id` is the id under which the key is published.
- * `key_id` is VOID for a void statement. `objected` is the time of the objection, with its text if a recovery key signed
- * it. `approved` is the time when the partner overruled objections. `taken` is the time when another key was found in
- * the slot. `settled` is the time when the statement became part of the account file. A statement without these three
- * times is open, and an account has at most one.
+ * The signed key statements of accounts, in the user's region. A statement is open while `objected`, `taken` and
+ * `settled` are null, and an account has at most one open statement.
+ * - `slot_id`: the id under which the key is published.
+ * - `key_id`: VOID for a void statement, whose hold period ends at `hold_ends_at`. The keys of other statements have
+ *   hold periods of their own.
+ * - `objected`: the time of the objection, with its text if a recovery key signed it.
+ * - `approved`: when the partner overruled objections.
+ * - `taken`: when another key was found in the slot.
+ * - `settled`: when the statement became part of the account file.
  */
 export const keyStatements = pgTable(
   "key_statements",
@@ -121,6 +130,7 @@ export const keyStatements = pgTable(
     statement: text("statement").notNull(),
     possession: text("possession").$type<"proven" | "unproven">().notNull(),
     submitted: timestampMs("submitted").notNull(),
+    holdEndsAt: timestampMs("hold_ends_at"),
     objected: timestampMs("objected"),
     objection: text("objection"),
     approved: timestampMs("approved"),
@@ -136,18 +146,25 @@ export const keyStatements = pgTable(
   ],
 );
 
+/** The condition that a statement is open, in the form of the index. */
+export const isOpenStatement = and(
+  isNull(keyStatements.objected),
+  isNull(keyStatements.taken),
+  isNull(keyStatements.settled),
+);
+
 /** The `key_id` of a void statement. */
 export const VOID = "void";
 
 /**
- * Whether no publisher has taken a key. Publishers and removals use this condition. Of two concurrent calls, only one
- * succeeds.
+ * The condition that no publisher has taken a key. Publishers and removals both use it, so only one of two concurrent
+ * calls succeeds.
  */
 export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
- * Conflicting keys, in the user's region. A conflicting key was withdrawn, or was offered for a user with another key.
- * `decided` is the time when the partner discarded or approved the user's key. `decided` is null before the decision.
+ * Conflicting keys, in the user's region. Such a key was withdrawn, or was offered for a user with another key.
+ * `decided` is the time when the partner discarded or approved the user's key, and null until then.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",
@@ -181,8 +198,8 @@ export const keyEvents = pgTable(
 );
 
 /**
- * Unanswered challenges, in the user's region. `response_hash` is the SHA-256 of the only valid response, or null if the
- * response is a signature. The table contains no responses and no private keys.
+ * Unanswered challenges, in the user's region. `response_hash` is the SHA-256 of the only valid response, or null if
+ * the response is a signature. The table contains neither responses nor private keys.
  */
 export const possessionChallenges = pgTable(
   "possession_challenges",

@@ -11,7 +11,7 @@ import { LISTED_STATES, type UsersWithKeys } from "./usersWithKeys.ts";
 
 const listedState = z.enum(LISTED_STATES).meta({
   description:
-    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. `blocked`: never published, because the user is deactivated. The other states are `unregistered`, `submitted` and `published`.",
+    "The state of the user's key. `waiting`: it is in its hold period. `undecided`: the partner must decide. `ready`: it will be in the next batch. `blocked`: it is never published, because the user is deactivated. The other states are `unregistered`, `submitted` and `published`.",
 });
 
 const listedUser = strict({
@@ -36,7 +36,7 @@ export const usersWithKeysOperations = [
     reads: true,
     summary: "List the partner's users with the states of their keys in pages, newest first",
     description:
-      "With `state` or `prefix`, the users are in the order of their ids, and a page may have fewer users than `limit`, although `next` is not null.",
+      "With `state` or `prefix`, the users are in the order of their ids, and a page may have fewer users than `limit` even if `next` is not null.",
     body: strict({
       state: listedState.optional().meta({ description: "List only users whose key has this state." }),
       region: region.optional(),
@@ -64,13 +64,13 @@ export const usersWithKeysOperations = [
     role: "administrator",
     summary: "Deactivate a user and delete its data permanently",
     description:
-      "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted. Its file and the chain then contain the user id and the key.",
+      "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted, so its file and the chain still contain the user id and the key.",
     body: strict(eitherUserID),
     answer: named("ErasedUser", "A user whose data was deleted.", {
       user_id: userID,
       erased: timestamp,
       key: z.enum(["deleted", "remains"]).meta({
-        description: "`remains` if the public key is on the chain or is being published. Otherwise `deleted`.",
+        description: "`remains` if the public key is on the chain or is being published, otherwise `deleted`.",
       }),
     }),
     errors: [404],

@@ -11,9 +11,12 @@ import { holdEndOf, isOfDeactivated, isUndecided } from "./holdPeriod.ts";
 import { isPending, publicKeys } from "./tables.ts";
 
 /**
- * The state of a user's key in a list. `waiting`: the hold period has not ended. `undecided`: the partner must decide.
- * `ready`: the key will be in the next batch. `blocked`: the key is never published, because the user is deactivated.
- * `submitted`: a publisher has taken the key.
+ * The state of a user's key in a list:
+ * - `waiting`: its hold period has not ended;
+ * - `undecided`: the partner must decide;
+ * - `ready`: it will be in the next batch;
+ * - `blocked`: it is never published, because the user is deactivated;
+ * - `submitted`: a publisher has taken it.
  */
 export const LISTED_STATES = [
   "unregistered",
@@ -71,9 +74,9 @@ export class UsersWithKeys {
   }
 
   /**
-   * Lists one page of a partner's users, the newest first. With `state` or `prefix`, the users are in the order of their
-   * ids, and each call reads a limited number of ids. A page may therefore have fewer users than `limit`, or none, even
-   * if more users follow.
+   * Lists one page of a partner's users, the newest first. With `state` or `prefix`, they are in the order of their
+   * ids, and each call reads a limited number of ids. A page may then have fewer users than `limit`, or none, even if
+   * more follow.
    * @param now milliseconds since 1970
    * @returns `next` is null if no page follows
    */
@@ -131,7 +134,7 @@ export class UsersWithKeys {
     };
   }
 
-  /** Returns the time at which a user was created. No user was created before the time 0 of an unknown user. */
+  /** Returns the time at which a user was created. For an unknown user it is 0, before which no user was created. */
   async #createdOf(id: UserID): Promise<number> {
     const [found] = await readAll(regionalDatabases(this.#databases), (database) =>
       database.select({ created: users.created }).from(users).where(eq(users.userID, id)),
@@ -140,8 +143,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * For the `unregistered` state, keeps the ids of users without a key. For `published`, keeps the ids of users with a
-   * key in a batch. Sends one query per region.
+   * Keeps the ids of users without a key for the state `unregistered`, and those of users with a key in a batch for
+   * `published`. Sends one query per region.
    */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
@@ -174,8 +177,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Reads ids with one query per condition. If one query combined the conditions with `or`, PostgreSQL would read all
-   * keys of the partner.
+   * Reads ids with one query per condition. If they were combined with `or`, PostgreSQL would read all keys of the
+   * partner.
    */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], { after, prefix = "" }: IDRange, limit: number) {
     const isNext = and(

@@ -8,15 +8,16 @@ import { isPending, publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
 
 /**
- * The outcome of removing or approving a key. `done`: the call or an earlier call succeeded. `unknown`: the user does
- * not have this key. `submitted`: publishing of the key has begun.
+ * The outcome of removing or approving a key:
+ * - `done`: this call or an earlier one succeeded;
+ * - `unknown`: the user does not have this key;
+ * - `submitted`: publishing of the key has begun.
  */
 export type DecisionOutcome = "done" | "unknown" | "submitted";
 
 /**
- * Removes a user's pending key. If the user requests the removal, the action is `key.withdrawn`. If the partner
- * requests the removal, the action is `key.discarded`. The partner's request also decides about all conflicting keys of
- * the user.
+ * Removes a user's pending key. The action is `key.withdrawn` if the user requests the removal, and `key.discarded` if
+ * the partner does. The partner's request also decides about all conflicting keys of the user.
  */
 export function withdrawOrDiscardKey(
   databases: Databases,

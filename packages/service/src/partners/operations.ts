@@ -11,14 +11,14 @@ const MAX_USERS = 2 ** 31 - 1;
 const userLimit = amount.max(MAX_USERS);
 const ofPartner = strict({ biz_id: bizID });
 const createdPartner = named("CreatedPartner", "A new partner.", { biz_id: bizID, name, created: timestamp });
-const partner = named("PartnerSummary", "A partner with its numbers.", {
+const partner = named("PartnerSummary", "A partner with its numbers of users, keys and server tokens.", {
   ...createdPartner.shape,
   suspended: timestamp
     .nullable()
     .meta({ description: "The time of the partner's suspension. Null if the partner is not suspended." }),
   user_limit: userLimit
     .nullable()
-    .meta({ description: "The maximum number of the partner's users. Null for no limit." }),
+    .meta({ description: "The maximum number of the partner's users. Null if there is no limit." }),
   users: count("the partner's users"),
   pending_keys: count("registered public keys that are not on the chain"),
   published_keys: count("public keys on the chain"),
@@ -100,7 +100,7 @@ export const partnerOperations = [
     role: "administrator",
     summary: "End the suspension of a partner",
     description:
-      "The service then accepts the tokens of the partner and its users again, except revoked tokens. Repeating the request has no effect.",
+      "The service then accepts the tokens of the partner and its users again, except revoked ones. Repeating the request has no effect.",
     body: ofPartner,
     answer: partner,
     errors: [404],

@@ -17,7 +17,7 @@ export interface Partner {
 export interface PartnerSummary extends Partner {
   /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
   suspended: number | null;
-  /** Maximum number of users. Null for no limit. */
+  /** Maximum number of users. Null if there is no limit. */
   userLimit: number | null;
   users: number;
   /** Number of registered public keys that are not on the chain. */
@@ -104,7 +104,7 @@ export class PartnerStore {
   }
 
   /**
-   * Returns a partner with the counts of the partner's users, tokens and keys.
+   * Returns a partner with the numbers of its users, tokens and keys.
    * @returns undefined if there is no such partner
    */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
@@ -113,7 +113,7 @@ export class PartnerStore {
 
   /**
    * Lists one page of partners in the order of creation.
-   * @returns `next` is null if no page follows. The result is undefined if no partner has the id `after`
+   * @returns undefined if no partner has the id `after`. `next` is null if no page follows
    */
   async list({
     search,
@@ -145,9 +145,9 @@ export class PartnerStore {
   }
 
   /**
-   * Suspends a partner. All replicas then reject all tokens of the partner and of the partner's users. Repeating the
-   * call has no effect. The home database is changed first. If a regional database is unreachable, the call fails, but
-   * lists show the partner as suspended.
+   * Suspends a partner. All replicas then reject the tokens of the partner and of its users. Repeating the call has no
+   * effect. The home database is changed first. If a regional database is unreachable, the call fails, but lists
+   * already show the partner as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases))
@@ -160,8 +160,8 @@ export class PartnerStore {
   }
 
   /**
-   * Ends a suspension. The hold periods of the partner's pending keys restart. The home database is changed last, so
-   * lists show the partner as suspended until all databases accept the partner's tokens.
+   * Ends a suspension. The hold periods of the partner's pending keys start again. The home database is changed last,
+   * so that lists show the partner as suspended until all databases accept its tokens.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases).reverse())

@@ -13,8 +13,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * Suspended partners. Every database has a row for each suspended partner. The service checks a token only in the
- * database with the token.
+ * Suspended partners. Every database has a row for each of them, because the service checks a token only in the
+ * database that contains it.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),
@@ -22,9 +22,9 @@ export const suspensions = pgTable("suspensions", {
 });
 
 /**
- * The number of each partner's user ids, in the home database. Each partner has several rows in this table, so that
- * concurrent inserts rarely wait for each other. When an id is inserted, a trigger of `user_ids` updates one row in the
- * same transaction.
+ * The number of each partner's user ids, in the home database. Each partner has several rows, so that concurrent
+ * inserts rarely wait for each other. When an id is inserted, a trigger of `user_ids` updates one of them in the same
+ * transaction.
  */
 export const userCounts = pgTable(
   "user_counts",

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from "../api/database/drizzle.ts";
+import { and, eq, exists, isNull, lte, not, or } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
 import pMap from "p-map";
@@ -8,26 +8,26 @@ import { isAnyOf } from "../api/database/columns.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database, Databases } from "../api/database/database.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
-import { batches, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
+import { batches, isOpenStatement, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
+import { suspensions } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 
 /**
- * Time in ms after the confirmation of a changed key until the account file shows it. Until then, contacts whose block is
- * older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19 minutes late.
+ * The time in ms from the confirmation of a changed key until the account file shows it. In this time, contacts whose
+ * block is older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19
+ * minutes late.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 
 const FILES_AT_ONCE = 8;
 
-/** A change that is not part of the account file yet. */
+/** A change that is not part of the account file yet, but may become one. */
 interface OpenStatement {
   userID: UserID;
   bizID: string;
   number: number;
   keyID: string;
   slotID: UserID;
-  /** The time when the key was confirmed on the chain. Null before, and for void statements. */
-  confirmed: number | null;
 }
 
 /** Stores the account files of one region's users. */
@@ -50,8 +50,8 @@ export class AccountPublisher {
   }
 
   /**
-   * Stores the account files of the users with these published ids, before the ids' root is sent. Whoever finds the root
-   * on the chain then finds the statement.
+   * Stores the account files of the users with these published ids before the ids' root is sent, so that whoever finds
+   * the root on the chain also finds the statement.
    * @param ids user ids and ids of slots
    */
   async storeBefore(ids: readonly UserID[]): Promise<void> {
@@ -63,7 +63,8 @@ export class AccountPublisher {
   }
 
   /**
-   * Completes changes: published keys after `SETTLE_MS`, and void statements whose slots have a root.
+   * Completes changes: published keys after `SETTLE_MS`, and void statements after their hold period, if their slots have a
+   * root. A void statement makes an older key valid again, so the account's other keys must be able to object to it.
    * @param rootsOf reads the roots of ids at a final block, in order
    * @returns the number of completed changes
    */
@@ -71,15 +72,15 @@ export class AccountPublisher {
     rootsOf: (ids: readonly UserID[]) => Promise<readonly (string | undefined)[]>,
     author: Author,
   ): Promise<number> {
-    const open = await this.#listOpen();
     const now = this.#now();
-    const keys = open.filter(({ confirmed }) => confirmed !== null && confirmed + SETTLE_MS <= now);
+    const open = await this.#listOpen(now);
     const voids = open.filter(({ keyID }) => keyID === VOID);
+    const keys = open.filter(({ keyID }) => keyID !== VOID);
     const roots = voids.length === 0 ? [] : await rootsOf(voids.map(({ slotID }) => slotID));
     const filled = voids.filter((_, i) => roots[i] !== undefined);
     for (const { userID, bizID, number, keyID } of [...keys, ...filled]) {
       await this.#database.transaction(async (transaction) => {
-        const which = and(eq(keyStatements.userID, userID), eq(keyStatements.number, number), isOpen);
+        const which = and(eq(keyStatements.userID, userID), eq(keyStatements.number, number), isOpenStatement);
         const settled = await transaction.update(keyStatements).set({ settled: now }).where(which).returning();
         const change = { at: now, partner: bizID, user: userID, data: { number, key_id: keyID } };
         if (keyID === VOID && settled.length > 0)
@@ -91,23 +92,26 @@ export class AccountPublisher {
     return keys.length + filled.length;
   }
 
-  /** Whether there are changes that `settle` may complete. */
+  /** Whether there are changes that `settle` may complete now. */
   async hasOpen(): Promise<boolean> {
-    const now = this.#now();
-    return (await this.#listOpen()).some(
-      ({ keyID, confirmed }) => keyID === VOID || (confirmed !== null && confirmed + SETTLE_MS <= now),
-    );
+    return (await this.#listOpen(this.#now())).length > 0;
   }
 
-  #listOpen(): Promise<OpenStatement[]> {
-    const { userID, number, keyID, slotID } = keyStatements;
+  #listOpen(now: number): Promise<OpenStatement[]> {
+    const { userID, number, keyID, slotID, holdEndsAt } = keyStatements;
+    const isVoid = and(
+      eq(keyID, VOID),
+      or(isNull(holdEndsAt), lte(holdEndsAt, now)),
+      isNull(users.deactivated),
+      not(exists(this.#database.select().from(suspensions).where(eq(suspensions.bizID, users.bizID)))),
+    );
     return this.#database
-      .select({ userID, number, keyID, slotID, bizID: users.bizID, confirmed: batches.confirmed })
+      .select({ userID, number, keyID, slotID, bizID: users.bizID })
       .from(keyStatements)
       .innerJoin(users, eq(users.userID, userID))
       .leftJoin(publicKeys, and(eq(publicKeys.userID, slotID), eq(publicKeys.keyID, keyID)))
       .leftJoin(batches, eq(batches.root, publicKeys.root))
-      .where(and(isOpen, eq(users.region, this.#region)));
+      .where(and(isOpenStatement, eq(users.region, this.#region), or(isVoid, lte(batches.confirmed, now - SETTLE_MS))));
   }
 
   async #storeFiles(userID: UserID, database = this.#database): Promise<void> {
@@ -117,6 +121,3 @@ export class AccountPublisher {
     for (const [name, text] of namedAccountFiles(userID, files)) await this.#store.putAccountFile(name, text);
   }
 }
-
-/** The condition that a statement is open, in the form of the index. */
-const isOpen = and(isNull(keyStatements.objected), isNull(keyStatements.taken), isNull(keyStatements.settled));

@@ -24,7 +24,7 @@ const NO_ROOT = "0".repeat(64);
 
 /**
  * Checks the chain and the stores, and stores the result for the service.
- * @param every seconds between two scheduled publications. Null without a schedule
+ * @param every seconds between two scheduled publications, or null without a schedule
  * @returns the parts that fail, with their errors
  */
 export async function reportParts(

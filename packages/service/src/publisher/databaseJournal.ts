@@ -24,10 +24,7 @@ export interface JournalHandlers {
   onFirstAttempt: (root: string) => Promise<void>;
 }
 
-/**
- * Stores a region's plan and the plan's attempts in the home database. Only the holder of the publisher's lease can
- * write.
- */
+/** Stores a region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
 export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;

@@ -42,8 +42,8 @@ export interface KeyPublisherOptions {
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
   /**
-   * Receives each difference that a round finds, and the error of the failed check. The code KEY_DIFFERS means that another
-   * publisher published another key for a user. The published key then replaces the registered key.
+   * Receives each difference that a round finds, and the error of the failed check. KEY_DIFFERS means that another
+   * publisher published another key for a user. It then replaces the registered key.
    */
   onDifference?: (difference: Difference, error: unknown) => void;
   /** Receives the error of each region whose keys could not be published. */
@@ -55,8 +55,8 @@ const REORGANIZATION_BLOCKS = 128;
 /** Time between two checks of a published root, in ms. */
 const RECHECK_MS = 24 * 60 * 60 * 1000;
 /**
- * Maximum duration of a `recheck` call in ms. No other call can publish during a `recheck` call. The next `recheck`
- * call continues.
+ * Maximum duration of a `recheck` call in ms, because nothing can be published meanwhile. The next `recheck` call
+ * continues.
  */
 const RECHECK_LIMIT_MS = 10 * 60 * 1000;
 
@@ -115,21 +115,23 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys after their hold period, region by region. If a region fails, publishes the other regions, and
-   * then throws the first region's error. In each region, first finishes an unfinished plan, with the plan's roots. Keys
-   * in a plan can no longer be withdrawn. The process may end at any time, because the plan is in the database. The next
-   * call reads the plan's progress from the chain.
+   * Publishes all keys after their hold period, region by region. If a region fails, the others are still published,
+   * and then the first region's error is thrown.
+   *
+   * In each region, an unfinished plan is finished first, with its own roots. Keys in a plan can no longer be
+   * withdrawn. The process may end at any time, because the plan is in the database and the next call reads its
+   * progress from the chain.
    * @param author the actor in the audit log. Default: the service
    * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
-   * `publish` function
+   *   `publish` function
    */
   publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, (fenced, lost) => this.#publish(author, fenced, lost));
   }
 
   /**
-   * Takes the waiting requests to publish now, if there are any. A request stays open if the process ends or loses the
-   * lease, and then the next publisher takes it.
+   * Takes the waiting requests to publish now, if there are any. If the process ends or loses the lease, they stay
+   * open, and the next publisher takes them.
    * @throws ArgumentError PUBLISHER_RUNNING if another publisher is publishing
    */
   async publishRequested(): Promise<void> {
@@ -217,7 +219,7 @@ export class KeyPublisher {
 
   /**
    * Counts the registered keys that the next call of `publish` would publish.
-   * @param overdueSeconds the minimum number of seconds since a key could have been published
+   * @param overdueSeconds counts only keys that could have been published at least this many seconds ago
    */
   countPublishable(overdueSeconds?: number): Promise<number> {
     return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
@@ -232,8 +234,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares published roots with the chain and the roots' files. Skips roots that were compared within the last 24
-   * hours. A call ends after 10 minutes, so that keys can be published. The next call continues.
+   * Compares published roots with the chain and the roots' files. Roots that were compared within the last 24 hours are
+   * skipped. A call ends after 10 minutes, so that keys can be published, and the next one continues.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
    */
   recheck(): Promise<Recheck> {
@@ -246,13 +248,20 @@ export class KeyPublisher {
   }
 
   /**
-   * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
+   * Adds published keys and statements of accounts that are missing from the databases, and replaces keys that differ.
+   * Call it after a backup is restored.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
       const registry = await this.#connection.connect(lost);
-      return reconcile(this.#recheckOptions(await this.#connection.openCheck(registry, lost)));
+      const options = this.#recheckOptions(await this.#connection.openCheck(registry, lost));
+      const { files } = this.#chain;
+      const stores = {
+        "us-west-2": await openStore(files["us-west-2"]),
+        "eu-west-1": await openStore(files["eu-west-1"]),
+      };
+      return reconcile({ ...options, ...(this.#hasAccounts && { accounts: { stores, keyType: this.#keyType } }) });
     });
   }
 
@@ -280,7 +289,8 @@ export class KeyPublisher {
 
   /**
    * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
-   * the root's file is verified and the root is read at a final block. The next round tries the remaining roots again.
+   * the root's file is verified and the root is read at a final block. Remaining roots are tried again in the next
+   * round.
    */
   async #confirm(
     region: Region,

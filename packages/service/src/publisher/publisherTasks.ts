@@ -14,8 +14,7 @@ const REPORT_MS = 30_000;
 
 /**
  * Returns the tasks of a publisher: publish on request, compare published roots, update account files, publish on
- * schedule, and report. All
- * but the last need the lease, and run in turn.
+ * schedule, and report. All but the last need the lease, so they run one after the other.
  * @param schedule undefined if the publisher publishes only on request
  */
 export function publisherTasks(
@@ -78,8 +77,8 @@ function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): Repeat
 }
 
 /**
- * Makes tasks wait for each other. Publishing and comparing need the same lease. If timers with equal intervals started
- * both tasks at the same time, the second task would fail in every round.
+ * Makes tasks wait for each other. Publishing and comparing need the same lease, so if timers with equal intervals
+ * started both at the same time, the second one would fail in every round.
  */
 export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   let previous: Promise<void> = Promise.resolve();

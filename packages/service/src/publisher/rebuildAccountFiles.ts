@@ -2,13 +2,10 @@ import { parseAccount, parseAccountFile, verifyAccountFile } from "keyroot/accou
 import { VerificationError } from "keyroot/internal/errors";
 import { type Region, REGIONS } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
-import pMap from "p-map";
 import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
 import { readAccount } from "../accounts/statements.ts";
-import { and, asc, eq, gt } from "../api/database/drizzle.ts";
 import type { Databases } from "../api/database/database.ts";
-import { accounts } from "../keys/tables.ts";
-import { users } from "../users/tables.ts";
+import { eachAccount } from "./eachAccount.ts";
 
 /** The result of comparing the account files in all stores with the databases. */
 export interface RebuiltAccountFiles {
@@ -20,13 +17,10 @@ export interface RebuiltAccountFiles {
   newer: string[];
 }
 
-/** The number of accounts that are read from the database at once. */
-const PAGE = 100;
-const CONCURRENT_ACCOUNTS = 4;
-
 /**
- * Compares the account files of all users with the databases' statements, and writes missing and older files. A file with
- * a newer statement stays: after a database was restored from a backup, only the file has the statement.
+ * Compares the account files of all users with the databases' statements, and writes files that are missing or older. A
+ * file with a newer statement stays, because after a database was restored from a backup, only the file has this
+ * statement.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildAccountFiles(
@@ -52,24 +46,12 @@ export async function rebuildAccountFiles(
         result.rebuilt.push(name);
       }
     };
-    for (let after = ""; ;) {
-      const found = await database
-        .select({ userID: accounts.userID })
-        .from(accounts)
-        .innerJoin(users, eq(users.userID, accounts.userID))
-        .where(and(eq(users.region, region), gt(accounts.userID, after)))
-        .orderBy(asc(accounts.userID))
-        .limit(PAGE);
-      await pMap(found, ({ userID }) => rebuild(userID), { concurrency: CONCURRENT_ACCOUNTS });
-      const last = found.at(-1);
-      if (last === undefined) break;
-      after = last.userID;
-    }
+    await eachAccount(database, region, ({ userID }) => rebuild(userID));
   }
   return result;
 }
 
-/** Checks whether a stored file is a valid one of the account, with a later statement than the database's file. */
+/** Checks whether a stored file is valid for the account and has a later statement than the database's file. */
 function isNewer(stored: Uint8Array, accountText: string, text: string): boolean {
   const { userID, chainId, contract } = parseAccount(accountText);
   try {

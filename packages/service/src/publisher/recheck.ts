@@ -10,8 +10,7 @@ import type { RootCheck } from "./rootCheck.ts";
 export interface Recheck {
   roots: number;
   /**
-   * Number of keys that the database recorded as published but that are not on the chain. The publisher submits these
-   * keys again.
+   * The number of keys that the database recorded as published but that are not on the chain. They are submitted again.
    */
   lost: number;
   /** Roots that the check could not confirm. */
@@ -30,9 +29,9 @@ export interface RecheckOptions {
 const PAGE = 100;
 
 /**
- * Compares published roots with the chain and the Merkle-tree files, and corrects the database. The publisher submits
- * keys again if they are not on the chain. Published keys replace different stored keys. The caller holds the
- * publisher's lease.
+ * Compares published roots with the chain and the Merkle-tree files, and corrects the database. Keys that are not on
+ * the chain are submitted again, and stored keys that differ from the published ones are replaced. The caller must hold
+ * the publisher's lease.
  * @param before compares only roots that were last checked before this time, in milliseconds since 1970
  * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
  * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
@@ -63,8 +62,8 @@ export async function recheck(
 
 /**
  * Compares one root.
- * @param unconfirmedAt the time to record for the check if the root's data are unavailable. The time is later than the
- * check times of all other due roots, so the other roots are compared first
+ * @param unconfirmedAt the time to record for the check if the root's data are unavailable. It is later than the check
+ *   times of all other due roots, so that these are compared first
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(

@@ -3,6 +3,7 @@ import { SERVICE } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import { userIDs } from "../users/tables.ts";
 import type { Difference } from "../publishing/publisherState.ts";
+import { importStatements, type ImportOptions } from "./importStatements.ts";
 import { codeOfFailedCheck, recheck, type RecheckOptions } from "./recheck.ts";
 import type { CheckedRoot } from "./rootCheck.ts";
 
@@ -16,10 +17,11 @@ export interface Reconciliation {
   /** Number of published keys that were added for users without a key. */
   added: number;
   /**
-   * Number of keys that the database recorded as published but that are not on the chain. The publisher submits these
-   * keys again.
+   * The number of keys that the database recorded as published but that are not on the chain. They are submitted again.
    */
   lost: number;
+  /** Number of statements of accounts that were added from the account files. */
+  statements: number;
   /** Users with a published key who are missing from the databases. */
   unknownUsers: UserID[];
   /** Roots that the check could not confirm. The users under these roots could not be compared. */
@@ -27,27 +29,37 @@ export interface Reconciliation {
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions. Adds missing published keys, and
- * replaces different keys. The publisher submits keys again if they are not on the chain. Run the comparison after a
- * restore, because the chain is newer than the backup. The caller holds the publisher's lease.
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. Missing published keys are
+ * added, stored keys that differ are replaced, and keys that are not on the chain are submitted again. Run it after a
+ * restore, because the chain is newer than the backup. The caller must hold the publisher's lease.
  * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not
- * respond
+ *   respond
  */
-export async function reconcile(options: RecheckOptions): Promise<Reconciliation> {
-  const { check, now } = options;
+export async function reconcile(
+  options: RecheckOptions & { accounts?: Pick<ImportOptions, "stores" | "keyType"> | undefined },
+): Promise<Reconciliation> {
+  const { accounts, check, now } = options;
   const started = now();
   const final = await check.finalBlock();
   const roots = await check.listAddedRoots(final);
   const result: Reconciliation = {
-    ...{ roots: roots.length, recorded: 0, replaced: 0, added: 0, lost: 0 },
+    ...{ roots: roots.length, recorded: 0, replaced: 0, added: 0, lost: 0, statements: 0 },
     ...{ unknownUsers: [], differences: [] },
   };
-  for (const root of roots) {
+  const adopt = async (root: string) => {
     try {
       await adoptRoot(root, await check.check(root, undefined, final), options, result);
     } catch (error) {
       result.differences.push({ root, code: await codeOfFailedCheck(error, check) });
     }
+  };
+  for (const root of roots) await adopt(root);
+  if (accounts !== undefined) {
+    const rootsOf = (ids: readonly UserID[]) => check.rootsOf(ids, final);
+    const slots = await importStatements({ ...options, ...accounts, rootsOf });
+    result.statements = slots.size;
+    result.unknownUsers = result.unknownUsers.filter((userID) => !slots.has(userID));
+    for (const root of new Set(slots.values())) await adopt(root);
   }
   // The loop compared roots after `started`, so `recheck` skips the loop's roots.
   const { lost, differences } = await recheck(options, started);

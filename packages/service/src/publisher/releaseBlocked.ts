@@ -10,9 +10,9 @@ import { isInOpenBatch } from "../keys/tables.ts";
 import { isBlocked } from "../keys/holdPeriod.ts";
 
 /**
- * Removes keys that must no longer be published from unsent batches: keys of deactivated users and of suspended
- * partners' users. They are then pending again, so users can withdraw them and partners can discard them. The other keys
- * of these batches become part of new batches.
+ * Removes keys that must no longer be published from unsent batches: those of deactivated users and of suspended
+ * partners' users. They are then pending again, so users can withdraw them and partners can discard them. The other
+ * keys of these batches become part of new ones.
  * @param database the region's database
  */
 export async function releaseBlocked(
@@ -31,7 +31,7 @@ export async function releaseBlocked(
   const unsent = taken.filter(({ root }) => root === null || !sent.has(root));
   const plan = await journal.readPlan();
   if (plan !== undefined) await journal.replacePlan(withoutUsers(plan, unsent, sent));
-  // After a restore, a key may be on the chain even if the key's transaction is missing from the journal.
+  // After a restore, a key may be on the chain even if its transaction is missing from the journal.
   const ids = unsent.map(({ userID }) => userID);
   const roots = await registry.getMerkleTreeRoots(ids);
   const released = ids.filter((_, i) => roots[i] === undefined);

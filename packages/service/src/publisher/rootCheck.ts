@@ -17,7 +17,10 @@ import {
 } from "@keyroot/operator/shared";
 import { TransportError } from "../api/base/errors.ts";
 
-/** The times in ms for a wait until a block is final: between requests, and without new blocks at the slowest endpoint. */
+/**
+ * The times in ms for a wait until a block is final: between two requests, and how long the slowest endpoint may show
+ * no new block.
+ */
 const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
 /** A root with a verified file, and the users who have the root at a final block. */
@@ -34,8 +37,8 @@ export interface CheckedRoot {
 
 export interface RootCheckOptions {
   /**
-   * The registry through the first endpoint and through the second endpoint, if a second endpoint is configured. Both
-   * endpoints must agree.
+   * The registry, as read through the first endpoint and through the second, if there is one. Both endpoints must
+   * agree.
    */
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
@@ -149,8 +152,9 @@ export class RootCheck {
   }
 
   /**
-   * Returns the result on which all endpoints agree. Reads again before a contradiction counts, because one endpoint may be
-   * behind the other. @throws VerificationError QUORUM_NOT_REACHED
+   * Returns the result on which all endpoints agree. If they contradict each other, it reads again first, because one
+   * may be behind the other.
+   * @throws VerificationError QUORUM_NOT_REACHED
    */
   async #agree<T>(read: (registry: Registry) => Promise<T>): Promise<T> {
     const { registries } = this.#options;

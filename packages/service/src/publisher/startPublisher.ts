@@ -22,7 +22,7 @@ export interface RunningPublisher {
 export interface StartPublisherOptions extends PublisherConfig {
   /**
    * Signs publishing transactions as the registry's owner. Default: the signer that the environment variables configure
-   * (`openSigner`). Without these variables, the chain's endpoint signs the transactions.
+   * (`openSigner`). Without these variables, the chain's endpoint signs.
    */
   signer?: Signer | undefined;
   /** Open databases, which `close` leaves open. Default: the publisher opens the configured databases. */
@@ -31,8 +31,8 @@ export interface StartPublisherOptions extends PublisherConfig {
 
 /**
  * Starts a publisher of registered keys. It publishes on its schedule and on request, compares published roots with the
- * chain and the files, and reports the state of the chain and the stores to the service. Several publishers may run:
- * only the one with the lease publishes. It listens on no port.
+ * chain and the files, and reports the state of the chain and the stores to the service. It listens on no port. Several
+ * publishers may run, but only the one with the lease publishes.
  * @param options the configuration. Default: `readPublisherConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, and the codes of `openSigner`
  */

@@ -22,9 +22,11 @@ export interface Adopted {
 }
 
 /**
- * Replaces users' stored keys with the published keys, because a published key cannot change. A replaced key becomes a
- * conflicting key. A slot of an account with another published key is taken, because only the owner can authorize a key
- * for it. The caller marks the keys as published. Skips users that are erased or missing in the database.
+ * Replaces users' stored keys with the published ones, because a published key cannot change. A replaced key becomes a
+ * conflicting key. A slot of an account with another published key is marked as taken, because only the owner can
+ * authorize a key for it.
+ *
+ * Users who are erased or missing in the database are skipped. The caller marks the keys as published.
  * @param transaction a transaction in the region
  * @param records all records of the root's file whose users have this root on the chain
  * @param now milliseconds since 1970
@@ -83,7 +85,10 @@ export async function adoptPublished(
   return adopted;
 }
 
-/** Records that a slot holds another key than the one that its account authorized. The owner signs the next number. */
+/**
+ * Records that a slot holds another key than the one that its account authorized. The owner must then sign the next
+ * number.
+ */
 async function giveUpSlot(
   transaction: Database,
   { userID: slotID, account, bizID, number, keyID, root }: typeof publicKeys.$inferSelect & { account: UserID },

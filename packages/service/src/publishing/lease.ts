@@ -14,10 +14,10 @@ const RENEW_MS = 10_000;
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` with the publisher's lease. The lease is a row in the home database and expires by the database's clock.
- * Each holder gets a greater fencing token than the previous holder, so a previous holder can no longer write.
+ * Runs `work` with the publisher's lease, a row in the home database that expires by the database's clock. Each holder
+ * gets a greater fencing token than the previous one, which can then no longer write.
  * @param work receives a function that runs fenced transactions, and a signal that aborts when the lease is lost
- * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease or took the lease during `work`
+ * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease, or took it during `work`
  */
 export async function withLease<T>(
   home: Database,

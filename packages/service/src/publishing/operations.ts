@@ -49,7 +49,7 @@ export const publishingOperations = [
     callers: ["operator"],
     summary: "Publish the registered keys whose hold period is over",
     description:
-      "The publisher takes the request within seconds. The service responds after the transactions are confirmed. This may take minutes.",
+      "The publisher takes the request within seconds. The service responds when the transactions are confirmed, which may take minutes.",
     body: empty,
     answer: strict({ batches: publishedBatches }),
     errors: [409],
@@ -204,7 +204,10 @@ function toRun({ batches, ...run }: PublishRequest) {
   return answerFrom(publishRun, { ...run, batches: batches ?? [] });
 }
 
-/** Logs the error of a failed status check. @returns the error's code for the page. Null if there is no error */
+/**
+ * Logs the error of a failed status check.
+ * @returns the error's code for the page, or null if there is no error
+ */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
   if (error === undefined) return null;
   request.log.warn({ err: error }, "system status check failed");

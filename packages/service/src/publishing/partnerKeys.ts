@@ -1,8 +1,9 @@
 import { DATABASE_NOW, isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, regionalDatabases } from "../api/database/database.ts";
-import { and, count, eq, isNull, sql, sum } from "../api/database/drizzle.ts";
-import { isInOpenBatch, isPending, publicKeys } from "../keys/tables.ts";
+import { and, count, eq, inArray, isNull, sql, sum } from "../api/database/drizzle.ts";
+import { isInOpenBatch, isOpenStatement, isPending, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 import type { KeyCounts, PartnerKeys } from "../partners/partners.ts";
+import { users } from "../users/tables.ts";
 import { batchShares, publishedDays } from "./tables.ts";
 
 /** Counts partners' keys, and restarts hold periods. */
@@ -22,6 +23,11 @@ export class PartnerKeyStore implements PartnerKeys {
       .update(publicKeys)
       .set({ holdEndsAt })
       .where(and(eq(publicKeys.bizID, bizID), isPending));
+    const ofPartner = transaction.select({ userID: users.userID }).from(users).where(eq(users.bizID, bizID));
+    await transaction
+      .update(keyStatements)
+      .set({ holdEndsAt })
+      .where(and(isOpenStatement, eq(keyStatements.keyID, VOID), inArray(keyStatements.userID, ofPartner)));
   }
 
   /** Counts the partners' public keys in all regions. For published keys, adds the counts of all days. */

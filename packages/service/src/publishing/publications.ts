@@ -39,7 +39,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records that keys are part of the batch with this root. Call this function before the batch's transaction is sent.
+   * Records that keys are part of the batch with this root. Call it before the batch's transaction is sent.
    * @param now milliseconds since 1970
    */
   async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
@@ -93,7 +93,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records published keys that are missing from the database or differ from the database's keys.
+   * Records published keys that are missing from the database or differ from those in it.
    * @param records all records of the root's file whose users have this root on the chain
    * @param now milliseconds since 1970
    */
@@ -209,8 +209,8 @@ export class PublicationStore {
 
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
     const some = isAnyOf(publicKeys.userID, userIDs);
-    // Another publisher may have published some of the users' keys before this batch's transaction. Count the earlier
-    // batches again, too.
+    // Another publisher may have published some of the users' keys before this batch's transaction, so the earlier
+    // batches are counted again, too.
     const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
     await database.update(publicKeys).set({ root }).where(some);
     await countShares(database, [...new Set([root, ...earlier.flatMap((row) => row.root ?? [])])]);

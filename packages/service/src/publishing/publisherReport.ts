@@ -11,15 +11,15 @@ export interface PublishedBatch {
   block: number;
 }
 
-/** The state of the parts that publishing needs, as the publisher found it. `error` is null if the part works. */
+/** The state of the parts that publishing needs, as the publisher found it. If a part works, its `error` is null. */
 export interface PublisherReport {
   chain: {
     chain_id: number;
     contract: string;
     error: string | null;
     /**
-     * The newest block, the registry's owner, the owner's balance and the gas price, both in wei. Null if the chain
-     * could not be read.
+     * The newest block, the registry's owner, and the owner's balance and the gas price in wei. Null if the chain could
+     * not be read.
      */
     state: { block: number; owner: string; balance: string; fee: string } | null;
   };

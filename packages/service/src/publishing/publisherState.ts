@@ -16,7 +16,7 @@ export interface Difference {
   code: string;
 }
 
-/** The name of the only report. Of several publishers, the last one to report is the one that is read. */
+/** The name of the only report. If there are several publishers, the report of the last one replaces the others. */
 const NAME = "publisher";
 /** Age in ms from which a report says nothing about the present. */
 const SILENT_MS = 2 * 60 * 1000;
@@ -39,7 +39,7 @@ export class PublisherState {
   }
 
   /**
-   * Returns the publisher's last report. If there was none for two minutes, the chain and the stores have the error
+   * Returns the publisher's last report. If there was none for two minutes, the chain and the stores get the error
    * PUBLISHER_SILENT.
    * @returns `at` is null if there never was a report
    */

@@ -36,9 +36,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * A partner's publications in a region on one day (UTC). `day` is the start of the day. The row contains the number of
+ * A partner's publications in a region on one day (UTC), of which `day` is the start. The row contains the number of
  * users, the cost in wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update
- * the row in the same transaction as the change.
+ * it in the transaction that makes the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -54,7 +54,7 @@ export const publishedDays = pgTable(
 
 /**
  * The publisher's lease: one row in the home database. `until` is a time of the database's clock. `fence` is the
- * fencing token. The token increases with every holder. Writes with an older token are rejected.
+ * fencing token, which increases with every holder. Writes with an older token are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
   name: text("name").primaryKey(),
@@ -79,7 +79,7 @@ export const attempts = pgTable("attempts", {
 /**
  * Requests to publish now, in the home database. A publisher takes a request within seconds. `author` is the person or
  * the operator who asked. `ended` is null until the publication ends. `batches` are the published batches, and `error`
- * is the error code of a failed publication.
+ * is the error code if it failed.
  */
 export const publishRequests = pgTable(
   "publish_requests",

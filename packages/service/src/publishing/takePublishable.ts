@@ -11,8 +11,8 @@ const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: pu
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
- * Takes the region's publishable keys. Taken keys can no longer be withdrawn.
- * @returns all taken keys that are not on the chain yet, including keys of earlier calls
+ * Takes the region's publishable keys, which can then no longer be withdrawn.
+ * @returns all taken keys that are not on the chain yet, including those of earlier calls
  */
 export async function takePublishable(
   { regions }: Databases,
@@ -33,7 +33,7 @@ export async function takePublishable(
 
 /**
  * Counts the keys that `takePublishable` would return in all regions.
- * @param overdueSeconds the minimum number of seconds since the end of a key's hold period
+ * @param overdueSeconds counts only keys whose hold period ended at least this many seconds ago
  */
 export async function countPublishable(
   { regions }: Databases,

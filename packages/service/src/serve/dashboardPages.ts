@@ -6,10 +6,7 @@ interface Dashboard extends BuiltSite {
   policy: string;
 }
 
-/**
- * Serves the built dashboard page and the page's assets under /dashboard/. The app reads the dashboard's files at the
- * first request.
- */
+/** Serves the built dashboard page and its assets under /dashboard/. The files are read at the first request. */
 export function dashboardPages(app: App): void {
   let dashboard: Promise<Dashboard> | undefined;
   app.get("/dashboard", { schema: { hide: true } }, (_request, reply) => reply.redirect("/dashboard/", 308));

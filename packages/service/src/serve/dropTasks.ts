@@ -8,7 +8,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Returns the tasks that delete old data.
- * @param auditDays days for which the audit log is kept. 0 keeps all of it
+ * @param auditDays days for which the audit log is kept; 0 keeps all of it
  * @param addressDays days for which the audit log keeps callers' IP addresses
  */
 export function dropTasks(

@@ -50,8 +50,8 @@ export interface StartServiceOptions extends ServiceConfig {
 }
 
 /**
- * Starts the partner service. Opens the databases, checks the databases' tables, and starts to listen. In PGlite, also
- * creates the tables.
+ * Starts the partner service: opens the databases, checks their tables, and listens. In PGlite, the tables are created
+ * first.
  * @param options the configuration. Default: `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example
@@ -171,7 +171,8 @@ async function bind(app: App, host: string, port: number): Promise<string> {
 }
 
 /**
- * Reads or makes the keys for webhook secrets. A database in memory gets a new key, because both end with the process.
+ * Reads or creates the keys for webhook secrets. A database in memory gets a new key, because both end with the
+ * process.
  */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
   if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);

@@ -33,27 +33,24 @@ export interface FileHost {
 }
 
 export interface FileHostOptions {
-  /**
-   * The folder with the files. The layout of the folder is the layout of the URLs. Files may be added while the host
-   * runs.
-   */
+  /** The folder with the files, whose layout is that of the URLs. Files may be added while the host runs. */
   dir: string;
   /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];
   host?: string;
-  /** The port to listen on. If the port is in use, the host uses the next free port. 0 means any free port. */
+  /** The port to listen on, or 0 for any free port. If it is in use, the next free port is used. */
   port: number;
 }
 
 /**
- * Serves files from a folder, and accepts no writes. Web pages of any origin may read the files. A root is 64 lowercase
- * hex digits. The host serves only these files:
+ * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these files are
+ * served, where a root is 64 lowercase hex digits:
  * - Merkle-tree files: `/<root>.json`
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
  * - account files: `/accounts/<account id in hex>.txt`, and `.next.txt` for a change that is being published
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
- * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
+ * @throws ArgumentError `ARGUMENT_INVALID` if the port is out of range
+ * @throws TransportError `PORT_UNAVAILABLE` if there is no free port
  */
 export function startFileHost(options: FileHostOptions): Promise<FileHost> {
   checkOptions("The options of startFileHost", options, { dir: true, otherDirs: true, host: true, port: true });
@@ -171,8 +168,8 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // If the file became shorter during the transfer, close the connection. After a normal end, the client would wait for
-  // the missing bytes.
+  // If the file became shorter during the transfer, the connection is closed. After a normal end, the client would wait
+  // for the missing bytes.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }

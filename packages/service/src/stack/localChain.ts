@@ -23,15 +23,15 @@ export interface LocalChain {
 
 export interface LocalChainOptions {
   host?: string;
-  /** The port to listen on. If the port is in use, the chain uses the next free port. 0 means any free port. */
+  /** The port to listen on, or 0 for any free port. If it is in use, the next free port is used. */
   port: number;
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. The chain's error messages contain the names of contracts only if the
- * contracts are already compiled.
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
- * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ * Starts a simulated chain with JSON-RPC. Its error messages contain the names of contracts only if these are already
+ * compiled.
+ * @throws ArgumentError `ARGUMENT_INVALID` if the port is out of range
+ * @throws TransportError `PORT_UNAVAILABLE` if there is no port to listen on
  */
 export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: LocalChainOptions): Promise<LocalChain> {
   const { host = "127.0.0.1", port } = checkOptions("The options of startLocalChain", options, {
@@ -44,8 +44,8 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // If the port is in use, Hardhat's server crashes the process. The server's `close` function waits for every
-  // WebSocket. Therefore, the server listens on a random port, and a relay listens on the requested port.
+  // If the port is in use, Hardhat's server crashes the process. In addition, its `close` function waits for every
+  // WebSocket. Therefore it listens on a random port, and a relay listens on the requested one.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });

@@ -6,7 +6,7 @@ import { startPublisher } from "../publisher/startPublisher.ts";
 import { startService } from "../serve/startService.ts";
 
 /**
- * A partner service and its publisher for development, both in this process, with a new in-memory database for each
+ * A partner service and its publisher for development. Both run in this process, with a new in-memory database for each
  * region.
  */
 export interface LocalService {
@@ -17,7 +17,7 @@ export interface LocalService {
 }
 
 export interface LocalServiceOptions {
-  /** The port to listen on. If the port is in use, the service uses the next free port. 0 means any free port. */
+  /** The port to listen on, or 0 for any free port. If it is in use, the next free port is used. */
   port: number;
   /** The chain on which the publisher publishes registered keys. */
   chain: { rpcUrl: string; chainId: number; contract: string; filesDir: string; secondFilesDir: string };

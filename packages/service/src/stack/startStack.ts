@@ -18,7 +18,9 @@ import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
 import { STACK_PORTS } from "./stackPorts.ts";
 
-/** A running chain with a registry and a file host. A partner service and a simulated beacon endpoint are optional. */
+/**
+ * A running chain with a registry and a file host, and optionally a partner service and a simulated beacon endpoint.
+ */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {
   /** Whether commands in other processes use this stack. False if the stack file already announces another stack. */
   readonly announced: boolean;
@@ -29,14 +31,11 @@ export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connect
 /** Options of `startStack`. */
 export interface StackOptions {
   /**
-   * The ports to listen on. Default: `STACK_PORTS`. If a port is in use, the next free port is used. 0 means any free
-   * port. A service or beacon endpoint without a port is not started.
+   * The ports to listen on, or 0 for any free port. If a port is in use, the next free one is used. A service or beacon
+   * endpoint without a port is not started. Default: `STACK_PORTS`.
    */
   ports?: { chain: number; files: number; service?: number; beacon?: number };
-  /**
-   * Whether to write the project's stack file. Commands in other processes use this file to find the stack. Default:
-   * false.
-   */
+  /** Whether to write the project's stack file, by which commands in other processes find the stack. Default: false. */
   announce?: boolean;
   /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string;
@@ -49,11 +48,13 @@ export interface StackOptions {
 }
 
 /**
- * Starts a stack on this machine: a chain in memory, and a file host with a new temporary folder. The chain's first
- * account owns the registry. The stack listens only on 127.0.0.1 and prints nothing. If a step fails, the earlier steps
- * are undone. The files and the stack file are removed even if the process exits without `close`.
- * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
- * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ * Starts a stack on this machine: a chain in memory, whose first account owns the registry, and a file host with a new
+ * temporary folder. It listens only on 127.0.0.1 and prints nothing.
+ *
+ * If a step fails, the earlier ones are undone. The files and the stack file are removed even if the process exits
+ * without `close`.
+ * @throws ArgumentError `ARGUMENT_INVALID` if a port is out of range
+ * @throws TransportError `PORT_UNAVAILABLE` if there is no port to listen on
  */
 export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
   checkOptions("The options of startStack", options, {

@@ -21,7 +21,9 @@ const staffMember = strict({
 });
 const invitation = named("StaffInvitation", "An invitation to the dashboard.", {
   ...person,
-  url: z.string().meta({ description: "The link for the person. It works once. The service returns it only once." }),
+  url: z
+    .string()
+    .meta({ description: "The link for the person. It works once, and the service returns it only once." }),
   expires: timestamp.meta({
     description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
   }),

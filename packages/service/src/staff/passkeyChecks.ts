@@ -85,8 +85,8 @@ export class Passkeys {
   }
 
   /**
-   * Verifies a passkey's signature. With a session, accepts only a passkey of the session's person. Without a session,
-   * a person signs in with any person's passkey.
+   * Verifies a passkey's signature. With a session, only a passkey of its person is accepted. Without one, a person is
+   * signing in, so any person's passkey is accepted.
    * @throws ServiceError PASSKEY_REFUSED
    */
   async verifyAuthentication(

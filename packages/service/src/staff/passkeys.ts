@@ -44,7 +44,7 @@ export class PasskeyStore {
   }
 
   /**
-   * Adds a passkey for a session's person. The person's other challenges for new passkeys end.
+   * Adds a passkey for a session's person, whose other challenges for new passkeys end.
    * @throws ServiceError SESSION_REQUIRED, PASSKEY_REFUSED, PASSKEY_LIMIT_REACHED
    */
   add(
@@ -61,8 +61,8 @@ export class PasskeyStore {
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
         throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys. Remove one first.`);
-      // The first passkey needs no verification. If two requests start before the first passkey exists, only one
-      // request may add a passkey.
+      // The first passkey needs no verification, so if two requests start before it exists, only one of them may add a
+      // passkey.
       if (known === 0 && earlier.length > 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime. Try again.");
       const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
@@ -111,7 +111,7 @@ export class PasskeyStore {
 
   /**
    * Records the use of a passkey.
-   * @returns false if the passkey was removed, or the passkey's counter was used before
+   * @returns false if the passkey was removed, or its counter was used before
    */
   setUsed(credentialID: string, counter: number, now: number): Promise<boolean> {
     return recordUse(this.#home, credentialID, counter, now);

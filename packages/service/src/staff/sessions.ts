@@ -56,7 +56,7 @@ export class SessionStore {
 
   /**
    * Starts a session after a verified signature.
-   * @returns undefined if the passkey was removed, or the passkey's counter was used before
+   * @returns undefined if the passkey was removed, or its counter was used before
    */
   startWithPasskey(
     { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
@@ -177,7 +177,7 @@ export class SessionStore {
 }
 
 /**
- * Records the use of a passkey. A signature counter must increase (WebAuthn, section 6.1.1), so only one of several
+ * Records the use of a passkey. Its signature counter must increase (WebAuthn, section 6.1.1), so only one of several
  * requests with the same counter succeeds. Authenticators without a counter always send 0.
  * @returns false if the passkey was removed, or the counter was used before
  */

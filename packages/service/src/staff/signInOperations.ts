@@ -13,8 +13,7 @@ import type { Person } from "../api/base/principals.ts";
 import { ROLES } from "../api/base/principals.ts";
 
 export const role = z.enum(ROLES).meta({
-  description:
-    "The person's role in the dashboard. An administrator can change everything. A reader can change nothing.",
+  description: "The person's role in the dashboard. An administrator can change everything, and a reader nothing.",
 });
 export const person = { person_id: z.uuid().meta({ description: "The id of the person." }), name, role };
 const me = strict({
@@ -189,8 +188,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // An invited person adds the first passkey without verification. Each further passkey requires verification, so
-      // that another person cannot add a passkey on an unattended page.
+      // An invited person adds the first passkey without verification. Each further one requires it, so that nobody
+      // else can add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

@@ -93,7 +93,7 @@ export class StaffStore {
   }
 
   /**
-   * Removes a person with the person's invitation, passkeys and sessions.
+   * Removes a person, including their invitation, passkeys and sessions.
    * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
@@ -136,9 +136,7 @@ export function isOf(bizID: string | null): SQL {
 /** A number that no other advisory lock in this database uses. */
 const OPERATOR_LOCK = 7_240_115;
 
-/**
- * Locks the staff of a partner or of the operator. Concurrent changes to the same staff then run one after the other.
- */
+/** Locks the staff of a partner or of the operator, so that concurrent changes to it run one after the other. */
 export async function lockStaffOf(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
@@ -157,7 +155,8 @@ export async function lockPerson(
 }
 
 /**
- * Locks a person. Requests that end the person's access, add a passkey or start a session then run one after the other.
+ * Locks a person, so that requests that end the person's access, add a passkey or start a session run one after the
+ * other.
  * @returns undefined if the person was removed
  */
 export function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
@@ -171,8 +170,7 @@ async function lockOne(transaction: Transaction, which: SQL | undefined): Promis
 }
 
 /**
- * Checks that another administrator can sign in. Without another administrator, only the operator could help the
- * partner.
+ * Checks that another administrator can sign in, because otherwise only the operator could help the partner.
  * @throws ServiceError LAST_ADMINISTRATOR
  */
 export async function requireAnotherAdministrator(

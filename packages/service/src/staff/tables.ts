@@ -4,8 +4,8 @@ import { timestampMs } from "../api/database/columns.ts";
 import { partners } from "../partners/tables.ts";
 
 /**
- * People who may sign in, in the home database. People with a `biz_id` may sign in to the partner's dashboard. People
- * without a `biz_id` may sign in to the operator's console. `removed` is null until the person is removed.
+ * People who may sign in, in the home database: to their partner's dashboard if they have a `biz_id`, otherwise to the
+ * operator's console. `removed` is null until the person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -51,8 +51,8 @@ export const passkeys = pgTable(
 );
 
 /**
- * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
- * of a passkey verification that no change has used yet.
+ * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value, and `verified` is the
+ * time of a passkey verification that no change has used yet.
  */
 export const sessions = pgTable(
   "sessions",
@@ -67,8 +67,8 @@ export const sessions = pgTable(
 );
 
 /**
- * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session. Each other challenge
- * belongs to one session.
+ * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session, and each other one
+ * belongs to one.
  */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),

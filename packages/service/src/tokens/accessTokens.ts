@@ -32,10 +32,7 @@ export class AccessTokens {
   readonly #issuer: string;
   /** Signs claims in this thread, because an Ed25519 signature takes less time than a transfer to another thread. */
   readonly #sign: (claims: Record<string, unknown>) => string;
-  /**
-   * Verified tokens. Each signature is verified only once, because verifying a signature costs more than the rest of a
-   * request.
-   */
+  /** Verified tokens. They are kept, because verifying a signature costs more than the rest of a request. */
   readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
 
   /** @param issuer the URL at which callers reach the service */
@@ -63,8 +60,7 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token. Does not check whether the token was revoked. `RefreshTokenStore.refusalOf` checks
-   * revocation.
+   * Verifies an access token, but does not check whether it was revoked. For that, call `RefreshTokenStore.refusalOf`.
    * @param kind the only accepted kind of principal
    * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
@@ -105,8 +101,7 @@ export class AccessTokens {
 }
 
 /**
- * Converts a token's claims to a principal. The claims are checked like other input, although the service signed the
- * claims.
+ * Converts a token's claims to a principal. Although the service signed them, they are checked like any other input.
  */
 function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
   const { biz_id: bizID, rti: tokenID, region } = claims;

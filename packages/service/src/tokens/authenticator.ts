@@ -24,11 +24,11 @@ export class Authenticator implements TokenAuthenticator {
   }
 
   /**
-   * Returns the principal of the request's access token. The principal must be of the required kind.
+   * Returns the principal of the request's access token, which must be of the required kind.
    * @param now milliseconds since 1970
    * @param suspendedToo whether tokens of suspended partners are accepted
    * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and the codes
-   * of `AccessTokens.verify`
+   *   of `AccessTokens.verify`
    */
   async principalOf<Kind extends Principal["kind"]>(
     request: FastifyRequest,

@@ -29,9 +29,7 @@ export interface WantedUser {
   context?: string | undefined;
 }
 
-/**
- * A user that this request or an earlier request created. `token` is undefined if the request did not ask for a token.
- */
+/** A user that this request or an earlier one created. `token` is undefined if the request did not ask for a token. */
 export interface CreatedUser {
   user: User;
   token?: string | undefined;
@@ -41,8 +39,8 @@ export interface CreatedUser {
 type UserRow = User & { erased: number | null };
 
 /**
- * Creates lists of users with one statement per table. The results are the same as the results of separate requests for
- * each user. `operations.ts` counts the users for the rate limit.
+ * Creates lists of users with one statement per table. The results are the same as those of separate requests for each
+ * user. For the rate limit, the users are counted in `operations.ts`.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -56,9 +54,9 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens. In each region, one transaction creates all users and tokens, or none.
-   * After a failure, repeating the call completes the list. With an Idempotency-Key, the same user and context get the
-   * same token in every list.
+   * Creates users and their refresh tokens. In each region, one transaction creates either all users and tokens or
+   * none. After a failure, repeating the call completes the list. With an Idempotency-Key, the same user and context
+   * get the same token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(
@@ -180,7 +178,7 @@ function creationOfToken({ created: at, tokenID: token, userID: user }: UserToke
 }
 
 /**
- * Stores the tokens of a plan. Marks tokens in the plan that are not stored.
+ * Stores the tokens of a plan, and marks those that could not be stored.
  * @param locked the users who may have tokens
  * @returns the stored tokens
  */

@@ -29,7 +29,7 @@ export const createMany = operationsWith<BulkContext>()({
   callers: ["partner"],
   summary: "Create up to 500 shadow users, and refresh tokens for them",
   description:
-    "The results are in the order of the list. Each user gets the same result as with separate requests, so an existing user has the status 201 and an earlier `created`, and counts as one request. A malformed user rejects the whole list. An Idempotency-Key applies to each user and context separately, so a repeated request returns the same users and tokens, in other lists, too. The service creates all users of one region or none: after the status 503, repeat the request with the same Idempotency-Key.",
+    "Each user gets the same result as in a separate request, in the order of the list. For a user who already exists, it has the status 201 and an earlier `created`. Each user counts as one request toward the rate limit. If a user is malformed, the whole list is rejected. In each region, either all users are created or none. After the status 503, repeat the request with the same Idempotency-Key. The key applies to each user and context separately, so a repeated request returns the same users and tokens, even in another list.",
   idempotent: true,
   bodyLimit: MAX_LIST_BODY_BYTES,
   body: strict({
@@ -55,7 +55,7 @@ export const createMany = operationsWith<BulkContext>()({
       )
       .max(MAX_LIST)
       .meta({
-        description: "One result for each user, in the order of the request. A result is the user or an error.",
+        description: "One result for each user, in the order of the request: either the user or an error.",
       }),
   }),
   async handle({ users: list }, { context, principal, author, repeatable, reply }) {

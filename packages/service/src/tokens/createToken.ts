@@ -82,8 +82,7 @@ export async function makeToken(
 
 /**
  * Returns the token that an earlier request with the same Idempotency-Key created.
- * @throws ServiceError IDEMPOTENCY_KEY_REUSED if the earlier request was different, or the earlier request's token is
- * no longer available
+ * @throws ServiceError IDEMPOTENCY_KEY_REUSED if the earlier request was different, or its token is no longer available
  */
 export async function openEarlier(
   earlier: TokenRow,

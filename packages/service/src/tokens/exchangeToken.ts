@@ -38,8 +38,8 @@ export const exchangeToken = operationsWith<ExchangeContext>()({
     // A partner's token must stay on the partner's servers, so web pages of other origins cannot read the response.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
-    // A suspended partner's users still get access tokens. With a token, a user can withdraw a pending key that someone
-    // else registered for the user.
+    // A suspended partner's users still get access tokens, with which they can withdraw a pending key that someone else
+    // registered for them.
     const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
     if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
     await rateLimits.countCaller(principal, reply);

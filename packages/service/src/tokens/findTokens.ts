@@ -5,15 +5,15 @@ import { serverTokens, userTokens } from "./tables.ts";
 import { isSuspended } from "./tokenState.ts";
 
 /**
- * Rows for the values of an array parameter. Each row contains a value and the value's place in the array. With this
- * form, PostgreSQL plans the statement once for all array lengths. Planning takes longer than execution.
+ * Rows for the values of an array parameter, each with a value and its place in the array. In this form, PostgreSQL
+ * plans the statement once for all array lengths, which matters because planning takes longer than execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;
 
 /**
- * Prepares a search for unrevoked server tokens by a column. The `limit` clause makes PostgreSQL use the column's
- * unique index for each value, even with a plan for an empty table.
+ * Prepares a search for unrevoked server tokens by a column. Because of the `limit` clause, PostgreSQL uses the
+ * column's unique index for each value, even with a plan that it made for an empty table.
  */
 export function prepareServerTokens(
   home: Database,
@@ -72,7 +72,7 @@ function isWanted(column: PgColumn): SQL {
   return sql`${column} = wanted.value::${sql.raw(column.getSQLType())}`;
 }
 
-/** Returns one row per value, in the order of the values. The result contains undefined for a value without a row. */
+/** Returns one row per value, in the order of the values, or undefined for a value without a row. */
 function inOrder<Row extends { place: number }>(values: readonly string[], rows: Row[]): (Row | undefined)[] {
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   return values.map((_, i) => byPlace.get(i + 1));

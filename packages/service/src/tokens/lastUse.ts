@@ -8,14 +8,14 @@ const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
 /**
- * Stores the hour in which each refresh token of a table was last used. Requests do not wait until a use is stored.
- * Once per second, one statement stores the uses of many tokens. At most one use per token and hour is stored. If a
- * replica is killed, the uses of the last second are lost.
+ * Stores the hour in which each refresh token of a table was last used, at most once per token and hour. Requests do
+ * not wait for this: once per second, one statement stores the uses of many tokens. If a replica is killed, the uses of
+ * the last second are lost.
  */
 export class LastUse {
   readonly #database: Database;
   readonly #table: typeof serverTokens | typeof userTokens;
-  /** The hour of the last use of each token. Contains only tokens with a use that is not stored yet. */
+  /** The hour of the last use of each token whose use is not stored yet. */
   #noted = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
@@ -27,7 +27,7 @@ export class LastUse {
 
   /**
    * Notes the use of a token.
-   * @param lastUsed the stored hour. Null if the token was never used
+   * @param lastUsed the stored hour, or null if the token was never used
    * @param now milliseconds since 1970
    */
   note(tokenID: string, lastUsed: number | null, now: number): void {
@@ -59,8 +59,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // The statement skips locked rows. Waiting for locked rows could cause a deadlock, because another replica may lock
-    // the same tokens in a different order. An update by physical place takes half the time of an update by id.
+    // The statement skips locked rows. Another replica may lock the same tokens in a different order, so waiting could
+    // cause a deadlock. An update by physical place takes half the time of an update by id.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

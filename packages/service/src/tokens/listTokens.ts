@@ -36,7 +36,10 @@ export interface Page<Token> {
   next: string | null;
 }
 
-/** Lists one page of a partner's server tokens. @returns undefined if the partner has no token with the id `after` */
+/**
+ * Lists one page of a partner's server tokens.
+ * @returns undefined if the partner has no token with the id `after`
+ */
 export function listServerTokens(
   databases: Databases,
   bizID: string,

@@ -44,7 +44,7 @@ export class RefreshTokenStore {
   /**
    * Finds the principal of a refresh token, and the reason if the token is rejected.
    * @param now milliseconds since 1970
-   * @returns undefined if the token is malformed, unknown, revoked or another partner's, without the reason
+   * @returns undefined, without the reason, if the token is malformed, unknown, revoked or another partner's
    */
   async principalOf(
     token: string,
@@ -68,8 +68,8 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Returns the reason why a principal's access tokens are rejected. Returns undefined if the access tokens are
-   * accepted. Revocation, suspension and deactivation affect existing access tokens immediately.
+   * Returns the reason why a principal's access tokens are rejected, or undefined if they are accepted. Revocation,
+   * suspension and deactivation affect existing access tokens immediately.
    * @param now milliseconds since 1970
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {

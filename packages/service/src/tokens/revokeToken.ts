@@ -8,7 +8,7 @@ import { serverTokens, userTokens } from "./tables.ts";
 
 /**
  * Revokes a server token permanently. Repeating the call has no effect.
- * @param bizID the token's partner. Undefined for the operator, who may revoke any server token
+ * @param bizID the token's partner; undefined for the operator, who may revoke any server token
  * @returns undefined if the token does not exist
  */
 export function revokeServerToken(

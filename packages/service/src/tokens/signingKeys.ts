@@ -28,7 +28,7 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /**
- * Reads a file of signing keys. The file is a JWK Set of private Ed25519 keys. The first key signs. docs/backup.md
+ * Reads a file of signing keys: a JWK Set of private Ed25519 keys, of which the first one signs. docs/backup.md
  * describes how to rotate keys.
  * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
  */
@@ -59,7 +59,7 @@ async function readText(path: string): Promise<string> {
 }
 
 /**
- * @param jwks private keys. The first key signs
+ * @param jwks private keys, of which the first one signs
  * @throws Error if the list is not usable. The message never contains a key
  */
 export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> {
@@ -74,7 +74,7 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     const publicJwk = { kty, crv, x };
     const kid = await calculateJwkThumbprint(publicJwk);
     if (verifying.has(kid)) throw new Error("it contains a key twice");
-    // `importJWK` checks that the private key belongs to the public key. Signatures of a wrong key could not be
+    // `importJWK` checks that the private key belongs to the public key, because otherwise its signatures could not be
     // verified.
     await importJWK({ ...publicJwk, d }, ALGORITHM);
     signing ??= { kid, pem: toPem({ ...publicJwk, d }) };

@@ -6,14 +6,13 @@ const SECRET_BYTES = 32;
 const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9_-]{43}$`);
 
 /**
- * The kind of a refresh token, according to the token's prefix. The prefix of a user's token also contains the user's
- * region.
+ * The kind of a refresh token, which its prefix shows. The prefix of a user's token also contains the user's region.
  */
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**
- * Makes a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix helps scanners find
- * leaked tokens. The region identifies the database that stores the token.
+ * Creates a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix helps scanners to
+ * find leaked tokens, and the region identifies the database that stores the token.
  */
 export function makeRefreshToken(kind: RefreshTokenKind): string {
   const prefix = kind.kind === "partner" ? "krs" : `kru_${kind.region}`;

@@ -11,7 +11,10 @@ export interface Claim {
   region: Region;
 }
 
-/** The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so no partner can use them. */
+/**
+ * The owner of ids that are slots of accounts (docs/accounts.md). It is not the id of any partner, so no partner can
+ * use these ids.
+ */
 export const SLOT_OWNER = "slot";
 
 /** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
@@ -40,6 +43,11 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
     columnOf("text", sorted, ({ region }) => region),
   ];
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
+}
+
+/** Gives an id that has a claim to another owner. */
+export async function giveClaim(home: Database, { userID, ...owner }: Claim): Promise<void> {
+  await home.update(userIDs).set(owner).where(eq(userIDs.userID, userID));
 }
 
 /** Prepares the query for one id's claim. The query's placeholder is `userID`. */

@@ -25,8 +25,8 @@ export class UserCreation {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // Two partners' claims in a batch may have the same id. The inserted row contains the partner whose claim was
-      // inserted.
+      // Two claims in a batch may have the same id but different partners. The inserted row contains the partner whose
+      // claim was inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
@@ -42,12 +42,14 @@ export class UserCreation {
   }
 
   /**
-   * Creates a user, or returns the user that the same partner created earlier in the same region. If the region uses
-   * the home database, one statement claims the id and inserts the user. Otherwise, a statement in the home database
-   * first claims the id. After a crash between the two statements, the partner's next call inserts the user.
+   * Creates a user, or returns the one that the same partner created earlier in the same region.
+   *
+   * If the region uses the home database, one statement claims the id and inserts the user. Otherwise, a statement in
+   * the home database claims the id first. After a crash between the two statements, the partner's next call inserts
+   * the user.
    * @param created milliseconds since 1970
    * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
-   * USER_ERASED, USER_DEACTIVATED
+   *   USER_ERASED, USER_DEACTIVATED
    */
   async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
     const wanted = { userID, bizID, region };

@@ -33,8 +33,8 @@ export function creationOf({ created, bizID, userID, region }: NewUser): Change 
 }
 
 /**
- * Returns the name of a user's storage container: `keyroot-<stage>-<region>-<user_id>`. The user id makes the name
- * unique. The name is a valid S3 bucket name, because `config.ts` limits the stage.
+ * Returns the name of a user's storage container: `keyroot-<stage>-<region>-<user_id>`. The user id makes it unique,
+ * and the limit on the stage in `config.ts` makes it a valid S3 bucket name.
  */
 function bucketName(stage: string, region: Region, userID: UserID): string {
   return `keyroot-${stage}-${region}-${userID}`;

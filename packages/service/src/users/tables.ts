@@ -2,7 +2,9 @@ import { index, isNull, pgTable, text } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
 import { timestampMs } from "../api/database/columns.ts";
 
-/** The partner that owns each user id, and the region of the user's data. This table is in the home database. */
+/**
+ * The partner that owns each user id, and the region that contains the user's data. The table is in the home database.
+ */
 export const userIDs = pgTable(
   "user_ids",
   {
@@ -14,8 +16,8 @@ export const userIDs = pgTable(
 );
 
 /**
- * Shadow users, in the users' regions. The service rejects the tokens of a deactivated user. An erased user is also
- * deactivated. An erased user's row remains only to prevent reuse of the id.
+ * Shadow users, in the users' regions. The tokens of a deactivated user are rejected. An erased user is also
+ * deactivated, and their row remains only to prevent reuse of the id.
  */
 export const users = pgTable(
   "users",

@@ -7,11 +7,11 @@ import { countUsers } from "../partners/partners.ts";
 import { partners } from "../partners/tables.ts";
 
 /**
- * Claims user ids for a partner with a user limit. If the list exceeds the limit, the last ids of the list are not
- * claimed. A lock on the partner makes concurrent claims count one after the other.
+ * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. The
+ * partner is locked, so that concurrent claims are counted one after the other.
  * @param claims the wanted claims, for different ids without a claim
  * @returns the claims of the ids, and the error USER_LIMIT_REACHED for ids without a claim. A returned claim may belong
- * to another partner
+ *   to another partner
  */
 export function claimWithinLimit(
   home: Database,

@@ -13,8 +13,8 @@ import { userIDs, users } from "./tables.ts";
 const ID_LENGTH = 32;
 
 /**
- * Reads and changes shadow users. The home database stores each user id's owner. The user's region stores all other
- * data of the user.
+ * Reads and changes shadow users. The home database stores the owner of each user id, and the user's region stores
+ * everything else.
  */
 export class UserStore {
   readonly #databases: Databases;
@@ -34,7 +34,7 @@ export class UserStore {
   }
 
   /**
-   * Reads a user in a known region without querying the home database.
+   * Reads a user in a known region, without querying the home database.
    * @returns undefined if the user does not exist
    */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
@@ -43,7 +43,7 @@ export class UserStore {
   }
 
   /**
-   * Deactivates a user. The service then rejects all the user's tokens.
+   * Deactivates a user, whose tokens are then all rejected.
    * @returns the time of deactivation, in milliseconds since 1970
    */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
@@ -59,7 +59,7 @@ export class UserStore {
 
   /**
    * Lists one page of a partner's users in the order of their ids.
-   * @param after the last id of the previous page. Undefined for the first page
+   * @param after the last id of the previous page; undefined for the first page
    * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {

@@ -8,7 +8,10 @@ const DNS_TRIES = 2;
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 /** The IPv6 network for documentation (RFC 9637). ipaddr.js does not list this network. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
-/** The IPv6 network whose last 32 bits are the IPv4 address of a host (RFC 6052, section 2.1). DNS64 returns such addresses. */
+/**
+ * The IPv6 network whose last 32 bits are the IPv4 address of a host (RFC 6052, section 2.1). DNS64 returns such
+ * addresses.
+ */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 export type ResolveHost = (hostname: string) => Promise<string[]>;
@@ -19,11 +22,11 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Whether an IP address is public. The following addresses are not public:
- * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses
- * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo). An address of 64:ff9b::/96 is as public as its
- *   IPv4 address. Networks with DNS64 reach all IPv4 hosts by such addresses
- * - addresses of 64:ff9b:1::/48 (RFC 8215). Each network chooses the place of the IPv4 address in these addresses
+ * Returns whether an IP address is public. The following addresses are not:
+ * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses;
+ * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo). The exception is 64:ff9b::/96, by which
+ *   networks with DNS64 reach all IPv4 hosts: such an address is as public as its IPv4 address;
+ * - addresses of 64:ff9b:1::/48 (RFC 8215), because each network chooses where they contain the IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -34,8 +37,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver is not used, because the system's resolver blocks threads
- * of the process. A name server that does not respond would then delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process,
+ * and a name server that does not respond would delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
@@ -54,9 +57,8 @@ export async function resolveAnyHost(hostname: string): Promise<string[]> {
 }
 
 /**
- * Makes a `lookup` function for connections. The function resolves the host name, and returns the addresses only if all
- * addresses are allowed. The connection then uses one of the returned addresses, so later changes of the DNS name have
- * no effect.
+ * Creates a `lookup` function for connections. It resolves the host name, and returns the addresses only if all of them
+ * are allowed. The connection then uses one of these addresses, so later changes of the DNS name have no effect.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

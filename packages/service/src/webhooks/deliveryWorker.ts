@@ -14,8 +14,8 @@ const CONCURRENCY = 8;
 /** Number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
 /**
- * Time in ms after which another replica may send a taken delivery. All deliveries that were taken together time out
- * within this time.
+ * The time in ms after which another replica may send a taken delivery. All deliveries that were taken together time
+ * out within it.
  */
 const VISIBILITY_MS = 90_000;
 /** Maximum number of endpoints to which a replica sends concurrently. */
@@ -35,9 +35,11 @@ export interface DeliveryWorkerOptions {
 }
 
 /**
- * Creates deliveries for events, and sends the deliveries. Each replica runs one worker. The worker sends to each
- * endpoint separately, so a slow endpoint does not delay other endpoints' deliveries. Each delivery is sent at least
- * once. If a process ends before the result is stored, another process sends the delivery again with the same id.
+ * Creates deliveries for events, and sends them. Each replica runs one worker. It sends to each endpoint separately, so
+ * that a slow endpoint does not delay the others.
+ *
+ * Each delivery is sent at least once: if a process ends before the result is stored, another one sends the delivery
+ * again with the same id.
  */
 export class DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;

@@ -65,7 +65,7 @@ export const webhooks: Record<string, object> = mapTypes((type, [when]) => ({
     operationId: schemaNameOf(type).replace(/^./, (letter) => letter.toLowerCase()),
     tags: ["partner"],
     summary: when.replace(/\.( .*)?$/, ""),
-    description: `${when} The request is signed as in Standard Webhooks (standardwebhooks.com). Verify the signature of the body before you parse it.`,
+    description: `${when} The request is signed as Standard Webhooks defines (standardwebhooks.com). Verify the signature of the body before you parse it.`,
     security: [],
     parameters: [
       header("webhook-id", "The id of the event. It is the same in every delivery of the event.", "string"),

@@ -45,7 +45,7 @@ type Anchor = z.output<typeof anchorSchema>;
 
 /**
  * A partner's position in the events. `seen` is the last time, in ms since 1970, at which the partner had read all
- * events. If the partner has never read all events, `seen` is the time when the partner began to read.
+ * events, or when it began to read if it has never read all of them.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -64,10 +64,10 @@ export class EventStore {
   }
 
   /**
-   * Lists a partner's events after a cursor, oldest first. The events of each database are in the order of
-   * transactions, and then of insertion. An event is listed only after all earlier transactions in the event's database
-   * have ended. Therefore, no event of a late commit is skipped.
-   * @param cursor the position after which the list begins. Undefined lists all stored events
+   * Lists a partner's events after a cursor, oldest first. Within each database, they are in the order of transactions,
+   * and then of insertion. An event is listed only after all earlier transactions in its database have ended, so an
+   * event that is committed late is not skipped.
+   * @param cursor the position after which the list begins; undefined lists all stored events
    * @param limit maximum number of events
    * @param now milliseconds since 1970
    * @returns the events, and the cursor after the last event
@@ -91,7 +91,7 @@ export class EventStore {
   }
 
   /**
-   * Checks that no unread event was deleted and that the database was not restored to an earlier state. Events are
+   * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Events are
    * deleted in the order of `position`.
    */
   async #checkCursor(
@@ -112,8 +112,8 @@ export class EventStore {
       );
       if (state["is_past"] !== true) throw cursorUnknown();
       if (state["is_stored"] === true) return;
-      // Older events are still stored, so the cursor's event was not deleted because of its age. The database was
-      // restored to an earlier state.
+      // Older events are still stored, so the cursor's event was not deleted because of its age. Therefore the database
+      // was restored to an earlier state.
       if (state["has_older"] === true) throw cursorUnknown();
     }
     if (seen < now - EVENT_DAYS * DAY_MS + TOLERANCE_MS) throw cursorUnknown();

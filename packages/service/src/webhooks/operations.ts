@@ -14,9 +14,7 @@ import { type EventStore, eventCursorSchema, toMessage } from "./events.ts";
 import type { WebhookDeliveryStore } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint, type WebhookEndpointStore } from "./webhookEndpoints.ts";
 
-/**
- * Timeout of a test delivery in ms. The timeout is shorter than other timeouts, because a caller waits for the result.
- */
+/** The timeout of a test delivery in ms. It is shorter than other timeouts, because a caller waits for the result. */
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
@@ -81,7 +79,7 @@ export const webhookOperations = [
     callers: ["partner"],
     summary: "List the events of the partner and its users after a cursor, oldest first",
     description:
-      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time. It is listed when all earlier transactions of its database have ended, usually within milliseconds. Events of simultaneous changes and of different regions may be in any order. While a regional database is unreachable, the request fails with UNAVAILABLE, and the cursor stays valid.",
+      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time. It is listed as soon as all earlier transactions of its database have ended, usually within milliseconds. Events of simultaneous changes and of different regions may be in any order. While a regional database is unreachable, the request fails with UNAVAILABLE, and the cursor stays valid.",
     body: strict({
       limit,
       after: cursor.optional().meta({
@@ -196,7 +194,7 @@ export const webhookOperations = [
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
-      "For 24 hours, the service signs deliveries with the new and the earlier secret. Then it uses only the new secret.",
+      "For 24 hours, the service signs deliveries with both the new and the earlier secret, and after that only with the new one.",
     body: ofEndpoint,
     answer: named("RotatedSecret", "The new secret of an endpoint.", {
       endpoint_id: endpointID,
@@ -265,7 +263,7 @@ export const webhookOperations = [
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
     description:
-      "The event keeps its id. The service must still have an earlier delivery of the event to this endpoint.",
+      "The event keeps its id. The request succeeds only if the service still has an earlier delivery of the event to this endpoint.",
     body: strict({ endpoint_id: endpointID, event_id: eventID }),
     answer: queued,
     errors: [404],
@@ -329,9 +327,7 @@ function toEndpoint({ types, ...row }: WebhookEndpoint) {
   return answerFrom(endpoint, { ...row, types: types ?? [] });
 }
 
-/**
- * Converts the event types of a request. An empty list means all event types, and null is stored for all event types.
- */
+/** Converts the event types of a request. An empty list means all event types, for which null is stored. */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
 }

@@ -44,8 +44,8 @@ export interface WebhookResponse {
 
 /**
  * Sends events as Standard Webhooks (standardwebhooks.com). Requests are sent only to public addresses, unless
- * `allowPrivate` is set. The sender does not follow redirects. The duration of each request and the size of each
- * response are limited.
+ * `allowPrivate` is set, and redirects are not followed. The duration of each request and the size of each response are
+ * limited.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;
@@ -71,7 +71,7 @@ export class WebhookSender implements Disposable {
    * @param secrets each secret adds a signature
    * @param now milliseconds since 1970
    * @param timeoutMs the time limit
-   * @returns the response, or the reason why the sender received no response
+   * @returns the response, or the reason why none was received
    */
   async send(
     url: string,

@@ -60,8 +60,8 @@ export const webhookEndpoints = pgTable(
 );
 
 /**
- * Secrets that sign an endpoint's deliveries, in the home database. Each secret is encrypted with the configured
- * webhook key that has the id `key_id`. `until` is the time after which a replaced secret no longer signs.
+ * The secrets that sign an endpoint's deliveries, in the home database. Each one is encrypted with the configured
+ * webhook key whose id is `key_id`. `until` is the time after which a replaced secret no longer signs.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -80,10 +80,11 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Deliveries, in the databases of the delivered events. `position` is the event's position. `due` is the time at which
- * a pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time when
- * another replica may take over. A result that arrives after another replica took over changes nothing. `error` is the
- * reason for the last failure.
+ * Deliveries, in the databases of the delivered events. `position` is the event's position, `due` is the time at which
+ * a pending delivery is sent next, and `error` is the reason for the last failure.
+ *
+ * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. A
+ * result that arrives after that changes nothing.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

@@ -10,8 +10,8 @@ const DISPATCHED_AT_ONCE = 500;
 /** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
 /**
- * Tolerance in ms for different clocks of replicas. An endpoint also receives events from this time before the
- * endpoint's creation.
+ * The tolerance in ms for different clocks of replicas. An endpoint also receives events that are up to this much older
+ * than the endpoint.
  */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -68,8 +68,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events without deliveries. Endpoints of suspended partners also receive events.
-   * Two replicas can store deliveries at the same time.
+   * Stores deliveries for the oldest events that have none. Endpoints of suspended partners also receive events. Two
+   * replicas can do this at the same time.
    * @returns whether more events without deliveries may exist
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
@@ -105,8 +105,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists the endpoints that have a due delivery. The query's time does not depend on the number of due deliveries,
-   * because the query reads a few index entries per endpoint.
+   * Lists the endpoints that have a due delivery. It reads a few index entries per endpoint, so its time does not
+   * depend on the number of due deliveries.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
@@ -124,7 +124,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Takes due deliveries of an endpoint. No other process takes the same deliveries before `now + visibilityMs`.
+   * Takes due deliveries of an endpoint, which no other process can take before `now + visibilityMs`.
    * @param limit maximum number of deliveries
    */
   async claim(
@@ -186,7 +186,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Delivers an event to an endpoint again. @returns the number of deliveries. 0 if the endpoint never had this event
+   * Delivers an event to an endpoint again.
+   * @returns the number of deliveries, which is 0 if the endpoint never had this event
    */
   async redeliver(endpointID: string, eventID: string, now: number): Promise<number> {
     return this.#restart(
@@ -209,7 +210,7 @@ export class WebhookDeliveryStore {
 
   /**
    * Lists an endpoint's deliveries, newest first.
-   * @param after the id of the last event on the previous page. Undefined for the first page
+   * @param after the id of the last event on the previous page; undefined for the first page
    * @returns undefined if the endpoint never had a delivery of `after`
    */
   async list(
@@ -280,8 +281,8 @@ export class WebhookDeliveryStore {
           sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
         );
         deleted = rowsOf(result);
-        // Replicas' clocks differ, so one of the rows with the lowest positions may be newer than `before`. A statement
-        // may therefore delete fewer rows than its limit.
+        // A statement may delete fewer rows than its limit. Replicas' clocks differ, so one of the rows with the lowest
+        // positions may be newer than `before`.
       } while (deleted.length > 0);
     }
   }

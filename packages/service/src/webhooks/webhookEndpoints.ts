@@ -42,7 +42,7 @@ export interface WebhookEndpoint {
 /** A new secret. Only a repeated request with the same Idempotency-Key returns the secret's value again. */
 export interface NewSecret {
   secret: string;
-  /** Time after which the earlier secrets no longer sign, in ms since 1970. Null if there are no earlier secrets. */
+  /** The time after which the earlier secrets no longer sign, in ms since 1970. Null if there are none. */
   previousUntil: number | null;
 }
 
@@ -76,7 +76,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that all stored secrets can be decrypted. Encrypts secrets of earlier keys again with the first key.
+   * Checks that all stored secrets can be decrypted. Those that were encrypted with an earlier key are encrypted again
+   * with the first one.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -94,7 +95,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Adds an endpoint, or returns the endpoint that an earlier request with the same Idempotency-Key added.
+   * Adds an endpoint, or returns the one that an earlier request with the same Idempotency-Key added.
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */
   async create(
@@ -198,7 +199,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. For 24 hours, the service also signs with the earlier secrets.
+   * Replaces an endpoint's secret. The earlier secrets continue to sign as well for 24 hours.
    * @returns undefined if the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */

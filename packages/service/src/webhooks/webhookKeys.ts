@@ -17,14 +17,17 @@ export interface SealedSecret {
 
 /**
  * The keys that encrypt the secrets of webhook endpoints. The first key encrypts, and all keys decrypt. Each encrypted
- * secret is bound to one endpoint and cannot be decrypted for another endpoint.
+ * secret is bound to its endpoint, and cannot be decrypted for another one.
  */
 export class WebhookKeys {
   readonly #keys = new Map<string, Uint8Array>();
   /** The id of the encrypting key: 16 hex digits that reveal nothing about the key. */
   readonly sealingID: string;
 
-  /** @param keys 1 to 8 keys of 32 random bytes @throws Error for other keys. The message contains no key */
+  /**
+   * @param keys 1 to 8 keys of 32 random bytes
+   * @throws Error for other keys. The message contains no key
+   */
   constructor(keys: readonly Uint8Array[]) {
     if (keys.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
     for (const key of keys) {
@@ -39,9 +42,9 @@ export class WebhookKeys {
   }
 
   /**
-   * Reads a key file. Each line is a key in base64, such as the output of `openssl rand -base64 32`.
+   * Reads a key file, in which each line is a key in base64, such as the output of `openssl rand -base64 32`.
    * @throws ArgumentError FILE_PERMISSIONS, FILE_UNREADABLE, CONFIGURATION_INVALID. The message never contains the
-   * file's content
+   *   file's content
    */
   static async read(path: string): Promise<WebhookKeys> {
     try {

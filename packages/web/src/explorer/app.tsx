@@ -10,6 +10,7 @@ import { config } from "./shared/config.ts";
 import { useDroppedFile } from "./shared/useDroppedFile.ts";
 import { defaultChoice, linkedChoice } from "./verify/evidenceChoice.ts";
 import { HomePage, NotFoundPage } from "./home/homePage.tsx";
+import { ListPage } from "./list/listPage.tsx";
 import { VerifyPage } from "./verify/verifyPage.tsx";
 import { AttackBoard } from "./attacks/attackBoard.tsx";
 
@@ -18,6 +19,7 @@ const TITLES: Readonly<Record<string, string>> = {
   verify: "Verify a key",
   batch: "All keys of a file",
   bundle: "Verify a bundle",
+  list: "Verify a contact list",
   attacks: "All attacks, live",
 };
 
@@ -36,6 +38,7 @@ export function App() {
           <img src={favicon} alt="" width="28" height="28" /> Keyroot <span>explorer</span>
         </a>
         <nav aria-label="Pages">
+          <NavLink route={["list"]} current={section} text="Contacts" />
           <NavLink route={["bundle"]} current={section} text="Bundle" />
           {config.attacks && <NavLink route={["attacks"]} current={section} text="Attacks" />}
         </nav>
@@ -81,6 +84,8 @@ function Page({ route }: { route: Route }) {
       return <BatchPage root={detail} userID={more} file={dropped.batches.get(detail)} />;
     case "bundle":
       return <BundlePage dropped={dropped.bundle} />;
+    case "list":
+      return <ListPage dropped={dropped.list} choice={choice} setChoice={setChoice} />;
     case "attacks":
       return config.attacks ? <AttackBoard attacks={config.attacks} /> : <NotFoundPage />;
     default:

@@ -1,11 +1,10 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { narrowPolicy } from "./shared/narrowPolicy.ts";
-import { startWorker } from "./shared/callWorker.ts";
+import { preloadWorker } from "./shared/callWorker.ts";
 
 narrowPolicy();
-// The worker loads while the page is rendered. If loading fails, the first call to the worker reports the failure.
-startWorker("basic").catch(() => undefined);
+preloadWorker();
 // Render in a separate task, because the current task already includes the first layout.
 setTimeout(() => {
   const app = document.getElementById("app");

@@ -1,6 +1,6 @@
 /**
- * The native side of React Native on Android, over recorded answers. `recorded` has them: `calls`, the results of RPC calls by
- * method and parameters; `files`, the answers of the file host by path, in base64.
+ * The native side of React Native on Android, over the answers in `recorded`: `calls` contains the results of RPC calls
+ * by method and parameters, and `files` the answers of the file host by path, in base64.
  */
 import { fromByteArray, toByteArray } from "base64-js";
 import { native } from "./native";

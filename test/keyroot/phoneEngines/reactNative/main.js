@@ -1,6 +1,6 @@
 /**
- * The program that the engines run: the code of examples/react-native without its screens, with React Native's own fetch, URL and
- * AbortController. Prints the outcome of each case.
+ * The program that the engines run: the code of examples/react-native without its screens, with React Native's own
+ * fetch, URL and AbortController. It prints the outcome of each case.
  */
 import "./shell";
 import "./host";

@@ -1,6 +1,6 @@
 /**
- * React Native's own configuration of Metro, without the modules that start a screen. `react-native` has only the parts that the
- * app's code without screens uses.
+ * React Native's own configuration of Metro, without the modules that start a screen. `react-native` contains only the
+ * parts that the app's code uses without its screens.
  */
 import { getDefaultConfig, mergeConfig } from "@react-native/metro-config";
 import { join } from "node:path";

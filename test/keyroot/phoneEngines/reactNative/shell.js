@@ -1,6 +1,6 @@
 /**
- * The console, the timers, a clock and `TextEncoder`, which React Native has and these shells lack. The shells run timers at once. These run in
- * the order of their delays, without waiting.
+ * The console, the timers, a clock and `TextEncoder`, which React Native has but these shells lack. The shells run
+ * timers at once, whereas these run in the order of their delays, without waiting.
  */
 const ignore = () => undefined;
 const soon = globalThis.setTimeout;

@@ -1,7 +1,7 @@
 /**
- * The verdicts of Lodestar's light client, as an oracle. It runs in a folder in which Lodestar is installed. The input is pairs of a
- * bootstrap and an update, in SSZ and base64. For each pair, it prints the slot of the finalized header after them as JSON. It prints
- * null if it rejects the bootstrap.
+ * The verdicts of Lodestar's light client, as an oracle. It runs in a folder in which Lodestar is installed. The input
+ * is pairs of a bootstrap and an update, in SSZ and base64. For each pair, it prints as JSON the slot of the finalized
+ * header after both, or null if the bootstrap is rejected.
  */
 import { readFileSync } from "node:fs";
 import bls from "@chainsafe/bls";
@@ -20,7 +20,8 @@ const config = createBeaconConfig(networksChainConfig.mainnet, GENESIS_ROOT);
 const { checkpoint, fork, currentSlot, pairs } = JSON.parse(readFileSync(0, "utf8"));
 const { LightClientBootstrap, LightClientUpdate } = ssz[fork];
 
-// Lodestar reads the keys of both committees for each pair. Most pairs have the same keys, so this program reads each key once.
+// Lodestar reads the keys of both committees for each pair. Most pairs have the same keys, so this program reads each
+// key only once.
 const keys = new Map();
 const readKey = bls.PublicKey.fromBytes.bind(bls.PublicKey);
 bls.PublicKey.fromBytes = (bytes) => {

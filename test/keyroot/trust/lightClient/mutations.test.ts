@@ -20,8 +20,8 @@ function makeRandom(seed: number): () => number {
 }
 
 /**
- * Returns a copy with one random change. The function changes a bit or byte, appends bytes, or deletes, repeats, moves
- * or zeroes a part.
+ * Returns a copy with one random change: a bit or byte is changed, bytes are appended, or a part is deleted, repeated,
+ * moved or zeroed.
  */
 function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);

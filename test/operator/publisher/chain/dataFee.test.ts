@@ -15,7 +15,7 @@ import { failure, never, temporaryFolder } from "../../../support/support.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
-/** The size of a call of addMerkleTreeRoot with 40 user ids in bytes: the selector, three words and the ids. */
+/** The size in bytes of a call of addMerkleTreeRoot with 40 user ids: the selector, three words and the ids. */
 const CALLDATA_BYTES = 4 + 3 * 32 + 800;
 
 function describeFees(startChain: StartChain, setCode: string): void {

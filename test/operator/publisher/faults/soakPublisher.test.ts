@@ -1,9 +1,11 @@
 /**
- * Kills publishers at random times. In each round, a process publishes users through an endpoint with random faults. The test
- * kills the process with SIGKILL and starts it again, until a run succeeds. Meanwhile, blocks are reorganized, and files of the
- * plan are lost. Afterwards, every user must have one root with a correct file. The check shares no code with the publisher.
+ * Kills publishers at random times. In each round, a process publishes users through an endpoint with random faults,
+ * and is killed with SIGKILL and started again until a run succeeds. Meanwhile, blocks are reorganized, and files of
+ * the plan are lost. Afterwards, every user must have one root with a correct file. The check shares no code with the
+ * publisher.
  *
- * `FAULTS=large npm test -- test/operator/publisher/faults/soakPublisher.test.ts` runs 200 rounds. `FAULTS_SEED=2` selects different faults.
+ * `FAULTS=large npm test -- test/operator/publisher/faults/soakPublisher.test.ts` runs 200 rounds. `FAULTS_SEED=2`
+ * selects different faults.
  */
 import { expect } from "chai";
 import hre from "hardhat";

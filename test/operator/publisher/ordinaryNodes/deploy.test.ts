@@ -15,7 +15,9 @@ const GWEI = 10n ** 9n;
 const SEND = "eth_sendTransaction";
 const RECEIPT = "eth_getTransactionReceipt";
 
-/** A rule that sees the receipts that the chain returns. A node behind the balancer lacks the newest blocks after that. */
+/**
+ * A rule that sees the receipts that the chain returns. After that, a node behind the balancer lacks the newest blocks.
+ */
 interface BehindRow {
   what: string;
   rule: (isIncluded: () => boolean) => RpcRule;

@@ -224,7 +224,10 @@ describe("publishing through ordinary nodes", () => {
   });
 });
 
-/** A node that rejects transactions with a lower tip, as Polygon's nodes do. @param gwei the minimum per unit of gas */
+/**
+ * A node that rejects transactions with a lower tip, as Polygon's nodes do.
+ * @param gwei the minimum per unit of gas
+ */
 function minimumTip(gwei: bigint): RpcRule {
   return ({ method, params }) => {
     if (method === "eth_maxPriorityFeePerGas") return { result: toQuantity(15n * GWEI) };

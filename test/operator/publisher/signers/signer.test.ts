@@ -55,7 +55,9 @@ function legacy(changes: Partial<TransactionRequest> = {}): TransactionRequest {
 
 let opened: Promise<Signer> | undefined;
 
-/** Opens a copy of the key file at the first call, which takes a third of a second. Later calls return the same signer. */
+/**
+ * Opens a copy of the key file at the first call, which takes a third of a second. Later calls return the same signer.
+ */
 function openOnce(path: string): Promise<Signer> {
   return (opened ??= openKeyFile(path, { passphrase: PASSPHRASE }));
 }

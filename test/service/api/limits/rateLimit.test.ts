@@ -67,8 +67,8 @@ describe("the rate limits", () => {
   };
 
   /**
-   * Uses up a limit of 100 at the first replica. The second replica accepts up to a tenth before it shares its count, and
-   * some more requests until the database responds.
+   * Uses up a limit of 100 at the first replica. The second replica still accepts up to a tenth before it shares its
+   * count, and some more requests until the database responds.
    */
   const expectShared = async (kind: "address" | "refused", send: (service: TestService) => Promise<Answer>) => {
     const limit = 100;

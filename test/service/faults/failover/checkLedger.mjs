@@ -1,12 +1,12 @@
 // Compares databases, chain and Merkle-tree files with every call that the service acknowledged while it was being
-// killed. Also measures each outage. The program shares no code with the service. It uses plain SQL, JSON-RPC and the
-// rules of docs/formats.md.
+// killed, and measures each outage. It shares no code with the service, and uses plain SQL, JSON-RPC and the rules of
+// docs/formats.md.
 //
 //     node test/service/faults/failover/checkLedger.mjs < settings.json
 //
 // The settings are `ledger` (a file), `databases` (URLs of all nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract`
-// and `files` (a folder). The ledger has one line of JSON per call, fault and change of leader. The program prints
-// one JSON object.
+// and `files` (a folder). The ledger has one line of JSON per call, fault and change of leader. One JSON object is
+// printed.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -114,7 +114,7 @@ async function checkDatabase(client, { users, tokens, keys }) {
 }
 
 /**
- * Checks that each change has one event in the outbox and each event has a change. Each event must be listed once.
+ * Checks that each change has one event in the outbox and each event has a change, and that each event is listed once.
  * @returns the number of events
  */
 async function checkEvents(client, { users, keys }) {
@@ -216,7 +216,7 @@ async function digestOf(connectionString) {
 }
 
 /**
- * Returns the longest time without an acknowledgement after each fault. For a new leader, also returns the time from
+ * Returns the longest time without an acknowledgement after each fault. For a new leader, it also returns the time from
  * Patroni's report to the first acknowledgement.
  */
 function measureOutages() {

@@ -1,6 +1,6 @@
 /**
  * The configuration that `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` tests. docs/scaling.md
- * shows the same lines with different addresses and passwords. A test compares both.
+ * shows the same lines with different addresses and passwords, and a test compares both.
  */
 
 /** A machine with Patroni and PostgreSQL. */

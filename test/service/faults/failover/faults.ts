@@ -12,15 +12,14 @@ export type Fault = (typeof FAULTS)[number];
 
 /** Time in ms for which the old leader stays paused after another node leads. */
 const RESUME_AFTER_MS = 5_000;
-/** Length of a brief pause in ms. It ends near the time when the leader's lock expires (ttl 5 s). */
+/** The length of a brief pause in ms. It ends near the time when the leader's lock expires (ttl 5 s). */
 const BRIEF_MS = { min: 3_500, max: 7_500 };
 const STANDBY_PAUSE_MS = 6_000;
 const DOWN_MS = 1_000;
 
 /**
- * Injects one fault and repairs it.
+ * Injects one fault and repairs it. Returns when the cluster is complete again.
  * @param killReplica kills a replica of the service and starts it again
- * @returns after the cluster is complete again
  */
 export async function inject(fault: Fault, cluster: Cluster, killReplica: () => Promise<void>): Promise<void> {
   const { leader, standbys } = await cluster.untilReady();

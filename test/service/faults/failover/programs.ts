@@ -38,8 +38,8 @@ export function isCached(): boolean {
 }
 
 /**
- * Finds the machine's own programs. If Patroni, etcd or HAProxy is missing, downloads Debian's packages to
- * `node_modules/.cache/failover` and unpacks them in `folder`. Nothing is installed.
+ * Finds the machine's own programs. If Patroni, etcd or HAProxy is missing, Debian's packages are downloaded to
+ * `node_modules/.cache/failover` and unpacked in `folder`. Nothing is installed.
  * @throws Error with the command that installs the missing programs
  */
 export function findPrograms(folder: string): Programs {

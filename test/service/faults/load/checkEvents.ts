@@ -18,8 +18,8 @@ interface Row {
 }
 
 /**
- * Compares the changes in each database with its events. Then compares the events with the acknowledged events of the
- * receiver. Its SQL shares nothing with the service.
+ * Compares the changes in each database with its events, and these with the events that the receiver acknowledged. Its
+ * SQL shares nothing with the service.
  * @returns each difference, and the number of events
  */
 export async function checkEvents(

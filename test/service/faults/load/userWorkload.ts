@@ -19,7 +19,10 @@ import { isLarge } from "../../../support/testSize.ts";
 const READERS = 8;
 /** Time in ms before an unanswered request is sent again. A large test measures outages with it. */
 const RETRY_MS = isLarge ? 20 : 100;
-/** Maximum time in ms between two checks of the number of registered keys. The time is random, so faults occur at any moment. */
+/**
+ * The maximum time in ms between two checks of the number of registered keys. The time is random, so that faults occur
+ * at any moment.
+ */
 const LOOK_MS = 50;
 
 /** The data that the service acknowledged for one user. */
@@ -121,7 +124,7 @@ export class UserWorkload {
 
   /**
    * Creates a user and its token with separate requests.
-   * @returns the token. Undefined after an unexpected response, which is a finding
+   * @returns the token, or undefined after an unexpected response, which is a finding
    */
   async #create(known: Acknowledged, region: Region): Promise<string | undefined> {
     const { hex: user_id_hex } = known;

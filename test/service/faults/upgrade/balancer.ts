@@ -5,8 +5,8 @@ import type { Replica } from "./serviceVersion.ts";
 const POLL_MS = 100;
 
 /**
- * Chooses replicas in turns, like a load balancer. It chooses only replicas with a /readyz that responds with 200, and
- * never repeats a request.
+ * Chooses replicas in turns, like a load balancer. It chooses only those whose /readyz responds with 200, and never
+ * repeats a request.
  */
 export class Balancer {
   readonly #replicas = new Map<Replica, "ready" | "not ready">();

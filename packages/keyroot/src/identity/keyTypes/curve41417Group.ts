@@ -4,8 +4,8 @@ import { ArgumentError } from "../../errors.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417Point.ts";
 
-// This code has its own file, because verifiers do not need this code. The curve library has 8 kB after gzip and takes
-// 5 ms to load.
+// This code has its own file, so that verifiers, which do not need it, do not load the curve library. The library has 8
+// kB after gzip and takes 5 ms to load.
 
 /** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
@@ -25,7 +25,7 @@ export function curve(): EdwardsPointCons {
 }
 
 /**
- * Checks that a point is on the curve and in the subgroup of prime order, and returns the point. Takes about 2 ms.
+ * Checks that a point is on the curve and in the subgroup of prime order, and returns it. The check takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */
@@ -58,7 +58,7 @@ export interface KeyPair {
 
 /**
  * Generates a random key pair. Use this function only for examples and tests.
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is no secure random source
  * @example
  * const { publicKey } = generateKeyPair();
  */

@@ -24,14 +24,16 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   const [x2, y2] = [reduce(x * x), reduce(y * y)];
   if ((x2 + y2 - 1n - d * x2 * y2) % p !== 0n)
     throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of Curve41417", bytes);
-  // A point of order 1 or 2 has x = 0. A point of order 4 has y = 0. A point of order 8 has x = ±y. These facts follow
-  // from the doubling formula: 2·(x, y) = (2xy / …, (y² − x²) / …).
+  // The doubling formula 2·(x, y) = (2xy / …, (y² − x²) / …) shows which points have a small order. A point of order 1
+  // or 2 has x = 0, a point of order 4 has y = 0, and a point of order 8 has x = ±y.
   if (x === 0n || y === 0n || x === y || x + y === p)
     throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);
   return { x, y };
 }
 
-/** Returns a smaller number that is equal modulo p. The function uses the fact that 2⁴¹⁴ equals 17 modulo p. */
+/**
+ * Returns a smaller number that is equal modulo p. This is possible without division, because 2⁴¹⁴ equals 17 modulo p.
+ */
 function reduce(n: bigint): bigint {
   return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }

@@ -5,8 +5,8 @@ import { checkLength, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
 /**
- * The SHA-256 of a document that the app distributes itself, for lists of devices, hybrid keys and post-quantum keys. Any
- * 32 bytes are valid. The app compares the hash of the received document with the verified key.
+ * The SHA-256 of a document that the app distributes itself, such as a list of devices, a hybrid key or a post-quantum
+ * key. Any 32 bytes are valid. The app must compare the hash of the document that it receives with the verified key.
  */
 export const document: KeyType = {
   ...ROWS.document,

@@ -3,9 +3,9 @@ import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
 /**
- * Ed25519 keys (RFC 8032): the canonical encoding of a point of prime order, in 32 bytes. Other encodings and orders are
- * rejected, because implementations disagree about the signatures that they verify (Chalkias, Garillot, Nikolaenko:
- * eprint 2020/1244).
+ * Ed25519 keys (RFC 8032) as 32 bytes, which must be the canonical encoding of a point of prime order. Other encodings
+ * and points are rejected, because implementations disagree about the signatures that they verify (Chalkias, Garillot,
+ * Nikolaenko: eprint 2020/1244).
  */
 export const ed25519: KeyType = {
   ...ROWS.ed25519,
@@ -27,9 +27,11 @@ function parse(bytes: Uint8Array) {
 }
 
 /**
- * Verifies a signature of a key that `check` accepts (RFC 8032, section 5.1.7). S must be below the order, and R must be
- * canonical and without a part of small order. All implementations agree on these signatures, while the owner of a key can
- * craft others that only the equation with the cofactor accepts, as ZIP-215 requires it.
+ * Verifies a signature of a key that `check` accepts (RFC 8032, section 5.1.7). S must be below the order, and R must
+ * be canonical and have no component of small order.
+ *
+ * All implementations agree on the signatures that meet these conditions. Without them, the owner of a key could craft
+ * signatures that only implementations of ZIP-215 accept, because they use the equation with the cofactor.
  * @param signature 64 bytes: R ‖ S
  */
 export function isEd25519Signature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {

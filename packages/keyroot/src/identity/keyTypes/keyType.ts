@@ -16,8 +16,8 @@ export interface GeneratedKey {
 }
 
 /**
- * The kind of public keys that a registry publishes. A registry has one key type, which every app, publisher and auditor
- * configures. It is never read from data, because a server could otherwise choose it.
+ * A type of public keys. Each registry publishes keys of one type, which every app, publisher and auditor configures.
+ * The type is never read from data, because a server could then choose it.
  */
 export interface KeyType {
   readonly name: KeyTypeName;
@@ -26,12 +26,12 @@ export interface KeyType {
   /** The length of a public key in bytes. */
   readonly length: number;
   /**
-   * How a user proves at registration that the key is theirs: with a shared secret, with a signature, or not by the key
-   * itself, so the partner authorizes it.
+   * How a user proves at registration that the key is theirs: with a shared secret or a signature. If the key itself
+   * can prove nothing, the value is `partner`, and the partner authorizes the key.
    */
   readonly possession: "shared secret" | "signature" | "partner";
   /**
-   * Checks a public key. Verifiers, publishers and auditors make the same checks.
+   * Checks a public key. Verifiers, publishers and auditors all make the same checks.
    * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE,
    * PUBLIC_KEY_SMALL_ORDER, PUBLIC_KEY_NOT_PRIME_ORDER
    */
@@ -39,10 +39,10 @@ export interface KeyType {
 }
 
 /**
- * Checks that a key has the length of its type.
+ * Checks that a key has the length of its type, and returns it.
  * @param subject the name of the key, for error messages
- * @throws ArgumentError KEY_TYPE_MISMATCH if another type's keys have this length, or PUBLIC_KEY_LENGTH; ARGUMENT_INVALID
- * for a value that is not bytes, which no server can cause
+ * @throws ArgumentError KEY_TYPE_MISMATCH if the length is that of another key type, and PUBLIC_KEY_LENGTH for any
+ * other wrong length. ARGUMENT_INVALID if the value is not bytes, which can only be a mistake in the program.
  */
 export function checkLength(
   bytes: unknown,

@@ -8,7 +8,7 @@ interface Row {
   generate: () => Promise<GeneratedKey>;
 }
 
-/** One row per key type. Each type is loaded when a program is configured for it. */
+/** One row per key type. A type is loaded when a program is configured for it. */
 const KEY_TYPES: Readonly<Record<KeyTypeName, Row>> = {
   curve41417: {
     load: () => curve41417,
@@ -31,9 +31,6 @@ const KEY_TYPES: Readonly<Record<KeyTypeName, Row>> = {
     generate: async () => (await loadModule(() => import("./document.ts"))).generate(),
   },
 };
-
-/** The names of all key types. */
-export const KEY_TYPE_NAMES = Object.keys(KEY_TYPES) as readonly KeyTypeName[];
 
 /** Loads the key type with a name from the program's configuration. */
 export async function loadKeyType(name: KeyTypeName): Promise<KeyType> {

@@ -1,7 +1,8 @@
 /**
- * One row per key type: its name in configuration, its name for readers, the length of a public key in bytes, and how a user
- * proves at registration that the key is theirs: with a shared secret, with a signature, or not by the key itself, so the
- * partner authorizes it. The checks of each type are in its own file.
+ * The key types, one per row. `name` is for configuration, `title` for readers, and `length` is the size of a public
+ * key in bytes. `possession` shows how a user proves at registration that the key is theirs: with a shared secret, with
+ * a signature, or by the partner's authorization if the key itself can prove nothing. The checks of each type are in a
+ * file of their own.
  */
 export const ROWS = {
   curve41417: { name: "curve41417", title: "Curve41417", length: 105, possession: "shared secret" },
@@ -14,7 +15,10 @@ export const ROWS = {
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = keyof typeof ROWS;
 
-/** Returns the titles of the types whose keys have a length. Returns undefined if there are none. */
+/** The names of all key types. */
+export const KEY_TYPE_NAMES = Object.keys(ROWS) as readonly KeyTypeName[];
+
+/** Returns the titles of the types whose keys have a length, or undefined if there are none. */
 export function titlesOf(length: number): string | undefined {
   const titles = Object.entries(ROWS).flatMap(([, row]) => (row.length === length ? [row.title] : []));
   const last = titles.pop();

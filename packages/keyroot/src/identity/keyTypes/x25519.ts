@@ -19,8 +19,8 @@ const LOW_ORDER: readonly bigint[] = [
 ];
 
 /**
- * X25519 keys (RFC 7748): the u-coordinate as 32 little-endian bytes. It must be less than 2^255 - 19, because other
- * encodings would give one key two ids, and must not be the coordinate of a point of low order.
+ * X25519 keys (RFC 7748), which are u-coordinates of 32 little-endian bytes. A coordinate must be less than 2^255 - 19,
+ * because otherwise one key could have two encodings and therefore two ids. The point must not have a low order.
  */
 export const x25519: KeyType = {
   ...ROWS.x25519,

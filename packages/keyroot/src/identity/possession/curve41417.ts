@@ -7,20 +7,20 @@ import { foreignPrivateKey, type PossessionMethod } from "./method.ts";
 import { type ChallengeRequest, type PossessionStatement, responseOf } from "./statement.ts";
 
 /**
- * A proof that a user has the private key of a Curve41417 key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
+ * Proves that a user has the private key of a Curve41417 key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
  * for keys that cannot sign. docs/formats.md specifies the format.
  *
- * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user's
- * app computes the point from the user's private key and the ephemeral public key. The service computes the point from
- * the ephemeral private key and the user's public key. The response is a MAC with a key that is derived from this
- * point. The response reveals nothing about the point.
+ * The service generates an ephemeral key pair for each challenge, and then both sides compute the same shared point.
+ * The user's app computes it from the user's private key and the ephemeral public key, and the service from the
+ * ephemeral private key and the user's public key. The response is a MAC whose key is derived from the shared point,
+ * about which it reveals nothing.
  */
 
 /**
- * Computes the response to a challenge with the private key. Checks the service's ephemeral key first, because a point
- * of small or mixed order would reveal information about the private key.
+ * Computes the response to a challenge with the private key. The service's ephemeral key is checked first, because a
+ * point of small or mixed order would reveal information about the private key.
  * @returns the response, 32 bytes
- * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
+ * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
  * @example
  * const { publicKey, privateKey } = generateKeyPair();
  * // The nonce, the ephemeral key and the time of expiry are the service's challenge.
@@ -32,9 +32,9 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
 }
 
 /**
- * Makes a challenge in the service. Checks the public key as `checkNewPublicKey` does, and generates an ephemeral key
- * pair. The function computes the expected response immediately, so the service does not need the ephemeral private
- * key. Takes about 7 ms.
+ * Makes a challenge in the service. It checks the public key as `checkNewPublicKey` does, and generates an ephemeral
+ * key pair. The expected response is computed immediately, so the service does not have to keep the ephemeral private
+ * key. All this takes about 7 ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
  * @throws ArgumentError as `checkNewPublicKey` and `possessionTranscript`
  */

@@ -10,13 +10,13 @@ export interface MadeChallenge {
 }
 
 /**
- * How a service checks that users of one key type possess the private key. docs/formats.md specifies the proof. Apps
- * do not use it, because it needs the arithmetic of the curve.
+ * How a service checks that the users of one key type possess their private keys. docs/formats.md specifies the proof.
+ * Apps do not load this code, because it needs the arithmetic of the curve.
  */
 export interface PossessionMethod {
   /**
-   * Checks a new key and makes a challenge.
-   * @param ephemeralPrivateKey the service's private key for types with a shared secret. Default: a new key
+   * Checks a new key and makes a challenge for it.
+   * @param ephemeralPrivateKey the service's private key, for types with a shared secret. Default: a new key
    * @throws ArgumentError as the type's `check`, and PUBLIC_KEY_NOT_PRIME_ORDER
    */
   makeChallenge(request: ChallengeRequest, ephemeralPrivateKey?: Uint8Array): MadeChallenge;

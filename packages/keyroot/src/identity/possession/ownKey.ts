@@ -1,6 +1,6 @@
 /**
- * A `CryptoKey` of WebCrypto, which may be one that cannot be exported. This type has only the fields that Keyroot reads, so
- * that the declarations need no library of a platform.
+ * A `CryptoKey` of WebCrypto, which may be impossible to export. This type has only the fields that Keyroot reads, so
+ * that programs can use the declarations without a platform's type library.
  */
 export interface WebCryptoKey {
   readonly type: string;

@@ -5,7 +5,9 @@ import { possessionTranscript } from "./statement.ts";
 /** Whether a signature of a message is valid. Throws for malformed signatures. */
 type Verify = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
-/** Makes the proof of possession of keys that sign: a signature of the transcript, which contains the service's nonce. */
+/**
+ * Makes the proof of possession of keys that sign: a signature of the transcript, which contains the service's nonce.
+ */
 export function signing(keyType: KeyType, verify: Verify): PossessionMethod {
   return {
     makeChallenge({ publicKey }) {

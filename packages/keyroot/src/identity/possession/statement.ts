@@ -47,7 +47,8 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns the form of a service's URL that statements contain: the URL standard's normal form without trailing slashes.
+ * Returns a service's URL in the form that statements contain. This is the URL standard's normal form without trailing
+ * slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -59,8 +60,8 @@ export function serviceNameOf(url: string): string {
 }
 
 /**
- * Returns the bytes that the MAC or the signature covers. A field of variable length begins with the field's length, so
- * two statements never have the same bytes.
+ * Returns the bytes that the MAC or the signature covers. Every field of variable length begins with its length, so two
+ * different statements never have the same bytes.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID
  * @example
  * // In `prove` of an Ed25519 key that hardware holds:
@@ -93,10 +94,10 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Computes the response to a challenge from a shared secret, which secure hardware may have computed: the ephemeral key
- * times the private key. Check the ephemeral key with `checkNewPublicKey` or the type's `check` before you pass it to the
- * hardware.
- * @param sharedSecret for Curve41417 the shared point, 105 bytes encoded like a public key; for X25519 32 bytes
+ * Computes the response to a challenge from a shared secret, which is the ephemeral key times the private key. Use it
+ * if secure hardware holds the private key and computes the secret. Check the ephemeral key with `checkNewPublicKey` or
+ * the type's `check` before you pass it to the hardware.
+ * @param sharedSecret for Curve41417, the shared point in 105 bytes, encoded like a public key; for X25519, 32 bytes
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, for the shared point, and as `possessionTranscript`
  */
@@ -114,8 +115,8 @@ export function responseOf(statement: PossessionStatement, sharedSecret: Uint8Ar
 }
 
 /**
- * Returns the first bytes of a type's transcripts, the length of its keys, and the length of the service's ephemeral key. The
- * label separates the MAC or signature from other protocols and types.
+ * Returns the label that begins the transcripts of a key type, the length of its keys, and the length of the service's
+ * ephemeral key. Because of the label, no MAC or signature is also valid in another protocol or for another type.
  */
 function formatOf({ keyType = "curve41417" }: PossessionStatement) {
   const { name, length, possession } = hasOwn(ROWS, keyType) ? ROWS[keyType] : ROWS.document;

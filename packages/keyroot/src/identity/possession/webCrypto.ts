@@ -9,7 +9,7 @@ import { foreignPrivateKey } from "./method.ts";
 import type { PrivateKey } from "./ownKey.ts";
 import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
 
-/** What WebCrypto needs to know of a type: its algorithm, the usage of the private key, and the form of a JSON Web Key. */
+/** How WebCrypto names a key type: the algorithm, the usage of the private key, and the form of a JSON Web Key. */
 interface Scheme {
   algorithm: EcKeyImportParams | { name: string };
   usage: "deriveBits" | "sign";
@@ -22,14 +22,19 @@ const SCHEMES: Readonly<Partial<Record<KeyTypeName, Scheme>>> = {
   p256: { algorithm: { name: "ECDSA", namedCurve: "P-256" }, usage: "sign", jwk: { kty: "EC", crv: "P-256" } },
 };
 const SECRET_BYTES = 32;
-/** The u-coordinate of X25519's base point (RFC 7748, section 4.1). Its product with a private key is the public key. */
+/**
+ * The u-coordinate of X25519's base point (RFC 7748, section 4.1). Multiplied by a private key, it gives the public
+ * key.
+ */
 const BASE_POINT = Uint8Array.of(9, ...new Uint8Array(31));
 
 /**
- * Computes the response to a challenge with WebCrypto, for X25519, Ed25519 and P-256. The private key may be a `CryptoKey`
- * that cannot be exported. Checks that it belongs to the public key. The caller has checked the ephemeral key.
+ * Computes the response to a challenge with WebCrypto, for X25519, Ed25519 and P-256 keys. The private key may be a
+ * `CryptoKey` that cannot be exported. The function checks that it belongs to the public key, but the caller must have
+ * checked the ephemeral key.
  * @returns a MAC of 32 bytes for X25519, and a signature of 64 bytes for the other types
- * @throws ArgumentError ARGUMENT_INVALID, which never contains the key; EnvironmentError ENVIRONMENT_UNSUPPORTED
+ * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the private key.
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED
  */
 export async function proveWithWebCrypto(statement: PossessionStatement, privateKey: PrivateKey): Promise<Uint8Array> {
   const { keyType = "curve41417", publicKey, ephemeralKey } = statement;
@@ -57,7 +62,8 @@ async function toCryptoKey(scheme: Scheme, publicKey: Uint8Array, privateKey: Pr
         usage,
       ]);
     } catch (cause) {
-      // The platform may compare the two keys itself. Its error is not passed on, because it may show the key.
+      // The platform may compare the two keys itself. Its error is not passed on, because it may contain the private
+      // key.
       if ((cause as Error).name !== "NotSupportedError") throw foreignPrivateKey();
       const message = `This platform's WebCrypto has no ${name}. Pass a function prove instead of the private key.`;
       throw new EnvironmentError("ENVIRONMENT_UNSUPPORTED", message, { expected: name });

@@ -12,8 +12,8 @@ import { type AuditorOptions, parseAuditorOptions, verifyByPolicy } from "./veri
 /** The settings of `auditors`. */
 export interface AuditorsOptions extends AuditorOptions {
   /**
-   * The URLs of folders with statements. You do not have to trust the folders' hosts. Additional hosts improve
-   * availability. Only the verification of a bundle needs no URL.
+   * The URLs of folders with statements. Required, except when you verify a bundle. You do not have to trust the hosts
+   * of the folders, and additional hosts improve availability.
    */
   urls?: readonly string[] | undefined;
 }
@@ -23,8 +23,8 @@ const MAX_URLS = 16;
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Trusts that fewer than `threshold` of these auditors sign a false block together. The block is the one of the newest
- * statement that enough of them signed, and the contract's answer needs a storage proof under it.
+ * Trusts that fewer than `threshold` of these auditors sign a false block together. The block is that of the newest
+ * statement that enough of them signed. The contract's answer must be proven with a storage proof under it.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
  * @example
  * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
@@ -78,9 +78,9 @@ function unanchored(): VerificationError {
 }
 
 /**
- * Checks a user's root against the statement. Adds the damage that the auditors found in the root to the evidence. A
- * user without a root at the statement's block must still have no root: if the user now has one, the next statement
- * must confirm it.
+ * Checks a user's root against the statement, and adds the damage that the auditors found in the root to the evidence.
+ * If the user had no root at the statement's block, the function asks whether there is a root now. If so, the
+ * verification fails, because the next statement must confirm the root first.
  */
 function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
   return async ({ userID, contract }, root, evidence) => {

@@ -7,8 +7,8 @@ import { MAX_STATEMENT_BYTES } from "./statement.ts";
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
- * The fraction of a verification's time limit for one round of requests. The rest of the time remains for other
- * requests if a host does not respond.
+ * The fraction of a verification's time limit for one round of requests. If a host does not respond, the rest of the
+ * time remains for other requests.
  */
 const ROUND_SHARE = 0.2;
 
@@ -19,7 +19,7 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
 /**
  * Fetches a statement from a folder of statements.
  * @param name the file name without `.txt`: `latest` or a block number
- * @throws TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
+ * @throws TransportError FILE_HOST_ERROR, or an error of `fetchBytes`
  */
 export async function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);

@@ -30,11 +30,11 @@ export interface FoundStatement extends VerifiedStatement {
 const GRACE_MS = 500;
 
 /**
- * Finds the newest statement that enough auditors signed. The search reads each folder's newest statement. If too few
- * auditors signed the newest of these statements, the search requests the older statements from all folders. Slower
- * auditors may have signed only an older statement.
- * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED; TransportError
- * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
+ * Finds the newest statement that enough auditors signed. The search first reads each folder's newest statement. If too
+ * few auditors signed the newest of these, it requests the older ones from all folders, because slower auditors may
+ * have signed only an older statement.
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED
+ * @throws TransportError AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
 export async function findStatement(
   query: StatementQuery,
@@ -44,7 +44,10 @@ export async function findStatement(
   const { folders, policy } = query;
   const known = new KnownStatements(query, limitsOfRound(http));
   const newest: (number | undefined)[] = [];
-  /** Returns the statements about a block that enough auditors signed. Adds the reasons against others to `refusals`. */
+  /**
+   * Returns the statements about a block that enough auditors signed, and adds the reasons against others to
+   * `refusals`.
+   */
   const acceptedAt = (height: number, refusals: KeyrootError[] = []) => {
     const accepted: FoundStatement[] = [];
     for (const { statement, ...note } of known.ofBlock(height)) {
@@ -64,7 +67,7 @@ export async function findStatement(
   const refusals: KeyrootError[] = [];
   for (const height of heights) {
     if (height === heights[1]) {
-      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
+      // One round reads all older statements, because dishonest hosts could otherwise delay the search again and again.
       const readOthers = (older: number) =>
         folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
       await untilEnough(heights.slice(1).flatMap(readOthers), isEnough);
@@ -75,13 +78,13 @@ export async function findStatement(
     if (other === undefined) return first;
     throw conflict(first, other);
   }
-  // A statement with enough signatures says more than one with too few.
+  // A statement that enough auditors signed gives a better reason than one with too few signatures.
   const [refusal] = [...refusals.filter(({ code }) => code !== "AUDITORS_NOT_REACHED"), ...refusals];
   throw notReached(refusal, known.errors, policy);
 }
 
 /**
- * Waits for requests. As soon as one of the results is enough, waits only briefly for the others, so that a folder that
+ * Waits for requests. As soon as one of the results is enough, it waits only briefly for the others, so a folder that
  * does not respond causes almost no delay.
  */
 async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result: T) => boolean): Promise<void> {
@@ -117,8 +120,8 @@ class KnownStatements {
   }
 
   /**
-   * Reads a statement from a folder, and adds its signatures to those of the same text. @returns the statement's block
-   * number, or undefined if the statement has no valid signature
+   * Reads a statement from a folder, and adds its signatures to those of the same text.
+   * @returns the statement's block number, or undefined if the statement has no valid signature
    */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;
@@ -143,9 +146,7 @@ function conflict(expected: VerifiedStatement, actual: VerifiedStatement): Verif
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
-/**
- * Makes the error for the newest statement. The error's message includes the reasons why other statements are missing.
- */
+/** Makes the error for the newest statement. Its message includes the reasons why other statements are missing. */
 function notReached(
   refusal: KeyrootError | undefined,
   errors: readonly KeyrootError[],

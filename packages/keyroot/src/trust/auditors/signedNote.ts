@@ -37,11 +37,12 @@ export function serializeSignedNote({ text, signatures }: SignedNote): string {
 }
 
 /**
- * Parses a signed file, which may come from any source. Ignores signatures that are not as long as Ed25519's.
+ * Parses a signed file, which may come from any source. Signatures that do not have the length of Ed25519's are
+ * ignored.
  * @param subject the name of the file, for error messages
  * @param source the received bytes
- * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"; ArgumentError
- * ARGUMENT_INVALID
+ * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
+ * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: number): SignedNote {
   const whole = decodeDocument(subject, checkBytes(subject, source), maxBytes);

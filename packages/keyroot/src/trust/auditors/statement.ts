@@ -38,7 +38,7 @@ export interface SignedStatement extends SignedNote {
   statement: Statement;
 }
 
-/** Maximum number of damaged roots in a statement. More roots would not fit in a bundle. */
+/** Maximum number of damaged roots in a statement, because more of them would not fit in a bundle. */
 export const MAX_DAMAGED_ROOTS = 100;
 /** Maximum size of a statement file in bytes, which is enough for 100 damaged roots and 64 signatures. */
 export const MAX_STATEMENT_BYTES = 2 ** 15;

@@ -51,8 +51,8 @@ const DEFAULT_MAX_AGE_MS = 86_400_000;
 const MAX_KEYS = 64;
 
 /**
- * Checks the settings of `auditors`, and parses the auditors' keys. @throws ArgumentError ARGUMENT_INVALID,
- * AUDITOR_KEY_INVALID
+ * Checks the settings of `auditors`, and parses the auditors' keys.
+ * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
  */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
   checkAllBuiltins();
@@ -70,13 +70,14 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
 }
 
 /**
- * Verifies a statement file, which may come from any source. Enough auditors must have signed the statement, and
- * its block must be recent.
+ * Verifies a statement file, which may come from any source. Enough auditors must have signed it, and its block must be
+ * recent.
  * @param source the received bytes
  * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970
  * @throws VerificationError as `parseSignedStatement`; STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH,
- * STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED, step "anchor"; ArgumentError as `parseAuditorOptions`
+ * STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED, step "anchor"
+ * @throws ArgumentError as `parseAuditorOptions`
  * @example
  * const { block } = verifyStatement(bytes, { chainId: 1, contract }, { keys, threshold: 2 });
  * const verified = await verifyBundle(bundle, { ...query, trust: pinnedBlock(block.hash) });
@@ -123,7 +124,7 @@ export function checkPlace(signed: StatementPlace, place: StatementPlace): void 
 /**
  * Verifies the signatures of known keys, and ignores all other signatures (C2SP signed-note, "Signatures").
  * @returns the keys of the auditors who signed, as text, in the order of the file
- * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
+ * @throws VerificationError STATEMENT_INVALID if a signature has the name and id of a known key, but is false
  */
 export function verifySignatures({ text, signatures }: SignedNote, keys: readonly AuditorKey[]): string[] {
   const signers = new Set<string>();
@@ -140,7 +141,7 @@ export function verifySignatures({ text, signatures }: SignedNote, keys: readonl
 }
 
 /**
- * Checks that enough auditors signed a statement about a recent block.
+ * Checks that enough auditors signed a statement, and that its block is recent.
  * @param signers the auditors' keys as text
  * @throws VerificationError AUDITORS_NOT_REACHED, STATEMENT_TOO_OLD, FUTURE_BLOCK, step "anchor"
  */

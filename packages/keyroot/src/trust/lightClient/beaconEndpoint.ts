@@ -16,12 +16,13 @@ import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
 /**
- * Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly committee keys, and
- * more if the endpoint indents it.
+ * Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly for the committee's
+ * keys, and more if the endpoint indents it.
  */
 const ITEM_BYTES = 2 ** 17;
 /**
- * The size of an update's length in bytes. After the length, each update has a fork digest, which is not authenticated.
+ * The number of bytes that encode the length of an update. They are followed by a fork digest, which is not
+ * authenticated.
  */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
@@ -33,7 +34,7 @@ export class BeaconEndpoint {
   private readonly url: string;
   private readonly network: BeaconNetwork;
   private readonly http: HttpOptions;
-  /** A fork that the endpoint named and the network's table lacks. This name is not authenticated. */
+  /** A fork that the endpoint named and the network's table lacks. The name is not authenticated. */
   private unknownFork: string | undefined;
 
   constructor(url: string, network: BeaconNetwork, http: HttpOptions) {
@@ -43,8 +44,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Returns the error for a failure at this endpoint. A response of an unknown fork may be impossible to decode. The
-   * name of the fork replaces only this failure. A false response remains false.
+   * Returns the error for a failure at this endpoint, which may have named a fork that this version does not support.
+   * If its response could not be decoded, FORK_UNKNOWN then replaces the error. If the response was decoded but is
+   * false, the error remains, and its message mentions the fork.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;
@@ -110,7 +112,7 @@ export class BeaconEndpoint {
     if (name !== undefined && !hasOwn(this.network.forks, name)) this.unknownFork = name;
   }
 
-  /** Decodes a light-client container. The slot of the container's first header determines the layout. */
+  /** Decodes a light-client container, whose layout depends on the slot of its first header. */
   private decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
     if (item instanceof Uint8Array) return decodeSsz(this.network, kind, item);
@@ -125,8 +127,8 @@ export class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ. The slot of the first header determines the layout. Headers of a fixed
- * size are at the beginning. Other headers are at the first offset.
+ * Decodes a light-client container from SSZ. The slot of its first header determines the layout. A header of fixed size
+ * is at the beginning, and any other header is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

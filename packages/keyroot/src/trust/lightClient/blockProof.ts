@@ -13,14 +13,14 @@ import type { BeaconNetwork } from "./networks.ts";
 import type { LightClientConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** The size limits of a block proof. A proof of this size can contain more than 200 committee periods, or 8 months. */
+/** The size limits of a block proof. The size is enough for more than 200 committee periods, or 8 months. */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 
 /**
- * A proof that a beacon block is final. Readers who trust the checkpoint can verify the proof offline. Each part is a
+ * A proof that a beacon block is final. Readers who trust the checkpoint can verify it offline. Each part is a
  * light-client container in SSZ, encoded in base64.
  */
 export interface BlockProof {
@@ -31,10 +31,7 @@ export interface BlockProof {
   bootstrap: string;
   /** One update per committee period, from the checkpoint's period to the block's period. */
   updates: string[];
-  /**
-   * The update with a finalized header that contains the block. Undefined if the last item of `updates` contains the
-   * block.
-   */
+  /** The update whose finalized header contains the block. Undefined if the last item of `updates` contains it. */
   finalityUpdate?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { encodeUtf8 } from "../../engine/utf8.ts";
 
 /**
  * Ethereum's BLS signatures (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"). Public keys have 48
- * bytes (G1) and signatures have 96 bytes (G2).
+ * bytes (G1), and signatures have 96 bytes (G2).
  */
 
 const CIPHERSUITE = encodeUtf8("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_");
@@ -14,9 +14,9 @@ const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;
 
 /**
- * Checks the joint signature of a committee with absent members. The function subtracts the absent members' keys from
- * the sum of all keys. A subtraction of a few keys is much faster than an addition of all other keys. The caller must
- * have verified that the sum and the keys belong to one committee.
+ * Checks the joint signature of a committee in which some members are absent. Their keys are subtracted from the sum of
+ * all keys, because that is much faster than adding all the other keys. The caller must have verified that the sum and
+ * the keys belong to one committee.
  * @param sum the sum of all members' keys, 48 bytes
  * @param absent the keys of the members who did not sign, 48 bytes each
  * @param signature 96 bytes
@@ -44,10 +44,7 @@ export function sign(message: Uint8Array, secret: bigint): Uint8Array {
   return bls.sign(bls.hash(message, CIPHERSUITE), bls12_381.fields.Fr.toBytes(secret)).toBytes();
 }
 
-/**
- * Returns the public keys of consecutive secret keys, and the sum of these public keys. Only simulated networks use
- * this function.
- */
+/** Returns the public keys of consecutive secret keys, and their sum. Only simulated networks use this function. */
 export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array[]; sum: Uint8Array } {
   const points = [PublicKey.BASE.multiply(first)];
   for (let i = 1; i < count; i++) points.push((points[i - 1] ?? PublicKey.ZERO).add(PublicKey.BASE));
@@ -55,7 +52,7 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** Encodes a point. `point.toBytes()` takes ten times as long, because `toBytes` also checks the point's group. */
+/** Encodes a point. `point.toBytes()` would take ten times as long, because it also checks the point's group. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;

@@ -12,7 +12,9 @@ export interface CheckpointConfig {
   now: () => number;
 }
 
-/** Checks whether a state is too old. Former committee members could sell their keys, so old states are not safe. */
+/**
+ * Checks whether a state is too old. Old states are not safe, because former committee members could sell their keys.
+ */
 export function isTooOld({ network, maxCheckpointAgeMs, now }: CheckpointConfig, { slot }: LightClientState) {
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;
 }

@@ -8,7 +8,7 @@ import { type Layouts, toNumber } from "./forks.ts";
 import { applyUpdate, latestSlot, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./rules.ts";
 import { malformed } from "./ssz.ts";
 
-/** A container that changed the state, with the slot of the container's first header. */
+/** A container that changed the state, with the slot of its first header. */
 interface Accepted {
   kind: keyof Layouts;
   slot: number;
@@ -17,7 +17,9 @@ interface Accepted {
 
 /** The settings and the current state of a light client. */
 export interface Following extends CheckpointConfig {
-  /** The URLs of the Beacon API endpoints in the order of use. `follow` moves the endpoint that answered to the front. */
+  /**
+   * The URLs of the Beacon API endpoints in the order of use. `follow` moves the endpoint that answered to the front.
+   */
   urls: string[];
   /** The current state of the light client. Undefined before the first bootstrap. */
   state: LightClientState | undefined;
@@ -28,21 +30,22 @@ export interface Following extends CheckpointConfig {
 /** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
 /**
- * Maximum age of a finalized header in ms. If the header is older, the light client tries the next endpoint. Finality
- * takes about 15 minutes.
+ * Maximum age of a finalized header in ms. Finality takes about 15 minutes, so if the header is older than this limit,
+ * the light client tries the next endpoint.
  */
 const LATE_MS = 3_600_000;
 /** The time in ms after which the next endpoint is also asked, if the earlier ones have not finished. */
 const HEAD_START_MS = 1000;
 
 /**
- * Follows the chain to the newest finalized header. Asks the next endpoint as soon as an endpoint fails, or has not
+ * Follows the chain to the newest finalized header. The next endpoint is asked as soon as an endpoint fails, or has not
  * finished after its head start. The first endpoint with a recent header ends the search, so an endpoint that does not
- * respond delays the result by at most its head start. `following.state` always contains a state that the rules accept,
- * even after an error. The next attempt continues from this state. A dishonest or broken endpoint can only delay the
- * result.
+ * respond delays the result by at most its head start.
+ *
+ * `following.state` always contains a state that the rules accept, even after an error, and the next attempt continues
+ * from it. A dishonest or broken endpoint can therefore only delay the result.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, FUTURE_BLOCK, step "anchor"
- * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and the errors of `fetchBytes`
+ * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, or an error of `fetchBytes`
  */
 export async function follow(following: Following, http: HttpOptions): Promise<LightClientState> {
   const { urls, network, now } = following;
@@ -86,7 +89,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
     return promise;
   };
   try {
-    // The requests have time limits. This function only ends the requests to the other endpoints.
+    // The requests have time limits of their own, so this call only ends those to the other endpoints.
     await withTimeout("The light client", MAX_TIMEOUT_MS, http.signal, race);
   } finally {
     clearTimeout(timer);
@@ -97,8 +100,8 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
 }
 
 /**
- * Follows the chain with one endpoint. Requests the bootstrap if necessary, the updates of past periods, and then the
- * newest finality update.
+ * Follows the chain with one endpoint. It requests the bootstrap if there is no state yet, then the updates of past
+ * periods, and finally the newest finality update.
  */
 async function followEndpoint(following: Following, endpoint: BeaconEndpoint): Promise<LightClientState> {
   const { network, checkpoint, now } = following;

@@ -2,11 +2,11 @@ import { byteList, byteVector, container, malformed, readUint64, type SszType, u
 
 /**
  * The differences between the forks of the consensus layer, in one table. The slot determines the fork, because the
- * fork name in a response is not authenticated. Sources: consensus-specs, `specs/<fork>/light-client/sync-protocol.md`
- * and `specs/<fork>/beacon-chain.md`.
+ * fork name in a response is not authenticated. The sources are consensus-specs,
+ * `specs/<fork>/light-client/sync-protocol.md` and `specs/<fork>/beacon-chain.md`.
  */
 
-/** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`). All known networks have the same number. */
+/** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`), which is the same in all known networks. */
 export const COMMITTEE_SIZE = 512;
 
 const ROOT = byteVector(32);
@@ -21,7 +21,7 @@ interface BeaconBlockHeader {
   body_root: Uint8Array;
 }
 
-/** A `SyncCommittee`: 512 public keys and the sum of these keys. */
+/** A `SyncCommittee`, which has 512 public keys and their sum. */
 export interface Committee {
   pubkeys: Uint8Array[];
   aggregate_pubkey: Uint8Array;

@@ -22,16 +22,16 @@ export interface BeaconNetwork {
 }
 
 /**
- * 14 days. This limit is below the weak subjectivity period: 3,532 epochs, or 15.7 days, for a safety decay of 10 %
+ * 14 days, which is below the weak subjectivity period of 3,532 epochs, or 15.7 days, for a safety decay of 10 %
  * (consensus-specs, `specs/electra/weak-subjectivity.md`).
  */
 const ETHEREUM_AGE_MS = 14 * 86_400_000;
 const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
 
 /**
- * The simulated network of `@keyroot/operator/testing`. The library accepts this network only for chain 31337, because
- * the network's signing keys are public. Tests and examples can contain a fixed checkpoint. The network's first period
- * lasts longer than a year, and a checkpoint never becomes too old.
+ * The simulated network of `@keyroot/operator/testing`. The library accepts it only for chain 31337, because its
+ * signing keys are public. Tests and examples can contain a fixed checkpoint, which never becomes too old, because the
+ * network's first period lasts longer than a year.
  */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,
@@ -140,8 +140,8 @@ export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefi
 }
 
 /**
- * Returns the name of the `network` option, or of a field in this option, for error messages. @param field empty, or a
- * dot and the field's name
+ * Returns the name of the `network` option, or of a field in it, for error messages.
+ * @param field empty, or a dot and the field's name
  */
 function nameOf(field: string): string {
   return `The network${field} option`;

@@ -4,8 +4,8 @@ import type { BeaconNetwork, BeaconNetworkName } from "./networks.ts";
 /** The settings of `lightClient`: its endpoints and the trusted checkpoint. */
 export interface LightClientOptions {
   /**
-   * The URLs of Beacon API endpoints in the order of use: https, or http with `allowHttp`. You do not have to trust
-   * these endpoints.
+   * The URLs of Beacon API endpoints in the order of use. They must be https, or http with `allowHttp`. You do not have
+   * to trust these endpoints.
    */
   urls: readonly string[];
   /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */
@@ -15,9 +15,9 @@ export interface LightClientOptions {
   /** The store for the light client's state, about 50 kB. Default: memory. */
   store?: Store | undefined;
   /**
-   * Maximum age of the newest trusted header in ms. Each verification checks this age. The default depends on the
-   * network's weak subjectivity period, and is 14 days on Ethereum. If this option is set, the evidence contains the
-   * option's value.
+   * Maximum age in ms of the newest trusted header, which each verification checks. If you set this option, the
+   * evidence contains its value. The default depends on the network's weak subjectivity period, and is 14 days on
+   * Ethereum.
    */
   maxCheckpointAgeMs?: number | undefined;
   /** Maximum age of the found block in ms. Default: any age that the checkpoint's maximum age allows. */

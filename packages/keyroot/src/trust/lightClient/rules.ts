@@ -25,14 +25,15 @@ import { hashPair, isValidBranch } from "./ssz.ts";
 
 /**
  * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, with the
- * changes up to Gloas). Two parts of the protocol are missing: the forced update after a timeout, and the optimistic
- * header. The state changes only with a finalized header that two thirds of the sync committee signed. All functions
- * are pure, and throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
+ * changes up to Gloas). The state changes only with a finalized header that two thirds of the sync committee signed.
+ * Two parts of the protocol are therefore missing: the forced update after a timeout, and the optimistic header.
+ *
+ * All functions are pure, and throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
 
 /**
- * The state of a light client: the newest verified finalized header, and the sync committees for the header's period
- * and the next period.
+ * The state of a light client. It contains the newest verified finalized header, and the sync committees for the
+ * header's period and the next one.
  */
 export interface LightClientState {
   /** The slot of the finalized header. */
@@ -45,7 +46,7 @@ export interface LightClientState {
   participation: number;
   /** The sync committee for the period of the header. */
   current: Committee;
-  /** The sync committee for the next period. Undefined if this committee is not known yet. */
+  /** The sync committee for the next period. Undefined if it is not known yet. */
   next: Committee | undefined;
 }
 
@@ -57,8 +58,9 @@ export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: numbe
 }
 
 /**
- * Returns the newest slot whose signatures are accepted. A device's clock may be behind, as for blocks
- * (`checkBlockAge`). @param ms the time in ms since 1970
+ * Returns the newest slot whose signatures are accepted. It is slightly in the future, because a device's clock may be
+ * behind (see also `checkBlockAge`).
+ * @param ms the time in ms since 1970
  */
 export function latestSlot(network: BeaconNetwork, ms: number): number {
   return slotAt(network, ms + MAX_AHEAD_MS);
@@ -92,8 +94,8 @@ export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): F
 }
 
 /**
- * Verifies a bootstrap and returns the first state. @param checkpoint the root of a beacon block: 0x and 64 lowercase
- * hex digits
+ * Verifies a bootstrap and returns the first state.
+ * @param checkpoint the root of a beacon block, 0x and 64 lowercase hex digits
  */
 export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: Bootstrap): LightClientState {
   const { header, current_sync_committee: current, current_sync_committee_branch: branch } = bootstrap;
@@ -108,8 +110,8 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 /**
  * Verifies an update and returns the next state.
  * @param currentSlot the result of `latestSlot` at the current time
- * @throws VerificationError FUTURE_BLOCK, LIGHT_CLIENT_INVALID, step "anchor"
  * @returns undefined if the update contains no new information. In this case, the signature is not verified.
+ * @throws VerificationError FUTURE_BLOCK, LIGHT_CLIENT_INVALID, step "anchor"
  */
 export function applyUpdate(
   network: BeaconNetwork,
@@ -163,7 +165,7 @@ export function applyUpdate(
   };
 }
 
-/** Verifies that a header's beacon block includes the header's execution block, and returns the execution block. */
+/** Verifies that a header's beacon block includes the header's execution block, and returns the latter. */
 function executionOf(network: BeaconNetwork, header: LightClientHeader): Pick<LightClientState, "blockHash" | "block"> {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
   if (index === undefined) return { blockHash: undefined, block: undefined };
@@ -209,9 +211,7 @@ function verifySignature(
   return participation;
 }
 
-/**
- * Computes the root that a sync committee signs. The root covers a header, the network and the previous slot's fork.
- */
+/** Computes the root that a sync committee signs, which covers a header, the network and the previous slot's fork. */
 export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
   const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
   const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));

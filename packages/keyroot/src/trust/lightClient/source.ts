@@ -16,10 +16,11 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
 const running = new WeakMap<Store, Promise<FoundBlock>>();
 
 /**
- * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. Waits until earlier
- * searches with the same store have ended. If two searches ran at the same time, an older state could replace a newer
- * state.
- * @throws the errors of `follow`; VerificationError LIGHT_CLIENT_INVALID
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. It first waits until
+ * earlier searches with the same store have ended, because two searches at the same time could replace a newer state
+ * with an older one.
+ * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
+ * @throws TransportError as `follow`
  */
 export async function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Promise<FoundBlock> {
   const before = running.get(config.store);

@@ -8,9 +8,9 @@ import { describeValue } from "../../input/describeValue.ts";
 import { isObject } from "../../input/isObject.ts";
 
 /**
- * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types in light-client
- * responses. Numbers remain bytes, so SSZ and JSON give equal values. All functions throw TransportError
- * BEACON_ANSWER_INVALID for a malformed value.
+ * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types that occur in
+ * light-client responses. Numbers remain bytes, so that SSZ and JSON give equal values. If a value is malformed, all
+ * functions throw TransportError BEACON_ANSWER_INVALID.
  */
 export interface SszType<T> {
   /** The size of a value in bytes. Undefined if values differ in size. */
@@ -38,7 +38,7 @@ export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(left, right));
 }
 
-/** Computes the root of a tree of chunks. Chunks of zeros fill the tree up to a power of two. */
+/** Computes the root of a tree of chunks. Chunks of zeros fill their number up to a power of two. */
 function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   let level = chunks;
   for (let zero: Uint8Array = new Uint8Array(CHUNK_BYTES); level.length > 1; zero = hashPair(zero, zero)) {
@@ -74,8 +74,8 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`. The result is not exact from 2^53 on. The function avoids `getBigUint64`, because
- * Hermes converts BigInts from 2^63 on to wrong numbers.
+ * Reads a little-endian `uint64`. The result is not exact from 2^53 on. `getBigUint64` is not used, because Hermes
+ * converts BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
@@ -148,7 +148,8 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
 }
 
 /**
- * Returns the type for a list of named values. Values of variable size come last, after the offsets of these values.
+ * Returns the type for a list of named values. Values of variable size are encoded last, and their offsets take their
+ * places.
  */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
@@ -202,8 +203,8 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
 }
 
 /**
- * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). A branch that is
- * longer than the index requires must begin with zeros.
+ * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). If a branch is
+ * longer than the index requires, it must begin with zeros.
  * @param root the root of the tree
  */
 export function isValidBranch(

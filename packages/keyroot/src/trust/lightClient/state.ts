@@ -29,8 +29,8 @@ export function serializeState(state: LightClientState, origin: StateOrigin): st
 
 /**
  * Reads a stored state of a light client.
- * @returns undefined if the state is missing or damaged, has a different format, network or checkpoint, or was made with
- * a higher maximum age of the checkpoint
+ * @returns undefined if the state is missing or damaged, if it has a different format, network or checkpoint, or if it
+ * was made with a higher maximum age of the checkpoint
  */
 export function parseState(stored: unknown, origin: StateOrigin): LightClientState | undefined {
   if (typeof stored !== "string") return undefined;

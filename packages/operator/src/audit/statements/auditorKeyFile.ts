@@ -15,7 +15,7 @@ const FORMAT: KeyFileFormat<AuditorKey> = {
 };
 
 /**
- * Makes an encrypted key file with a new Ed25519 key.
+ * Creates an Ed25519 key, and returns it together with the text of its encrypted key file.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
@@ -26,7 +26,7 @@ export async function makeAuditorKeyFile(name: string, passphrase: string): Prom
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
  * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
- * @throws ArgumentError as `openSigningKeyFile`
+ * @throws ArgumentError the errors of `openSigningKeyFile`
  */
 export async function openAuditorKeyFile(path: string, environment: NodeJS.ProcessEnv): Promise<AuditorSigner> {
   return openSigningKeyFile(FORMAT, path, environment);

@@ -17,8 +17,11 @@ import type { StatementFolder } from "./statementFolder.ts";
 export interface Comparison {
   url: string;
   /**
-   * `agrees` means that both auditors signed the same text, and `differs` that only the damaged roots differ.
-   * `unavailable` means that the folder did not return a known auditor's statement for a block of this auditor.
+   * The result of the comparison:
+   * - `agrees`: both auditors signed the same text;
+   * - `differs`: the statements differ only in the damaged roots;
+   * - `conflict`: the statements contradict each other;
+   * - `unavailable`: the folder did not return a known auditor's statement for a block of this auditor.
    */
   result: "agrees" | "differs" | "conflict" | "unavailable";
   /** The number of the block that both statements describe. */
@@ -44,8 +47,8 @@ interface Own {
 }
 
 /**
- * Compares another auditor's statement with this auditor's statement for the same block. If both are equal, the function
- * adds the other auditor's signatures to this auditor's statement.
+ * Compares another auditor's statement with this auditor's own statement for the same block. If they are equal, the
+ * other auditor's signatures are added to it.
  */
 export async function compareStatements(url: string, own: Own): Promise<Comparison> {
   const { folder, latest, keys } = own;

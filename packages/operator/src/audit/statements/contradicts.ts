@@ -1,9 +1,9 @@
 import type { Statement } from "keyroot/auditors";
 
 /**
- * Returns true if at least one of two statements must be false. Statements for one block must agree on everything except
- * the damaged roots, because a host can return a file to one auditor and not to the other. A registry's code never
- * changes, and its numbers of users and roots never become smaller.
+ * Returns true if at least one of two statements must be false. A registry's code never changes, and its numbers of
+ * users and roots never decrease. Statements for the same block must also agree on everything except the damaged roots,
+ * because a host can return a file to one auditor and withhold it from another.
  */
 export function contradicts(one: Statement, other: Statement): boolean {
   const [older, newer] = one.block.number <= other.block.number ? [one, other] : [other, one];

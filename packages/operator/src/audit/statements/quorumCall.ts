@@ -3,8 +3,8 @@ import { extractHeader, extractProof, parseLogs } from "keyroot/internal/ethereu
 import type { RpcCall } from "keyroot/internal/transport";
 
 /**
- * Functions that extract the parts of a response that are equal at all honest nodes, by method. Responses to other methods are
- * compared as a whole.
+ * For each method, a function that extracts the parts of a response that are the same at all honest nodes. Responses to
+ * other methods are compared as a whole.
  */
 const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
   eth_getBlockByNumber: blockParts,
@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
 };
 
 /**
- * Makes a function that sends each call to all endpoints, and returns the response on which enough endpoints agree.
+ * Creates a function that sends each call to all endpoints, and returns the response that enough of them agree on.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {

@@ -16,8 +16,8 @@ import type { AuditorSigner } from "./auditorKeyFile.ts";
 import { contradicts } from "./contradicts.ts";
 
 /**
- * Information about the source of a signed statement. The auditor publishes this information with the statement, but
- * does not sign it, because auditors use different sources.
+ * Where the data of a signed statement came from. It is published with the statement but not signed, because each
+ * auditor uses different sources.
  */
 export interface StatementSource {
   /** A description of the source of the chain's data. */
@@ -46,8 +46,8 @@ export class StatementFolder {
   }
 
   /**
-   * Signs a statement, and writes its files. The function never signs a statement that contradicts one in the folder.
-   * A statement for the same block with other damaged roots replaces the earlier one.
+   * Signs a statement and writes its files. A statement that contradicts one in the folder is never signed. If a
+   * statement for the same block lists other damaged roots, it replaces the earlier one.
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
   async sign(statement: Statement, { key, sign }: AuditorSigner, source: StatementSource): Promise<void> {

@@ -26,7 +26,7 @@ export interface Block {
   hash: string;
   /** The block's time in seconds since 1970. */
   timestamp: number;
-  /** The gas limit of the block. A chain without a limit has at most 2^53 - 1 here, although it reports 2^64 - 1. */
+  /** The gas limit of the block. A chain without a limit reports 2^64 - 1, which is reduced to 2^53 - 1 here. */
   gasLimit: number;
   /** The base fee in wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
@@ -40,7 +40,9 @@ export interface Receipt {
   gasUsed: number;
   /** The price paid per unit of gas, in wei, or 0 if the endpoint does not return it. */
   gasPrice: bigint;
-  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
+  /**
+   * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. 0 on other chains.
+   */
   dataFee: bigint;
   logs: Log[];
 }
@@ -58,7 +60,7 @@ const MAX_SECONDS = 8.64e12;
 const MAX_PRICE = 10n ** 18n;
 
 /**
- * A chain that is read through a JSON-RPC endpoint. The class checks every response, and repeats requests after
+ * A chain that is read through a JSON-RPC endpoint. Every response is checked, and requests are repeated after
  * temporary failures.
  */
 export class Chain {
@@ -74,8 +76,8 @@ export class Chain {
   }
 
   /**
-   * Sends a request, and repeats the request after temporary failures and invalid results.
-   * @param parse parses the result, and throws any error if the result is invalid
+   * Sends a request, and repeats it after temporary failures and invalid results.
+   * @param parse parses the result; any error that it throws means that the result is invalid
    * @throws TransportError RPC_ANSWER_INVALID, and the errors of `call`
    */
   request<T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> {
@@ -104,9 +106,11 @@ export class Chain {
   }
 
   /**
-   * Returns the hash of the first block of a development chain, as the endpoint reports it: 0x and 64 lowercase hex digits.
-   * Development chains share their ids, so their hashes distinguish them. Returns undefined for every other chain, whose id
-   * identifies it. Its nodes may have deleted the first block (EIP-4444).
+   * Returns the hash of the first block of a development chain, as the endpoint reports it: 0x and 64 lowercase hex
+   * digits. Development chains share their ids, so this hash distinguishes them.
+   *
+   * Returns undefined for every other chain, because its id is enough to identify it, and its nodes may have deleted
+   * the first block (EIP-4444).
    * @param chainId the chain id of this chain (EIP-155)
    */
   async genesisHash(chainId: number): Promise<string | undefined> {
@@ -140,8 +144,8 @@ export class Chain {
   }
 
   /**
-   * Returns the number of the newest block. Reads it again while it is lower than a block that was on the chain, because the
-   * node may be behind. After the last retry, the chain counts as reorganized.
+   * Returns the number of the newest block. If it is lower than that of a block that was on the chain, it is read
+   * again, because the node may be behind. After the last retry, the chain counts as reorganized.
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(
@@ -152,8 +156,8 @@ export class Chain {
   }
 
   /**
-   * Returns the number of an account's transactions in blocks. With the tag "pending", the number also includes
-   * transactions that are not in a block yet.
+   * Returns the number of an account's transactions in blocks. With the tag "pending", transactions that are not in a
+   * block yet are included.
    */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     const block = typeof tag === "number" ? toQuantity(tag) : tag;
@@ -182,7 +186,10 @@ export class Chain {
     return receipt && { ...receipt, gasPrice: receipt.gasPrice ?? (await this.#gasPriceOf(transactionHash)) };
   }
 
-  /** Returns the price that a transaction in a block paid per unit of gas, in wei, or 0 if the endpoint does not return it. */
+  /**
+   * Returns the price that a transaction in a block paid per unit of gas, in wei. It is 0 if the endpoint does not
+   * return it.
+   */
   async #gasPriceOf(transactionHash: string): Promise<bigint> {
     try {
       return await this.request("eth_getTransactionByHash", [transactionHash], (answer) =>
@@ -224,7 +231,10 @@ function parseBlock(answer: unknown, tag: BlockTag): Block {
   return block;
 }
 
-/** Parses a price in wei per unit of gas. @throws TransportError RPC_ANSWER_INVALID, or RangeError for a price above 1 ETH */
+/**
+ * Parses a price in wei per unit of gas.
+ * @throws TransportError RPC_ANSWER_INVALID, or RangeError for a price above 1 ETH
+ */
 function parsePrice(value: unknown): bigint {
   const price = parseQuantity(value);
   if (price <= MAX_PRICE) return price;
@@ -232,7 +242,7 @@ function parsePrice(value: unknown): bigint {
 }
 
 /**
- * Returns true if a receipt shows that the transaction is not in a block. Most nodes then return null. Some nodes return a
+ * Returns true if the transaction is not in a block. Most nodes then return null as the receipt, but some return a
  * receipt without a block.
  */
 function isPending(receipt: unknown): boolean {
@@ -240,8 +250,8 @@ function isPending(receipt: unknown): boolean {
 }
 
 /**
- * Parses a receipt. The field `effectiveGasPrice` came with the fork London (EIP-1559), and chains without this fork do not have
- * it (https://github.com/ethereum/execution-apis/blob/main/src/schemas/receipt.yaml).
+ * Parses a receipt. Its field `effectiveGasPrice` is missing on chains without the fork London (EIP-1559;
+ * https://github.com/ethereum/execution-apis/blob/main/src/schemas/receipt.yaml).
  */
 function parseReceipt(answer: unknown, expected: string): Omit<Receipt, "gasPrice"> & { gasPrice: bigint | undefined } {
   const receipt = toObject(answer);

@@ -15,10 +15,14 @@ interface Call {
 }
 
 /**
- * The fee for the bytes of a transaction, at the rollup's current prices. `wei` and `gas` are 0 on chains without such a fee.
+ * The fee for the bytes of a transaction, at the rollup's current prices. Both `wei` and `gas` are 0 on chains without
+ * such a fee.
  */
 export interface DataFee {
-  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. A transaction cannot limit these fees. */
+  /**
+   * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. A transaction cannot
+   * limit them.
+   */
   wei: bigint;
   /** On Arbitrum, the part of the gas estimate that pays for bytes. */
   gas: number;
@@ -54,7 +58,7 @@ export class DataFees {
   /**
    * Returns the current fee for the bytes of a transaction.
    * @param gas the gas limit
-   * @throws TransportError the errors of `chain`, if the chain has such a fee and the endpoint does not return the fee
+   * @throws TransportError the errors of `chain`, if the chain has such a fee and the endpoint does not return it
    */
   async fetch({ to, data, accessList = [] }: Call, gas: number, fees: Fees): Promise<DataFee> {
     const rollup = await (this.#rollup ??= this.#findRollup());
@@ -84,8 +88,8 @@ export class DataFees {
   }
 
   /**
-   * Returns the operator fee in wei. Returns 0 on chains before the upgrade Isthmus, because the older contract rejects
-   * this call.
+   * Returns the operator fee in wei. It is 0 on chains before the upgrade Isthmus, whose older contract rejects this
+   * call.
    */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {

@@ -1,8 +1,7 @@
 import { toQuantity } from "keyroot/internal/ethereum";
 
 /**
- * The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), the fees are a single gas
- * price.
+ * The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), there is only a gas price.
  */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
@@ -11,15 +10,15 @@ export interface FeeData {
   /** The base fee. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   /**
-   * The part of the price that the block's producer receives. On chains without a base fee, the producer receives the
-   * whole gas price.
+   * The part of the price that the block's producer receives, which is the whole gas price on chains without a base
+   * fee.
    */
   priorityFee: bigint;
 }
 
 /**
- * The base fee roughly doubles within six full blocks (EIP-1559). A transaction that offers twice the base fee stays valid
- * for about that long.
+ * The base fee roughly doubles within six full blocks (EIP-1559), so a transaction that offers twice the base fee stays
+ * valid for about that long.
  */
 const BASE_FEE_FACTOR = 2n;
 
@@ -35,8 +34,8 @@ export function maxPriorityFeeOf(maxFee: bigint, maxPriorityFee: bigint | undefi
 }
 
 /**
- * Returns the same prices with a priority fee of at most `maxPriorityFee`. Does not change the prices of chains without a base
- * fee.
+ * Returns the same prices with a priority fee of at most `maxPriorityFee`. Prices of chains without a base fee are not
+ * changed.
  */
 export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeData {
   if (feeData.baseFeePerGas === undefined) return feeData;

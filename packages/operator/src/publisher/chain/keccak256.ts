@@ -3,8 +3,8 @@ import { createKeccak } from "hash-wasm";
 const hasher = await createKeccak(256);
 
 /**
- * Computes Keccak-256 in WebAssembly. JavaScript would take three times as long. The difference matters for a million
- * storage slots.
+ * Computes Keccak-256 in WebAssembly. JavaScript would take three times as long, which matters for a million storage
+ * slots.
  * @param data bytes, or text to hash as UTF-8
  * @returns 0x and 64 lowercase hex digits
  */

@@ -6,7 +6,7 @@ const DECIMAL = /^\d{1,9}(?:\.(\d{1,18}))?$/;
 /**
  * Parses an amount above zero.
  * @param text a decimal number of gwei (10^9 wei) or ether (10^18 wei)
- * @returns the amount in wei, or undefined if the text has another format or the amount is zero
+ * @returns the amount in wei, or undefined if it is zero or the text is not such a number
  */
 export function parseAmount(text: string, unit: "gwei" | "ether"): bigint | undefined {
   const [match, fraction = ""] = DECIMAL.exec(text) ?? [];

@@ -42,12 +42,11 @@ export interface AddedRootEvent {
   gasUsed: number;
   /** The price paid per unit of gas, in wei. */
   gasPrice: bigint;
-  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
-  dataFee: bigint;
   /**
-   * The number of users to whom the contract assigned this root. This number excludes users of the batch who already
-   * had a root.
+   * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. 0 on other chains.
    */
+  dataFee: bigint;
+  /** The number of users to whom the contract assigned this root, without those in the batch who already had a root. */
   addedCount: number;
 }
 
@@ -59,15 +58,15 @@ export interface GasEstimate {
 }
 
 /**
- * The gas that is added to the estimate of a transaction, because the estimate can become too low before the transaction is in
- * a block. For example, a registry's first call costs 17,100 gas more than later calls. After a reorganization, a later call
- * can become the first. Unused gas costs nothing.
+ * The gas that is added to the estimate of a transaction. An estimate can become too low before the transaction is in a
+ * block. For example, a registry's first call costs 17,100 gas more than later ones, and a reorganization can turn a
+ * later call into the first. Unused gas costs nothing.
  */
 export const GAS_MARGIN = 25_000;
 
 /**
- * The registry contract, with the functions that publishing needs. The class reads users' roots, builds and estimates
- * the calls that add roots, and finds the calls' events.
+ * The registry contract, as far as publishing needs it: reads users' roots, builds and estimates the calls that add
+ * roots, and finds the events of these calls.
  * @example
  * ```ts
  * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
@@ -90,10 +89,10 @@ export class Registry {
   }
 
   /**
-   * Connects to a registry and reads the registry's owner.
+   * Connects to a registry and reads its owner.
    * @param call sends one JSON-RPC request to the chain's endpoint
    * @param contract the registry's address: 0x and 40 hex digits
-   * @param retry how often failed reads are repeated. Default: 5 times, starting after 500 ms
+   * @param retry how often failed reads are repeated. Default: 5 times, the first after 500 ms
    * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of `call`
    * @example
    * ```ts
@@ -120,7 +119,7 @@ export class Registry {
 
   /**
    * Builds the call that adds a root for the users of a batch.
-   * @param withAccessList adds an access list, unless the transaction would then be too large for nodes
+   * @param withAccessList adds an access list, unless it would make the transaction too large for nodes
    * @throws ArgumentError USER_ID_INVALID
    */
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
@@ -162,8 +161,8 @@ export class Registry {
   }
 
   /**
-   * Returns true if a batch's call costs less with an access list. The access list saves gas, but adds bytes to the
-   * transaction. Rollups charge a fee for these bytes.
+   * Returns true if a batch's call costs less with an access list. An access list saves gas, but it adds bytes to the
+   * transaction, for which rollups charge a fee.
    * @param estimate the result of `estimateAddRoot`
    * @throws the errors of `chain`
    */
@@ -177,7 +176,10 @@ export class Registry {
     return estimate.withAccessList < estimate.plain && (await costOf(true)) <= (await costOf(false));
   }
 
-  /** Checks at current prices whether an access list makes the transaction for a batch cheaper. @throws the errors of `chain` */
+  /**
+   * Checks whether an access list makes the transaction of a batch cheaper at current prices.
+   * @throws the errors of `chain`
+   */
   async prefersAccessList(batch: RootBatch): Promise<boolean> {
     const feeData = await this.chain.fetchFeeData(await this.chain.block("latest"));
     return this.isAccessListCheaper(batch, await this.estimateAddRoot(batch), feeData);

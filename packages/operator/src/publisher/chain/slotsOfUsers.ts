@@ -5,8 +5,8 @@ import { keccak256Bytes } from "./keccak256.ts";
 const HASH_BYTES = 32;
 
 /**
- * Returns the storage slots of users' roots, in the order of the user ids. The function is a faster form of
- * `slotOfUser` in `keyroot`. Access lists contain these slots. A wrong slot in an access list would only cost gas.
+ * Returns the storage slots of users' roots, in the order of the user ids. It is a faster form of `slotOfUser` in
+ * `keyroot`, for access lists, where a wrong slot would only cost gas.
  * @returns slots of 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID
  */

@@ -1,14 +1,19 @@
 /**
- * The size of transactions. Nodes keep no transaction above this size in their pools, and gas estimates do not show it.
- * Sources: `txMaxSize` in https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go,
- * `DEFAULT_MAX_TX_INPUT_BYTES` in https://github.com/paradigmxyz/reth/blob/main/crates/transaction-pool/src/validate/constants.rs.
+ * The size of transactions. Nodes do not keep a transaction above this size in their pools, and gas estimates do not
+ * show the limit. Sources: `txMaxSize` in
+ * https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go,
+ * `DEFAULT_MAX_TX_INPUT_BYTES` in
+ * https://github.com/paradigmxyz/reth/blob/main/crates/transaction-pool/src/validate/constants.rs.
  */
 import { USER_ID_BYTES } from "keyroot/internal/identity";
 
 /** The maximum size of a signed transaction in bytes. */
 export const MAX_TRANSACTION_BYTES = 128 * 1024;
 
-/** Room for all fields of a signed transaction except calldata and storage slots, with the RLP prefixes of all fields. */
+/**
+ * Room for all fields of a signed transaction except calldata and storage slots, including the RLP prefixes of all
+ * fields.
+ */
 const FIELDS_BYTES = 320;
 /** The calldata of `addMerkleTreeRoot` without user ids: selector, root, offset, length, and padding to 32 bytes. */
 const CALL_BYTES = 4 + 3 * 32 + 31;

@@ -14,16 +14,17 @@ export interface ProvenBatch {
 }
 
 /**
- * Proves the keys of a batch's users with the same checks as a client's verifier. The function checks the chain id, the
- * users' roots, and the served file with its whole tree. The function also checks that each user has exactly one
- * record, with a valid key. The root is the hash of all records, so the served keys are the plan's keys. The function
- * does not verify a file again if the bytes are the same as in an earlier verification.
+ * Proves the keys of a batch's users with the same checks as a client's verifier: the chain id, the users' roots, the
+ * served file with its whole tree, and that each user has exactly one record, with a valid key. The root is the hash of
+ * all records, so these checks show that the served keys are those of the plan.
+ *
+ * A file is not verified again if its bytes are the same as in an earlier verification.
  * @param target the registry and chain of the plan
  * @param reading the endpoint's responses
- * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has
- * exactly one record per user of the batch. Undefined if no file was verified
+ * @param verifiedSha256 the SHA-256, in 64 lowercase hex digits, of a file that was verified for this root and has
+ *   exactly one record per user of the batch. Undefined if no file was verified
  * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the
- * errors of `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
+ *   errors of `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */
 export async function proveBatch(
   { root, fileBytes, userIDs: batchUserIDs }: Batch,

@@ -4,8 +4,8 @@ import type { Registry } from "../chain/registry.ts";
 import type { Batch } from "../plan/plan.ts";
 
 /**
- * Reads the roots of the users of each batch at a block. One call reads as many batches as possible, because batches may
- * be small.
+ * Reads the roots of the users of each batch at a block. Batches may be small, so each call reads as many of them as
+ * possible.
  * @returns each batch with the roots of its users, as `getMerkleTreeRoots` returns them
  * @throws the errors of `getMerkleTreeRoots`
  */

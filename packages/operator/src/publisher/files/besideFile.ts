@@ -3,8 +3,7 @@ import { brotliCompress, constants } from "node:zlib";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 
 /**
- * The objects to store beside each Merkle-tree file. The store computes the objects from the file, and clients verify
- * every byte of the objects.
+ * The objects to store beside each Merkle-tree file. They are computed from it, and clients verify every byte of them.
  */
 export interface BesideFileOptions {
   /** Stores a Brotli-compressed copy `<root>.json.br`, which has about 1/3 of the file's size. Default: false. */

@@ -34,10 +34,7 @@ const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000
 /** The maximum number of concurrent requests for objects beside a file. */
 const CONCURRENT_REQUESTS = 8;
 
-/**
- * The maximum number of bytes to read from a file. This maximum is higher than the maximum that a verifier accepts
- * (`parseMerkleFile`).
- */
+/** The maximum number of bytes to read from a file. It is higher than what a verifier accepts (`parseMerkleFile`). */
 const MAX_BYTES = 2 ** 29;
 
 /** Cache-Control of objects that never change. */
@@ -46,7 +43,7 @@ const FOREVER = "public, max-age=31536000, immutable";
 /** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Matches valid prefixes. A prefix has no empty parts, and only characters that need no escaping (Amazon S3 User Guide,
+ * Matches valid prefixes, which have no empty parts and only characters that need no escaping (Amazon S3 User Guide,
  * "Naming Amazon S3 objects").
  */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
@@ -55,14 +52,17 @@ const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 type ObjectState = "missing" | "same" | "other";
 
 /**
- * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep objects
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them
  * forever.
  *
  * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and
- * files (AWS SDKs and Tools Reference Guide). Errors do not contain these values. The credentials must allow
- * `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as
- * forbidden. Services that reject checksums need `AWS_REQUEST_CHECKSUM_CALCULATION` and
- * `AWS_RESPONSE_CHECKSUM_VALIDATION` with the value `WHEN_REQUIRED`. Each written file is read and compared in any case.
+ * files (AWS SDKs and Tools Reference Guide). Errors do not contain these values.
+ *
+ * The credentials must allow `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`. Without `s3:ListBucket`, the service
+ * reports a missing object as forbidden.
+ *
+ * If the service rejects checksums, set `AWS_REQUEST_CHECKSUM_CALCULATION` and `AWS_RESPONSE_CHECKSUM_VALIDATION` to
+ * `WHEN_REQUIRED`. Each written file is read back and compared in any case.
  * @example
  * ```ts
  * const store = await BucketStore.open("s3://keyroot-files/prod");
@@ -179,8 +179,8 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Reads an object.
-   * @returns the bytes, or undefined if the object does not exist. The read ends soon after `maxBytes` bytes
+   * Reads an object, and stops soon after `maxBytes` bytes.
+   * @returns the bytes, or undefined if the object does not exist
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
@@ -206,8 +206,8 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Writes an object unless the object exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this
-   * condition with status 501. Other services ignore the condition.
+   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this
+   * condition with status 501, and others ignore it.
    * @returns false if another writer was faster
    */
   async #write(
@@ -297,7 +297,8 @@ function hasStatus(error: unknown, status: number): boolean {
 }
 
 /**
- * Returns the error code of the service, Node or the SDK. Never returns the error's message, which may contain secrets.
+ * Returns the error code of the service, Node or the SDK. The error's message is never returned, because it may contain
+ * secrets.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";

@@ -14,8 +14,8 @@ import type { AccountFileStore, MerkleFileStore, PutOptions, StoredFile } from "
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Stores Merkle-tree files in a folder that a file host serves. Creates the folder if the folder is missing. Several
- * processes may use the same folder.
+ * Stores Merkle-tree files in a folder that a file host serves. A missing folder is created. Several processes may use
+ * the same folder.
  * @example
  * ```ts
  * const store = new FolderStore("/var/www/merkle");
@@ -97,8 +97,7 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Writes an object without a sync to disk. If a power failure damages the object, clients read the whole file
-   * instead.
+   * Writes an object without syncing it to disk. If a power failure damages it, clients read the whole file instead.
    */
   async #putBeside({ name, bytes }: BesideFile): Promise<void> {
     const path = join(this.#dir, name);
@@ -111,8 +110,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Removes drafts that killed processes have left. One removal per store is enough, because a restarted publisher
-   * opens a new store.
+   * Removes drafts that killed processes have left. It is enough to do this once per store, because a restarted
+   * publisher opens a new one.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
@@ -129,7 +128,10 @@ function isFileName(name: string): boolean {
   return name.endsWith(".json") && isMerkleRoot(name.slice(0, -".json".length));
 }
 
-/** Writes a draft, which file hosts do not serve, and syncs the draft. @returns the SHA-256 of the draft's bytes */
+/**
+ * Writes a draft, which file hosts do not serve, and syncs it to disk.
+ * @returns the SHA-256 of the draft
+ */
 async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   const hash = createHash("sha256");
   await using draft = await open(path, "wx");

@@ -19,9 +19,9 @@ export interface PutOptions {
 /** The storage from which a file host serves Merkle-tree files, with one object `<root>.json` per tree. */
 export interface MerkleFileStore {
   /**
-   * Stores a file atomically under the name of the file's root, and reads the file back. A repeated call has no effect.
-   * Implementations MUST NOT overwrite different content under that name without `replace`. Implementations also store
-   * the objects that `BesideFileOptions` request.
+   * Stores a file atomically under the name of its root, and reads it back. A repeated call has no effect.
+   * Implementations MUST NOT overwrite different content under that name unless `replace` is set. They also store the
+   * objects that `BesideFileOptions` request.
    * @throws ArgumentError FILE_CONFLICT if different content is stored under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile, options?: PutOptions): Promise<StoredFile>;
@@ -52,5 +52,8 @@ export interface AccountFileStore {
   readAccountFile(name: string): Promise<Uint8Array | undefined>;
 }
 
-/** Cache-Control of account files. A stale file costs a verifier one more request, and never shows an older key as new. */
+/**
+ * Cache-Control of account files. A stale file costs a verifier one more request, but never makes an older key look
+ * like the newest one.
+ */
 export const ACCOUNT_FILE_CACHE = "public, max-age=10";

@@ -6,10 +6,11 @@ import type { AccountFileStore, MerkleFileStore } from "./merkleFileStore.ts";
 
 /**
  * Opens the store at a location.
- * @param location a folder's path, or `s3://<bucket>/<prefix>` (needs the package `@aws-sdk/client-s3`; see `BucketStore`)
+ * @param location a folder's path, or `s3://<bucket>/<prefix>`, which requires the package `@aws-sdk/client-s3` (see
+ *   `BucketStore`)
  * @param beside the objects to store beside each file
- * @throws ArgumentError ARGUMENT_INVALID for any other location, or if no region is set for a bucket. CONFIGURATION_INVALID if
- * the package is not installed
+ * @throws ArgumentError ARGUMENT_INVALID for any other location, or if no region is set for a bucket;
+ *   CONFIGURATION_INVALID if the package is not installed
  * @example
  * ```ts
  * const store = await openStore("s3://keyroot-files/prod");

@@ -11,8 +11,8 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 const FILE = "journal.sqlite";
 
 /**
- * The tables of the journal. A plan has one row per line of `serializePlan`. The longest possible line has a million
- * users and 35 MB.
+ * The tables of the journal. Each line of `serializePlan` becomes one row of a plan. The longest possible line
+ * describes a million users and has 35 MB.
  */
 const TABLES = [
   `CREATE TABLE plan (
@@ -26,8 +26,8 @@ const TABLES = [
 ];
 
 /**
- * A journal in an SQLite database in a folder, for one publisher at a time. A plan is replaced in one transaction. An attempt
- * is on disk when `recordAttempt` returns.
+ * A journal in an SQLite database in a folder, for one publisher at a time. A plan is replaced in a single transaction,
+ * and an attempt is on disk when `recordAttempt` returns.
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;
@@ -39,11 +39,11 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks the folder. Rejects an unfinished plan of version 0.1.0, because the plan's transactions
-   * may be pending.
-   * @param dir the folder. A missing folder is created
+   * Opens a folder and locks it. An unfinished plan of version 0.1.0 is rejected, because its transactions may still be
+   * pending.
+   * @param dir the folder, which is created if it is missing
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
-   * VerificationError PLAN_INVALID
+   *   VerificationError PLAN_INVALID
    */
   static async open(dir: string): Promise<FolderJournal> {
     await checkPrivateFolder(dir);

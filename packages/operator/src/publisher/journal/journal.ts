@@ -7,8 +7,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
 /**
- * A transaction that was about to be sent. The nonce is reserved for the root until a transaction in a block uses the
- * nonce.
+ * A transaction that was about to be sent. Its nonce is reserved for the root until a transaction in a block uses it.
  */
 export interface Attempt {
   nonce: number;
@@ -36,9 +35,9 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * Returns the number of newest attempts to keep after a plan is finished. A journal keeps at least the newest 10,000
- * attempts, and all attempts of the last day. The attempts of the last day count toward the limit per day.
- * @param attempts the attempts, with the oldest first
+ * Returns how many of the newest attempts to keep after a plan is finished. At least the newest 10,000 are kept, and
+ * all of the last day, because they count toward the limit per day.
+ * @param attempts the attempts, the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
   const recent = attempts.findIndex(({ time }) => time !== undefined && time > now - DAY_MS);
@@ -46,8 +45,8 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 }
 
 /**
- * The data that a publisher needs after a crash. All other data is in the chain and the store. Implementations MUST
- * write each change to permanent storage before they fulfill the change's promise.
+ * The data that a publisher needs after a crash; everything else is on the chain and in the store. Implementations MUST
+ * write each change to permanent storage before they fulfill its promise.
  */
 export interface Journal {
   /** Returns the unfinished plan, or undefined. */
@@ -57,13 +56,13 @@ export interface Journal {
   /** Records a transaction before the transaction is sent, and again with the transaction's hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest attempts of earlier plans, with the oldest first. The attempts are
-   * needed to limit the cost per plan and per day. The attempts also show which transactions may have added a root.
+   * Returns all attempts of this plan and the newest ones of earlier plans, the oldest first. They are needed to limit
+   * the cost per plan and per day, and they show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**
-   * Deletes the plan after all users of the plan are published. Keeps the newest attempts, as many as
-   * `countKeptAttempts` returns.
+   * Deletes the plan, once all its users are published. As many of the newest attempts are kept as `countKeptAttempts`
+   * returns.
    */
   finish(): Promise<void>;
 }
@@ -72,7 +71,7 @@ export interface Journal {
 export type AttemptJournal = Pick<Journal, "attempts" | "recordAttempt">;
 
 /**
- * Returns the attempts for one registry. A journal may also contain attempts for other registries.
+ * Returns the attempts for one registry, because a journal may also contain attempts for others.
  * @param registry the result of `registryKeyOf`
  */
 export function attemptsFor(journal: Journal, registry: string): AttemptJournal {

@@ -1,6 +1,6 @@
 /**
- * Checks of a plan that an earlier run recorded. Before the plan's roots are added, these checks cover the registry,
- * the files and every key in the files.
+ * Checks a plan that an earlier run recorded, before its roots are added: the registry, the files, and every key in the
+ * files.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/internal/bytes";
@@ -30,15 +30,16 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. The file must be stored and served, with valid keys. Before the root is added, the
- * records must have the same keys for the file's users. If the store has lost the file, this function rebuilds the file from the records and
- * stores the new file. The function does not overwrite a file with different content.
+ * Checks the file of a planned batch: it must be stored and served, and its keys must be valid. Until its root is
+ * added, the records must also contain the same keys for its users.
+ *
+ * If the store has lost the file, it is rebuilt from the records and stored again. A file with different content is
+ * never overwritten.
  * @param records sorted by user id
  * @param isAdded true if all users of the batch have roots, so that their keys can no longer be changed
- * @returns the file, the SHA-256 of the file's bytes, whether the file was rebuilt, and the users with other keys in the
- * records
+ * @returns the file, its SHA-256, whether it was rebuilt, and the users with other keys in the records
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`;
- * ArgumentError PLAN_MISMATCH; TransportError; and the errors of the store
+ *   ArgumentError PLAN_MISMATCH; TransportError; and the errors of the store
  */
 export async function checkPlannedFile(
   batch: RootBatch,
@@ -90,7 +91,7 @@ function cannotRebuild(root: string, reason: string): VerificationError {
 }
 
 /**
- * Checks that the stored bytes are exactly the bytes that publishing wrote.
+ * Checks that the stored bytes are exactly those that publishing wrote.
  * @throws VerificationError FILE_CONFLICT if the same tree is serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
@@ -104,7 +105,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
 
 /**
  * Checks the keys of a planned file.
- * @throws VerificationError PLAN_INVALID if a key is not valid for its type, or if a key id does not match the record's key
+ * @throws VerificationError PLAN_INVALID if a key is not valid for its type, or a key id does not match its key
  */
 function verifyKeys({ tree: { root }, records, keyType }: MerkleFile): void {
   for (const record of records) {
@@ -131,7 +132,7 @@ function compareWithRecords({ tree: { root }, records: planned }: MerkleFile, re
   });
 }
 
-/** The error for a user with different keys in the plan and in the records, whose root is not added yet. */
+/** The error for a user whose root is not added yet and whose key in the plan differs from the one in the records. */
 function planMismatch({ userID, root, publishedKeyID, keyID }: KeyDifference): ArgumentError {
   const message =
     `The plan and the records have different keys for the user ${userID}. The key id is ${publishedKeyID} in the plan's file ` +

@@ -42,8 +42,8 @@ export interface CompareContext {
 const NAMED = 20;
 
 /**
- * Compares records with the file of their users' root. If the records are all records of this file, they give the same root,
- * and the file is not fetched.
+ * Compares records with the file of their users' root. If the records give the same root, they are all records of this
+ * file, so it does not need to be fetched.
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
@@ -65,7 +65,10 @@ async function compareKeys(
   });
 }
 
-/** Returns a list with the difference of a user's published key from the records, or an empty list for equal keys. */
+/**
+ * Returns a list with the difference between a user's published key and the one in the records. It is empty if the keys
+ * are equal.
+ */
 export function differenceOf(
   root: string,
   published: KeyRecord,
@@ -95,7 +98,7 @@ export function keyDiffers(differences: readonly KeyDifference[]): VerificationE
 }
 
 /**
- * Checks that a published file has keys of the registry's configured type. A file that cannot be read is no reason to refuse.
+ * Checks that a published file has keys of the registry's configured type. A file that cannot be read is not rejected.
  * @throws ArgumentError KEY_TYPE_MISMATCH
  */
 export async function checkPublishedType(root: string, { fetchFile, keyType }: CompareContext): Promise<void> {
@@ -131,7 +134,7 @@ export class PublishedUsers {
   }
 
   /**
-   * Compares root by root, and emits the events `keyDiffers` and `notCompared`.
+   * Compares the users of one root after the other, and emits the events `keyDiffers` and `notCompared`.
    * @throws ArgumentError KEY_TYPE_MISMATCH if published keys have another type; errors without a code, and ABORTED
    */
   async compare(records: RecordTable, context: CompareContext): Promise<KeyDifference[]> {
@@ -145,7 +148,7 @@ export class PublishedUsers {
 }
 
 /**
- * Compares the keys of a batch's superseded users with the keys that another publisher published for them.
+ * Compares the keys of a batch's superseded users with those that another publisher published for them.
  * @throws the errors of `fetchFile` and `parseMerkleFile` for the file of the batch
  */
 export async function compareSuperseded(
@@ -164,7 +167,8 @@ export async function compareSuperseded(
 }
 
 /**
- * Compares the records of users with one root. A file that cannot be read stops neither publishing nor other comparisons.
+ * Compares the records of users with one root. If the file cannot be read, publishing and the other comparisons
+ * continue.
  * @param toError makes the error for a file with another type's keys. Default: such a file is not compared
  */
 async function compareAndEmit(

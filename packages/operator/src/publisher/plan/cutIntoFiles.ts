@@ -3,8 +3,8 @@ import type { KeyRecord, KeyType } from "keyroot/internal/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 
 /**
- * The default maximum number of users per file. A file of 64 users has 15 kB with Brotli, and each user costs 3.3 % more
- * gas than in a file of 700 users (docs/costs.md).
+ * The default maximum number of users per file. A file of 64 users has 15 kB with Brotli, and each user costs 3.3 %
+ * more gas than in a file of 700 users (docs/costs.md).
  */
 export const DEFAULT_USERS_PER_FILE = 64;
 
@@ -20,7 +20,7 @@ export function checkUsersPerFile(usersPerFile: number): void {
 }
 
 /**
- * Makes Merkle-tree files from records. Each file except the last has `usersPerFile` users.
+ * Creates Merkle-tree files from records. Each file except the last has `usersPerFile` users.
  * @param records sorted by user id
  * @param usersPerFile 1 to 1,000,000
  * @param keyType the type of the records' keys. Default: `curve41417`

@@ -6,8 +6,8 @@ import { type Batch, batchOf } from "./plan.ts";
 import { usersPerTransaction } from "./usersPerTransaction.ts";
 
 /**
- * Finds batches with more users than one transaction can publish now. The plan was made for other limits, for example before a
- * fork.
+ * Finds batches with more users than one transaction can publish now. There are some if the plan was made under other
+ * limits, for example before a fork.
  * @returns these batches, and the maximum number of users of a new batch
  * @throws the errors of `usersPerTransaction`
  */
@@ -23,7 +23,7 @@ export async function findTooLarge(
 }
 
 /**
- * Divides the file of a batch into smaller files, and makes their batches.
+ * Divides the file of a batch into smaller files, and creates their batches.
  * @param bytesOf stores a file, and returns its size in bytes
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `bytesOf`
  */

@@ -12,8 +12,7 @@ export interface CostEstimate {
   /** The node's gas estimates for the first transaction of the plan. */
   first: GasEstimate;
   /**
-   * The number of transactions that the node estimated. The gas of the other transactions is calculated from their
-   * number of users.
+   * The number of transactions that the node estimated. The gas of the others is calculated from their number of users.
    */
   estimated: number;
   /** True if the first transaction is cheaper with an access list (EIP-2930). */
@@ -37,10 +36,10 @@ export interface CostEstimate {
 const MAX_ESTIMATES = 25;
 
 /**
- * Estimates the current cost of a plan. The function sends nothing, and needs no key.
+ * Estimates the current cost of a plan. Nothing is sent, and no key is needed.
  * @param plan a plan with at least one batch
- * @throws RangeError for a plan without batches. TransportError the errors of `chain`, for example RPC_ERROR if the
- * node rejects a transaction
+ * @throws RangeError for a plan without batches; TransportError the errors of `chain`, for example RPC_ERROR if the
+ *   node rejects a transaction
  * @example
  * ```ts
  * const plan = await makePlan(records, registry, { usersPerFile: 700 });

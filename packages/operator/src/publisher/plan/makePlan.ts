@@ -10,8 +10,8 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 /** Options of `makePlan`. */
 export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPublished"> {
   /**
-   * The maximum number of users per file and transaction, 1 to 1,000,000. The plan uses fewer users if the chain's
-   * limits require a smaller number.
+   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain's limits allow only fewer users,
+   * the plan uses fewer.
    */
   usersPerFile: number;
   /** Receives the number of users that a stage has finished. */
@@ -32,9 +32,10 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
 }
 
 /**
- * Makes the plan of a publication. The function skips users who have a root, and divides the other users into files.
- * Each file except the last has as many users as one transaction can publish, but at most `usersPerFile`. The same
- * records, chain state and options give the same plan. The function stores and sends nothing.
+ * Plans a publication. Users who have a root are skipped, and the others are divided into files. Each file except the
+ * last has as many users as one transaction can publish, but at most `usersPerFile`.
+ *
+ * The same records, chain state and options always give the same plan. Nothing is stored or sent.
  * @param records sorted by user id
  * @throws ArgumentError ARGUMENT_INVALID; TransportError the errors of `chain`
  * @example
@@ -51,7 +52,7 @@ export async function makePlan(records: RecordTable, registry: Registry, options
 }
 
 /**
- * Divides records into files, and makes the files' plan. The function keeps only one file in memory at a time.
+ * Divides records into files, and creates their plan. Only one file at a time is kept in memory.
  * @param records records of users without a root, sorted by user id
  * @param bytesOf returns the size of a file in bytes, and may store the file
  * @throws the errors of `makePlan` and `bytesOf`

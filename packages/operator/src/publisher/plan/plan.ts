@@ -8,8 +8,8 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the first block of a development chain: 0x and 64 lowercase hex digits. This hash distinguishes
-   * development chains with the same chain id. Undefined for other chains.
+   * The hash of the first block of a development chain: 0x and 64 lowercase hex digits. It distinguishes development
+   * chains that share a chain id. Undefined for other chains.
    */
   genesisHash?: string | undefined;
   /** The registry's address: 0x and 40 lowercase hex digits. */
@@ -29,11 +29,11 @@ export interface Batch extends RootBatch {
   fileBytes: number;
   /** The number of users in the file. */
   users: number;
-  /** The user ids in the order of the file. Each access may build the list again, so read the list only once. */
+  /** The user ids in the order of the file. Read the list only once, because each access may build it again. */
   readonly userIDs: readonly UserID[];
 }
 
-/** Makes a batch that stores the user ids as bytes. As strings, a million user ids would take 60 MB more. */
+/** Creates a batch that stores the user ids as bytes. As strings, a million of them would take 60 MB more. */
 export function packBatch(root: string, fileBytes: number, userIDs: readonly UserID[]): Batch {
   const users = userIDs.length;
   const packed = Buffer.from(userIDs.join(""), "latin1");
@@ -63,13 +63,15 @@ export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch
 const USER_ID_LENGTH = 32;
 
 /**
- * A plan: batches of all users without a root, sorted by user id. The same records, chain state and limits make the same
- * plan, byte for byte.
+ * A plan: the batches of all users without a root, sorted by user id. The same records, chain state and limits give the
+ * same plan, byte for byte.
  */
 export interface Plan extends PlanTarget {
   /** The maximum number of users in one batch. */
   usersPerTransaction: number;
-  /** The time at which a folder recorded the plan, in ms since 1970. Versions before 0.3.0 did not record this time. */
+  /**
+   * The time at which a folder recorded the plan, in ms since 1970. Undefined if a version before 0.3.0 recorded it.
+   */
   plannedAt?: number;
   batches: readonly Batch[];
 }

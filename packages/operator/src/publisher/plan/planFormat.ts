@@ -5,7 +5,7 @@ import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
 import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
 
-/** The format name of a serialized plan. The format is JSON Lines with a header line, then one line per batch. */
+/** The format name of a serialized plan, which is JSON Lines with a header line and then one line per batch. */
 const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [
@@ -34,9 +34,9 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 }
 
 /**
- * Parses a serialized plan. The function checks the format, that the plan is complete, and that user ids are unique and
- * sorted. The function does not check that each root matches the batch's users, because this check needs the files.
- * @param source the bytes of the plan, or the plan's lines without line feeds
+ * Parses a serialized plan. Its format is checked, and that it is complete, with unique and sorted user ids. Whether
+ * each root matches the users of its batch is not checked, because this requires the files.
+ * @param source the bytes of the plan, or its lines without line feeds
  * @throws VerificationError PLAN_INVALID, and the errors of `parseJson` for the step "file"
  */
 export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {

@@ -18,8 +18,8 @@ const NAMED = 20;
 /** An event of a resumed plan. */
 export type ResumeEvent =
   /**
-   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined for plans of versions
-   * before 0.3.0.
+   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined if a version
+   * before 0.3.0 recorded the plan.
    */
   | {
       event: "resumed";
@@ -30,15 +30,15 @@ export type ResumeEvent =
       plannedAt: number | undefined;
     }
   /**
-   * A resumed plan also publishes users who are not in the records. The event contains the number of these users, and
-   * the first 20 user ids.
+   * The resumed plan also publishes users who are not in the records. The event contains their number and the first 20
+   * of their ids.
    */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * Some batches of the plan no longer fit into a transaction, because the chain's limits have changed. They are divided.
-   * The event contains the size of the new plan.
+   * Some batches of the plan no longer fit into a transaction, because the chain's limits have changed, and were
+   * divided. The event contains the size of the new plan.
    */
   | { event: "replanned"; batches: number; users: number; usersPerTransaction: number };
 
@@ -47,14 +47,14 @@ export interface ResumeContext {
   registry: Registry;
   store: MerkleFileStore;
   fetchFile: FetchFile;
-  /** The maximum number of users in a new file. Undefined if batches are never divided, because a Safe adds them. */
+  /** The maximum number of users in a new file. Undefined if batches must not be divided, because a Safe adds them. */
   usersPerFile: number | undefined;
   /** Stores and verifies a new file. @returns the size of the file in bytes */
   storeFile: (file: MerkleFile) => Promise<number>;
   /** Receives each checked file, with the SHA-256 of its bytes. */
   onChecked: (file: MerkleFile, sha256: string) => void;
   /**
-   * Receives the root of a divided batch and the root of its first part, which takes over the nonces of the batch. A nonce
+   * Receives the root of a divided batch and that of its first part, which takes over the nonces of the batch. A nonce
    * stays reserved until a transaction uses it.
    */
   onDivided: (root: string, first: string) => Promise<void>;
@@ -74,7 +74,7 @@ export interface ResumedPlan {
 }
 
 /**
- * Prepares an unfinished plan. The function sends nothing.
+ * Prepares an unfinished plan. Nothing is sent.
  * @param records used to rebuild files that the store has lost
  * @throws the errors of `checkPlanTarget`, `checkPlannedFile`, `usersPerTransaction` and `context`
  */

@@ -5,15 +5,18 @@ import type { Registry } from "../chain/registry.ts";
 import { maxUsersBySize } from "../chain/transactionSize.ts";
 
 /**
- * The number of extra users in an estimate. The extra users leave room for `GAS_MARGIN`. Each user costs at least
- * 22,100 gas, so two users are enough.
+ * The number of extra users in an estimate, which leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so
+ * two of them are enough.
  */
 const EXTRA_USERS = 2;
-/** A number of users that fits in a transaction on most chains. An estimate for these users shows the gas per user. */
+/**
+ * A number of users that fits in a transaction on most chains. The gas per user is derived from an estimate for this
+ * many users.
+ */
 const SAMPLE_USERS = 20;
 /**
- * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with this value, but the node's
- * estimates decide.
+ * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). It is only where the search begins; the
+ * node's estimates decide.
  */
 const TRANSACTION_GAS = 2 ** 24;
 /** The maximum relative difference between the result and the highest number that fits. */
@@ -21,13 +24,14 @@ const TOLERANCE = 1 / 50;
 
 /**
  * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
- * block must have room for the transaction. Chains and forks have different limits and prices, so only the node's
- * estimates count. The estimates use the most expensive user ids (without zero bytes), so any real batch with this
- * number of users fits. Gas grows by the same amount per user, so a few estimates are enough. Estimates do not show the
- * nodes' limit on a transaction's size, so it is calculated.
+ * block must have room for it. Limits and prices differ between chains and forks, so only the node's estimates count.
+ *
+ * The estimates use the most expensive user ids, which have no zero bytes, so that any real batch with this number of
+ * users fits. Gas grows by the same amount per user, so a few estimates are enough. They do not show the nodes' limit
+ * on the size of a transaction, which is therefore calculated.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
- * @throws TransportError the node's error if the node rejects even a single user
+ * @throws TransportError the node's error if it rejects even a single user
  */
 export async function usersPerTransaction(registry: Registry, max: number): Promise<number> {
   max = Math.min(max, maxUsersBySize(false));
@@ -65,7 +69,9 @@ export async function usersPerTransaction(registry: Registry, max: number): Prom
   return fits.users;
 }
 
-/** Makes a user id without zero bytes. A zero byte of calldata costs 4 gas, and any other byte costs 16 (EIP-2028). */
+/**
+ * Creates a user id without zero bytes. A zero byte of calldata costs 4 gas, and any other byte costs 16 (EIP-2028).
+ */
 function worstCaseID(i: number): UserID {
   const digits = Array.from({ length: 4 }, (_, place) => 1 + (Math.floor(i / 255 ** place) % 255));
   return userIDFromBytes(new Uint8Array(USER_ID_BYTES).fill(0xff).map((byte, place) => digits[place] ?? byte));

@@ -10,10 +10,12 @@ import { plural } from "../../plural.ts";
 const LISTED = 20;
 
 /**
- * Checks that each record is of a slot of an account, with the key that the account's newest statement authorizes.
+ * Checks that each record belongs to a slot of an account, and has the key that the account's newest statement
+ * authorizes.
  * @param dir the folder with the account files of all users
  * @param place the registry to which the records will be published
- * @throws VerificationError RECORDS_INVALID, and as `verifyAccountFile` of `keyroot/account`; ArgumentError FILE_UNREADABLE
+ * @throws VerificationError RECORDS_INVALID, and the errors of `verifyAccountFile` of `keyroot/account`; ArgumentError
+ *   FILE_UNREADABLE
  */
 export async function checkAuthorizedRecords(
   records: Iterable<KeyRecord>,

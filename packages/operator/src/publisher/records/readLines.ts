@@ -15,7 +15,7 @@ export const MAX_LINE_LENGTH = 4096;
 /**
  * Yields the lines of a file or a stream, in groups.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
- * @throws ArgumentError FILE_UNREADABLE, RECORD_INVALID for text in UTF-16
+ * @throws ArgumentError FILE_UNREADABLE, or RECORD_INVALID for text in UTF-16
  */
 export async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGenerator<string[]> {
   try {
@@ -33,7 +33,7 @@ export async function* readLines(source: string | ByteStream, onRead: OnRead): A
 }
 
 /**
- * Yields lines in groups, because single lines would take twice the time.
+ * Yields lines in groups, because yielding single lines would take twice as long.
  * @param size the size of the file in bytes, or 0 for a pipe
  */
 async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {

@@ -23,14 +23,18 @@ export interface RecordsRead {
   ignoredColumns: readonly string[];
 }
 
-/** The field at the end of a JSON record with the line that it was made from, as `make-records` writes it. */
+/**
+ * The last field of a JSON record, which `make-records` writes: the number of the line that the record was made from.
+ */
 const LINE_FIELD = /,"line":([1-9]\d{0,8})\}$/;
 
 /**
- * Reads users' key records from a file or a stream. A file with a name that ends in `.csv` is CSV with a header
- * (`parseCsvHeader`). Any other file, and a stream such as standard input, has one JSON object per line. Its last field may be
- * `line`, the number of the line that the record was made from, by which messages then name the record. The function
- * checks every key as a verifier does. A second record of a user is a bad row. The function skips empty lines.
+ * Reads users' key records from a file or a stream, and checks every key as a verifier does. Empty lines are skipped,
+ * and a second record of a user is a bad row.
+ *
+ * A file whose name ends in `.csv` is CSV with a header (`parseCsvHeader`). Any other file, or a stream such as
+ * standard input, has one JSON object per line. The last field of an object may be `line`, the number of the line from
+ * which the record was made. Messages then refer to this line.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @param idColumn the column of CSV rows with the users' ids or identifiers. If it is set, the source is always CSV

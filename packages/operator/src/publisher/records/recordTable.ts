@@ -22,12 +22,12 @@ const PUB_KEY = 32;
 const LINE_BYTES = 4;
 /** Rows are stored in chunks of up to 2.6 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
-/** The number of a user id's leading characters to compare as one number. A number can hold 6 bytes (48 bits) exactly. */
+/** How many of a user id's leading bytes are compared as one number, which can hold 6 bytes (48 bits) exactly. */
 const PREFIX_BYTES = 6;
 
 /**
- * A table of users' key records. A record with a Curve41417 key takes 165 bytes. As an object, a record would take four
- * times as much memory. `sortByUser` sorts the records by user id. The table lists new records only after a sort.
+ * A table of users' key records. A record with a Curve41417 key takes 165 bytes, a quarter of what it would take as an
+ * object. New records are listed only after `sortByUser` has sorted them by user id.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
@@ -57,7 +57,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Checks records, and makes a sorted table of the records.
+   * Checks records, and creates a sorted table of them.
    * @throws ArgumentError DUPLICATE_USER, and the errors of `toKeyRecord` and `checkKeyRecord`
    */
   static of(records: Iterable<KeyRecord>, keyType: KeyType = curve41417): RecordTable {
@@ -76,7 +76,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Adds a record that `checkKeyRecord` has accepted. The record's key and key id are published without a change.
+   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published unchanged.
    * @param line the record's line in the input. Default: the record's position, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {

@@ -10,7 +10,10 @@ import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
-/** The maximum number of users in a Safe's transaction. In a measurement, 715 users fit in the limit of 2^24 gas (EIP-7825). */
+/**
+ * The maximum number of users in a Safe's transaction. In a measurement, 715 users fit within the limit of 2^24 gas
+ * (EIP-7825).
+ */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
@@ -20,8 +23,8 @@ const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
   /**
-   * The folder for the Transaction Builder files. A missing folder is created with access for the owner only (mode
-   * 0700).
+   * The folder for the Transaction Builder files. If it is missing, it is created so that only the owner can access it
+   * (mode 0700).
    */
   dir: string;
   /** Returns the current time in ms since 1970. */
@@ -31,12 +34,12 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 }
 
 /**
- * Writes files for the Transaction Builder of the Safe that owns the registry. Then waits until the Safe's owners have
- * executed the files' transactions. You can stop the function and call it again at any time. The new files then contain
- * only the missing batches.
+ * Writes files for the Transaction Builder of the Safe that owns the registry, and waits until the Safe's owners have
+ * executed their transactions. You can stop the function and call it again at any time; the new files then contain only
+ * the missing batches.
  * @returns the number of users with the root of their batch, and the users with a different root
  * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError
- * FILE_UNWRITABLE, and the errors of `awaitExecution`
+ *   FILE_UNWRITABLE, and the errors of `awaitExecution`
  * @example
  * ```ts
  * await publish(records, {

@@ -19,9 +19,9 @@ export interface SafeExportOptions {
   /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
   safe: string;
   /**
-   * The maximum number of users in one transaction of the Safe. A Safe's transaction needs about 60,000 gas more than
-   * an ordinary account's transaction. The gas limit of a Safe's transaction must also be 1/63 higher (EIP-150). In a
-   * measurement with a limit of 2^24 gas (EIP-7825), 715 users fit and 720 did not.
+   * The maximum number of users in one transaction of the Safe. Such a transaction needs about 60,000 gas more than
+   * that of an ordinary account, and its gas limit must be 1/63 higher (EIP-150). In a measurement with a limit of 2^24
+   * gas (EIP-7825), 715 users fit and 720 did not.
    */
   usersPerTransaction: number;
   /** The creation time of the files, in ms since 1970. */
@@ -67,14 +67,14 @@ const ADD_MERKLE_TREE_ROOT = {
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * The maximum number of calls in one file. The calls of a file become one transaction (MultiSend). Safe's transaction
- * service accepts 100 calls, but not 200 (github.com/safe-global/safe-react-apps, issue 749).
+ * The maximum number of calls in one file, which become one transaction (MultiSend). Safe's transaction service accepts
+ * 100 calls, but not 200 (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;
 
 /**
- * Makes Transaction Builder files from calls, in the same order. Each file is one transaction for the Safe's owners to sign,
- * with as many roots as the limits allow.
+ * Creates Transaction Builder files from calls, in the same order. Each file is one transaction for the Safe's owners
+ * to sign, with as many roots as the limits allow.
  * @throws ArgumentError ARGUMENT_INVALID for an invalid address, or a batch with more users than `usersPerTransaction`
  */
 export function toSafeBatchFiles(
@@ -106,9 +106,9 @@ export function toSafeBatchFiles(
 }
 
 /**
- * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). The checksum is Keccak-256
- * of the file without a checksum and with `name: null`. Each object is serialized as its sorted keys followed by the
- * keys' values.
+ * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). It is Keccak-256 of the file
+ * without a checksum and with `name: null`, in which each object is serialized as its sorted keys followed by their
+ * values.
  * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {

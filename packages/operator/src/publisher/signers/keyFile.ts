@@ -6,8 +6,8 @@ import { serializeSigned, serializeUnsigned } from "../chain/serializeTransactio
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A passphrase, or the path of a file that contains the passphrase. Never pass a passphrase as a command-line argument,
- * because other accounts can read arguments.
+ * A passphrase, or the path of a file that contains it. Never pass a passphrase as a command-line argument, because
+ * other accounts can read arguments.
  */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
@@ -15,11 +15,11 @@ export type PassphraseSource = { file: string } | { passphrase: string };
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format.
- * With some parameters, decryption takes a few seconds.
+ * Opens an encrypted key file (Web3 Secret Storage, version 3), as Geth, Clef, ethers and many wallets write it. With
+ * some parameters, decryption takes a few seconds.
  * @param variables the environment variables that contain the paths, for error messages
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. Errors contain no key
- * and no passphrase
+ *   and no passphrase
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
@@ -45,8 +45,8 @@ export async function openKeyFile(
 }
 
 /**
- * Makes a new key and the text of a key file. The format is Web3 Secret Storage, version 3, with scrypt (N = 131072, r
- * = 8, p = 1).
+ * Creates a key and the text of its key file, in the format of Web3 Secret Storage, version 3, with scrypt (N = 131072,
+ * r = 8, p = 1).
  * @returns `key`: the account of the key, 0x and 40 hex digits with checksum (EIP-55)
  */
 export async function makeKeyFile(passphrase: string): Promise<{ key: string; text: string }> {
@@ -56,7 +56,7 @@ export async function makeKeyFile(passphrase: string): Promise<{ key: string; te
   return { key: address, text: `${text}\n` };
 }
 
-/** A signer that keeps the key in a private field, so that printing the signer does not show the key. */
+/** A signer that keeps the key in a private field, so that it does not appear when the signer is printed. */
 class KeySigner implements Signer {
   readonly address: string;
   readonly #key: SigningKey;
@@ -97,22 +97,23 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource, 
 }
 
 /**
- * The minimum memory of scrypt. The weakest parameters in the OWASP Password Storage Cheat Sheet need this memory
+ * The minimum memory of scrypt, which is what the weakest parameters in the OWASP Password Storage Cheat Sheet need
  * (section "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 /**
- * The minimum number of PBKDF2-HMAC-SHA-256 rounds, from the sample in the Web3 Secret Storage Definition, version 3. Wallets
- * still use this number. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 rounds for stored
- * passwords. With fewer rounds, choose a longer passphrase, or encrypt the key again with scrypt.
+ * The minimum number of PBKDF2-HMAC-SHA-256 rounds. It is taken from the sample in the Web3 Secret Storage Definition,
+ * version 3, because wallets still use it. For stored passwords, the OWASP Password Storage Cheat Sheet (section
+ * "PBKDF2") recommends 600,000 rounds. With fewer, choose a longer passphrase, or encrypt the key again with scrypt.
  */
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * Rejects weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale with only 2,000 rounds.
+ * Rejects weak key derivations, which ethers would decrypt. For example, wallets of Ethereum's presale have only 2,000
+ * rounds.
  * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt
- * nor PBKDF2
+ *   nor PBKDF2
  */
 function checkKeyDerivation(path: string, json: string): void {
   const { kdf, n, r, p, c } = keyDerivationOf(json);
@@ -130,8 +131,8 @@ function checkKeyDerivation(path: string, json: string): void {
 }
 
 /**
- * Returns the key derivation of a key file, in lower case, and the derivation's parameters. The file's field names may
- * be in upper or lower case. `kdf` is unknown if the text is not a key file.
+ * Returns the key derivation of a key file, in lower case, and its parameters. Field names in the file may be in upper
+ * or lower case. `kdf` is unknown if the text is not a key file.
  */
 function keyDerivationOf(json: string) {
   let file: unknown;

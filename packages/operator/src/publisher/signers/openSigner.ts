@@ -8,13 +8,13 @@ import type { Signer } from "./signer.ts";
 /**
  * Opens the signer that environment variables select:
  *
- * - a key file: `KEYROOT_KEY_FILE`, an encrypted key file, and the key file's passphrase in the file
+ * - a key file: `KEYROOT_KEY_FILE` is the path of an encrypted key file, and its passphrase is in the file
  *   `KEYROOT_PASSPHRASE_FILE` or in the variable `KEYROOT_PASSPHRASE`; or
- * - a remote signer: `KEYROOT_SIGNER_URL`, and `KEYROOT_SIGNER_ADDRESS`, the signer's account.
+ * - a remote signer: `KEYROOT_SIGNER_URL` is its URL, and `KEYROOT_SIGNER_ADDRESS` is its account.
  * @param allowHttp allows unencrypted http to a remote signer on another machine. Default: KEYROOT_ALLOW_HTTP
  * @returns undefined if no signer is selected
  * @throws ArgumentError ARGUMENT_INVALID if both are selected, or a variable is missing; and the errors of
- * `openKeyFile`
+ *   `openKeyFile`
  * @example
  * ```ts
  * const signer = await openSigner(process.env);

@@ -9,9 +9,9 @@ import { senderOf, serializeSigned, serializeUnsigned } from "../chain/serialize
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A signer in a separate process, such as Web3Signer, Clef or a node. The process keeps the key and signs with
- * `eth_signTransaction`. The class uses the process's response only if the response is exactly the requested
- * transaction, signed by the expected account.
+ * A signer in a separate process, such as Web3Signer, Clef or a node, which keeps the key and signs with
+ * `eth_signTransaction`. Its response is used only if it is exactly the requested transaction, signed by the expected
+ * account.
  * @example
  * ```ts
  * const call = rpcCaller("http://127.0.0.1:9000", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
@@ -72,8 +72,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Parses the signer's response. Web3Signer and some nodes return the raw transaction. Clef and Geth return an object
- * that contains the raw transaction.
+ * Parses the signer's response. Web3Signer and some nodes return the raw transaction, whereas Clef and Geth return an
+ * object that contains it.
  */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;

@@ -56,9 +56,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Makes a function that signs the owner's transactions and broadcasts the signed transactions through the chain's
- * endpoint. The function computes the returned hash from the signed bytes, and does not use the endpoint's response.
- * The same request gives the same transaction.
+ * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. The returned
+ * hash is computed from the signed bytes, not taken from the endpoint's response. The same request gives the same
+ * transaction.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner
@@ -88,8 +88,8 @@ export function signingSender(
 }
 
 /**
- * Returns true if a signer signed a request without its access list. Some signers, such as Web3Signer, have no field for
- * it. Without a base fee, the transaction's type then differs, too.
+ * Returns true if a signer signed a request without its access list, because some signers, such as Web3Signer, have no
+ * field for it. Without a base fee, the type of the transaction then differs as well.
  * @param error the error of `Signer.sign`
  */
 export function omitsAccessList(error: unknown, { accessList }: TransactionRequest): boolean {

@@ -34,10 +34,7 @@ export interface KeyFileFormat<Key extends PublicPart> {
 const MAX_BYTES = 2 ** 12;
 /** The first bytes of an Ed25519 private key in DER, before the key's 32 secret bytes (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/**
- * The scrypt parameters, which are also common in key files of wallets. With these parameters, scrypt needs 128 MiB and
- * about 0.5 s.
- */
+/** The scrypt parameters, which are also common in key files of wallets. They require 128 MiB and about 0.5 s. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;
@@ -45,8 +42,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Makes an encrypted key file with a new Ed25519 key. AES-256-GCM encrypts the private key. scrypt derives the
- * encryption key from the passphrase. AES-256-GCM also authenticates the public part, but does not encrypt it.
+ * Creates an Ed25519 key and the text of its encrypted key file. scrypt derives the encryption key from the passphrase,
+ * and AES-256-GCM encrypts the private key. The public part is not encrypted, but authenticated with it.
  * @param makeKey makes the public part from 32 bytes
  */
 export async function makeSigningKeyFile<Key extends PublicPart>(

@@ -3,8 +3,8 @@ import { ArgumentError } from "../../errors.ts";
 import { isLocalChainId } from "../../follow/index.ts";
 
 /**
- * The 20 default accounts of Hardhat and Anvil. The accounts' mnemonic is "test test test test test test test test test
- * test test junk".
+ * The 20 default accounts of Hardhat and Anvil, whose mnemonic is "test test test test test test test test test test
+ * test junk".
  */
 export const TEST_ACCOUNTS: readonly string[] = [
   "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",

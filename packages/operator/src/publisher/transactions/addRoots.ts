@@ -30,15 +30,16 @@ export interface AddRootsContext {
 }
 
 /**
- * Adds the roots of batches with one transaction per batch. Several transactions can be pending at the same time.
- * Returns when every nonce is used and every batch has a receipt. The caller must then check that all users have the
+ * Adds the roots of batches, with one transaction per batch. Several transactions can be pending at the same time. It
+ * returns when every nonce is used and every batch has a receipt. The caller must then check that all users have the
  * root of their batch.
  *
  * A batch keeps its nonce until a transaction uses it. A transaction that is stuck, was dropped or got no response is
- * sent again, because the chain includes at most one per nonce. After a revert, the batch gets another nonce.
+ * sent again with the same nonce, which is safe because the chain includes at most one per nonce. After a revert, the
+ * batch gets another nonce.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED;
- * RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
- * and chain
+ *   RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
+ *   and chain
  */
 export async function addRoots(batches: readonly RootBatch[], context: AddRootsContext): Promise<void> {
   await new RootAdder(context).run(batches);
@@ -116,7 +117,7 @@ class RootAdder {
   }
 
   /**
-   * Step 2: finds the transactions that used nonces, and the transactions that a reorganization removed.
+   * Step 2: finds the transactions that used nonces, and those that a reorganization removed.
    * @returns true if the owner's number of used nonces changed
    */
   async #resolveNonces(): Promise<boolean> {
@@ -135,8 +136,8 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if the batch's transaction used the nonce. Queues the batch again if this transaction was
-   * reverted, or if another transaction used the nonce.
+   * Records a batch as included if its transaction used the nonce. If this transaction was reverted, or another one
+   * used the nonce, the batch is queued again.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);
@@ -179,8 +180,8 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent, and those
-    // that a node has rejected.
+    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent, and
+    // those that a node has rejected.
     if (pending.some(({ sentAt, isRejected }) => sentAt === undefined || isRejected)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -275,7 +276,7 @@ class RootAdder {
   }
 
   /**
-   * Sends a transaction with these fees after a new estimate.
+   * Estimates a transaction again, and sends it with these fees.
    * @param known the estimate, and the reason why the fees are not higher
    */
   async #requote(
@@ -294,9 +295,8 @@ class RootAdder {
   }
 
   /**
-   * Step 4: sends the pending transaction with the lowest unused nonce again if this transaction is stuck. All other
-   * transactions wait for this transaction. A transaction with a used nonce is never sent again, because no block can
-   * include the transaction.
+   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck, because all others wait
+   * for it. A transaction with a used nonce is never sent again, because no block can include it.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -319,9 +319,9 @@ class RootAdder {
   }
 
   /**
-   * Closes a gap in the nonces. A gap occurs if nodes drop another program's transaction with a lower nonce. The last
-   * pending batch gets the free nonce. If a block also includes the batch's first transaction, this transaction has no
-   * effect, because the batch's users already have roots.
+   * Closes a gap in the nonces, which occurs if nodes drop another program's transaction with a lower nonce. The last
+   * pending batch gets the free nonce. If the first transaction of that batch is included as well, it has no effect,
+   * because the users already have roots.
    * @returns true if there was a gap
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {

@@ -10,22 +10,24 @@ export interface CostLimits {
   /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is needed
-   * because the signed priority fee is always paid in full. The base fee needs no such limit, because the chain sets
-   * the base fee, and an endpoint cannot change it.
+   * The maximum wei per unit of gas for a block's producer. It is needed because the signed priority fee is always paid
+   * in full. The base fee needs no such limit, because it is set by the chain, and an endpoint cannot change it.
+   * Default: a quarter of `maxFeePerGas`.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
    * The maximum cost of a plan over all runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee. A false response of the endpoint cannot change these values. Transactions of an earlier plan for the
-   * same root also count. The default is an amount of gas at the price `maxFeePerGas`. This amount is 150,000 gas per
-   * file, plus twice the estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and
-   * about 111,700 after the fork Amsterdam.
+   * highest fee, so a false response of the endpoint cannot make it look cheaper. Transactions of an earlier plan for
+   * the same root also count.
+   *
+   * By default, it is an amount of gas at the price `maxFeePerGas`: 150,000 gas per file, plus twice the estimated gas
+   * per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after the fork
+   * Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
-   * The maximum cost of all plans within 24 hours, in wei. The journal's transactions are counted as for `maxCost`. Default:
-   * no limit.
+   * The maximum cost of all plans within 24 hours, in wei. The journal's transactions count in the same way as for
+   * `maxCost`. Default: no limit.
    */
   maxCostPerDay?: bigint | undefined;
 }
@@ -61,8 +63,8 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
 }
 
 /**
- * Checks the fees of a recorded transaction. The journal may contain higher fees, from an earlier run with other limits or from
- * an attacker.
+ * Checks the fees of a recorded transaction. They may be too high because they come from an earlier run with other
+ * limits, or from an attacker who changed the journal.
  * @throws TransportError FEE_TOO_HIGH
  */
 export function checkRecordedFees(
@@ -121,8 +123,8 @@ export class CostBudget {
   }
 
   /**
-   * Returns the limit that a transaction would exceed, with the limit's value in wei. Returns undefined if the
-   * transaction may be signed.
+   * Returns the limit that a transaction would exceed, with its value in wei, or undefined if the transaction may be
+   * signed.
    */
   exceededBy(transaction: Priced, now = Date.now()): ExceededLimit | undefined {
     const cost = worstCostOf(transaction);
@@ -135,10 +137,10 @@ export class CostBudget {
   }
 
   /**
-   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the
-   * day. With the default allowance, attempts with a higher fee count at the current maximum fee, because the allowance
-   * is an amount of gas at this fee. Attempts without a sender come from version 0.2, and count as attempts of the
-   * current sender.
+   * Counts the attempts in the journal. Those for the plan's roots count for the plan, and all count for the day.
+   *
+   * The default allowance is an amount of gas at the current maximum fee, so under it attempts with a higher fee count
+   * at this fee. Attempts without a sender come from version 0.2, and count as those of the current sender.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -162,7 +164,7 @@ export class CostBudget {
   }
 }
 
-/** A sum in wei. An account can use a nonce only once, so only the nonce's most expensive transaction counts. */
+/** A sum in wei. An account can use a nonce only once, so only the most expensive transaction of each nonce counts. */
 class Spending {
   /** The costs by registry, sender and nonce. The last recorded cost is at the end. */
   readonly #costs = new Map<string, { cost: bigint; time: number }>();

@@ -5,9 +5,9 @@ import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
- * The transaction that used a nonce: the batch's transaction, with its event if there is one, or with its hash if it was
- * reverted, or a foreign transaction. Only a foreign transaction signed by the owner proves that the batch's transaction
- * was not included.
+ * The transaction that used a nonce. It is either the batch's own transaction (with its event, if there is one, or with
+ * its hash if it was reverted), or a foreign one. Only a foreign transaction that the owner signed proves that the
+ * batch's transaction was not included.
  */
 export type NonceUser =
   { by: "batch"; added: AddedRootEvent | undefined } | { by: "batch"; reverted: Receipt } | { by: "foreign" };
@@ -39,15 +39,14 @@ export async function findNonceUser(
   const isOwn =
     found.to?.toLowerCase() === contract.toLowerCase() && found.data === registry.addRootCall(batch, false).data;
   if (!isOwn) return { by: "foreign" };
-  // An earlier run sent this transaction and ended before it recorded the hash. The next check reads the transaction's
-  // receipt.
+  // An earlier run sent this transaction, and ended before it recorded the hash. The next check reads its receipt.
   if (!transaction.hashes.includes(found.hash)) transaction.hashes.push(found.hash);
   return undefined;
 }
 
 /**
- * Returns true if no pending transaction has the next nonce. The nonce then belonged to another program's transaction,
- * which nodes have dropped.
+ * Returns true if no pending transaction has the next nonce. It then belonged to another program's transaction, which
+ * nodes have dropped.
  */
 export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;

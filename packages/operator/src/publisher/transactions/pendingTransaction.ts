@@ -4,7 +4,7 @@ import type { Attempt } from "../journal/journal.ts";
 /** A batch with a transaction that is not in a block yet. */
 export interface PendingTransaction {
   batch: RootBatch;
-  /** The call of the transaction. The call is built on demand, and deleted when the transaction is in a block. */
+  /** The call of the transaction. It is built on demand, and deleted when the transaction is in a block. */
   call?: AddRootCall | undefined;
   attempt: Attempt;
   hashes: string[];
@@ -15,8 +15,8 @@ export interface PendingTransaction {
   /** True if the last response rejected the transaction because it offers too little. */
   isUnderpriced: boolean;
   /**
-   * The time at which this run last sent the transaction. Undefined if the transaction must be sent now, because
-   * possibly no node has the transaction.
+   * The time at which this run last sent the transaction. Undefined if it must be sent now, because possibly no node
+   * has it.
    */
   sentAt: number | undefined;
   /** The number of the newest block at the time when the transaction was last sent. */
@@ -47,8 +47,8 @@ export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTrans
 }
 
 /**
- * Restores the batches' transactions from the journal, by nonce. For each nonce, the latest attempt counts. If the nonce
- * is used, the latest attempt may have added the root.
+ * Restores the batches' transactions from the journal, by nonce. For each nonce, the latest attempt counts. If the
+ * nonce is used, this attempt may have added the root.
  * @param owner the account that signs
  * @param usedNonces the number of the owner's transactions in blocks
  */
@@ -63,8 +63,7 @@ export function restoreTransactions(
   const current = owner.toLowerCase();
   for (const attempt of attempts) {
     const batch = byRoot.get(attempt.root);
-    // Skip attempts of an earlier owner. The nonces of these attempts belong to another account, which can no longer add
-    // roots.
+    // Skip attempts of an earlier owner. Their nonces belong to another account, which can no longer add roots.
     if (batch === undefined || (attempt.sender ?? current) !== current) continue;
     const known = transactions.get(attempt.nonce);
     const hashes = known?.batch === batch ? known.hashes : [];

@@ -4,11 +4,12 @@ import { type AddRootCall, GAS_MARGIN, type Registry } from "../chain/registry.t
 import type { Attempt } from "../journal/journal.ts";
 
 /**
- * Returns the gas limit and the data fee with which a call can be sent now. They are never taken from the journal. The
- * recorded values belong to a call in another state, maybe with another access list and under the rules of another fork.
+ * Returns the gas limit and the data fee with which a call can be sent now. They are never taken from the journal,
+ * because the recorded values belong to a call in another state, and maybe to another access list or the rules of
+ * another fork.
  * @param estimated the node's estimate for this call
- * @param sentGas the gas limit with which this run sent the call before, or 0. The limit is not reduced, because an
- * estimate is low while the users have roots, and a reorganization may remove these roots
+ * @param sentGas the gas limit with which this run sent the call before, or 0. It is not reduced: an estimate is low
+ *   while the users have roots, but a reorganization may remove these
  * @throws TransportError the errors of `chain`
  */
 export async function quoteCall(

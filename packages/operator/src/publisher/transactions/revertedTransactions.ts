@@ -11,8 +11,8 @@ export class RevertedTransactions {
 
   /**
    * Records a reverted transaction.
-   * @param isOfThisRun true if this run has sent it. Transactions of earlier runs do not count toward the maximum, because
-   * the conditions may have changed since
+   * @param isOfThisRun true if this run has sent it. Transactions of earlier runs do not count toward the maximum,
+   *   because the conditions may have changed since
    * @throws VerificationError TRANSACTION_REVERTED at the second transaction of this run with the same root
    */
   record(root: string, receipt: Receipt, isOfThisRun: boolean): void {
@@ -24,8 +24,8 @@ export class RevertedTransactions {
 
   /**
    * Runs the estimate of a root's next transaction.
-   * @throws VerificationError TRANSACTION_REVERTED if the node rejects the call and the root's last transaction was
-   * reverted, with the node's error as its cause; the errors of `estimate`
+   * @throws VerificationError TRANSACTION_REVERTED, with the node's error as its cause, if the node rejects the call
+   *   and the root's last transaction was reverted; the errors of `estimate`
    */
   async explain<T>(root: string, estimate: () => Promise<T>): Promise<T> {
     try {

@@ -29,7 +29,7 @@ export interface Call {
   data: string;
 }
 
-/** The transactions of a call. At most one of them can be in a block, because all have the same nonce. */
+/** The transactions of a call. They all have the same nonce, so at most one of them can be in a block. */
 export interface SentCall {
   nonce: number;
   /** The known hashes: 0x and 64 lowercase hex digits. */
@@ -49,7 +49,7 @@ export interface SendCallOptions {
   earlier?: SentCall | undefined;
   /** The nonces of the sender's other transactions that may be pending, although the endpoint does not count them. */
   reservedNonces?: ReadonlySet<number> | undefined;
-  /** Keeps the transactions of the call. The function is called before the first one is sent, and after each one. */
+  /** Keeps the transactions of the call. It is called before the first one is sent, and again after each one. */
   record?: ((sent: SentCall) => Promise<void>) | undefined;
   /** The file in which `record` keeps the transactions, for messages. */
   recordFile?: string | undefined;
@@ -66,11 +66,13 @@ export interface IncludedCall {
 }
 
 /**
- * Sends a call in a transaction, and waits until the transaction is in a block. A transaction that nodes reject for the moment
- * or do not include is sent again with the same nonce. The call gets another nonce only if the owner's signature proves that a
- * different transaction used its nonce, or if an earlier run's transaction was reverted.
- * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH, COST_LIMIT_REACHED,
- * NO_RECEIPT; VerificationError TRANSACTION_REVERTED
+ * Sends a call in a transaction, and waits until it is in a block. A transaction that nodes reject for the moment or do
+ * not include is sent again with the same nonce.
+ *
+ * The call gets another nonce in two cases only: if the owner's signature proves that a different transaction used its
+ * nonce, or if an earlier run's transaction was reverted.
+ * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH,
+ *   COST_LIMIT_REACHED, NO_RECEIPT; VerificationError TRANSACTION_REVERTED
  */
 export async function sendCall(
   { chain, contract }: Pick<Registry, "chain" | "contract">,
@@ -217,8 +219,8 @@ class CallSender {
   }
 
   /**
-   * Returns the gas limit and fees of the next transaction, and checks that the price and the cost are within the limits. The
-   * cost includes the fee for bytes on rollups.
+   * Returns the gas limit and fees of the next transaction, after checking that its price and cost are within the
+   * limits. On rollups, the cost includes the fee for bytes.
    */
   async #quote({ nonce, sent, accepted, isUnderpriced }: CallTransaction) {
     const chain = this.#chain;

@@ -2,7 +2,10 @@
 import { formatEther, formatUnits } from "ethers/utils";
 import { TransportError } from "../../errors.ts";
 
-/** Describes a gas price exactly, in the unit of the options. @param wei the price of one unit of gas */
+/**
+ * Describes a gas price exactly, in the unit of the options.
+ * @param wei the price of one unit of gas
+ */
 export function describeGasPrice(wei: bigint): string {
   return `${formatUnits(wei, "gwei")} gwei per unit of gas`;
 }
@@ -11,7 +14,7 @@ export function describeGasPrice(wei: bigint): string {
  * The error for a price above the limit.
  * @param problem the first sentence of the message, without its period
  * @param limit the exceeded limit in wei per unit of gas
- * @param actual the offered wei per unit of gas, if this price is known
+ * @param actual the offered wei per unit of gas, if it is known
  * @param setting the option that sets the limit
  */
 export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, setting = "--max-fee"): TransportError {
@@ -23,8 +26,8 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
 /** A limit that a transaction could exceed, with the limit's value in wei. */
 export interface ExceededLimit {
   /**
-   * `transaction` limits the single transaction of a command. `maxCost` limits all runs of a plan. `maxCostPerDay`
-   * limits all plans of 24 hours.
+   * What the limit applies to: `transaction` to the single transaction of a command, `maxCost` to all runs of a plan,
+   * `maxCostPerDay` to all plans of 24 hours.
    */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
   wei: bigint;
@@ -36,7 +39,10 @@ const EXCEEDED: Readonly<Record<ExceededLimit["limit"], readonly [sum: string, r
   maxCostPerDay: ["all plans of the last 24 hours", "publish again later, or with a higher limit (--max-cost-per-day)"],
 };
 
-/** The error for a transaction that could exceed a cost limit. @param cost the maximum cost of the transaction in wei */
+/**
+ * The error for a transaction that could exceed a cost limit.
+ * @param cost the maximum cost of the transaction in wei
+ */
 export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): TransportError {
   const [sum, remedy] = EXCEEDED[limit];
   const message =
@@ -57,8 +63,7 @@ export interface SentTransaction {
 }
 
 /**
- * The error for a sent transaction that is in no block. The error's `actual` value is the transaction's hash, if the
- * hash is known.
+ * The error for a sent transaction that is in no block. Its `actual` value is the transaction's hash, if it is known.
  * @param problem the rest of the first sentence, without its period
  * @param remedy an imperative clause without its period
  * @param note a further sentence

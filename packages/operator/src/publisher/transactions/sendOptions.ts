@@ -4,7 +4,7 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 export interface SendOptions {
   /**
    * The maximum number of pending transactions. If a node accepts fewer from one account, the others wait. Default: 64,
-   * which is more than a block of 60 million gas has room for with 64 users per transaction.
+   * which is more than fit into a block of 60 million gas with 64 users per transaction.
    */
   inFlight: number;
   /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */
@@ -14,8 +14,8 @@ export interface SendOptions {
   /** Adds access lists to transactions (EIP-2930). Default: false. */
   accessList: boolean;
   /**
-   * The time in ms after which a transaction that is not in a block is sent again. The transaction's fees are raised if
-   * blocks were made without the transaction. Default: 60,000.
+   * The time in ms after which a transaction that is not in a block is sent again. If blocks were made without it, its
+   * fees are raised. Default: 60,000.
    */
   stuckAfterMs: number;
   /** The maximum time to wait without any progress, in ms. Default: 600,000. */
@@ -41,17 +41,17 @@ export const RESEND_UNCONFIRMED_MS = 2_000;
 export type TransactionEvent =
   /**
    * `replaced` means that the transaction was sent again with the same nonce. `hash` is undefined if the node did not
-   * confirm the transaction. `maxFee` is in wei.
+   * confirm it. `maxFee` is in wei.
    */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
   /**
-   * The transaction is in a block. `added` is undefined if the transaction emitted no event, because all users of the
-   * batch already had roots.
+   * The transaction is in a block. `added` is undefined if it emitted no event, because all users of the batch already
+   * had roots.
    */
   | { event: "included"; root: string; nonce: number; added: AddedRootEvent | undefined }
   /**
-   * `reorganized` means that the transaction's block is no longer on the chain. `displaced` means that another
-   * transaction used the transaction's nonce.
+   * `reorganized` means that the transaction's block is no longer on the chain, and `displaced` that another
+   * transaction used its nonce.
    */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
   /** The transaction was reverted. It has used its nonce, and its batch gets another one. */

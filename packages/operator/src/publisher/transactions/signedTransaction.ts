@@ -18,13 +18,14 @@ export interface OwnersTransaction {
 }
 
 /**
- * The number of checks without a receipt before the search for another transaction. A node may count a transaction's
- * nonce before the node returns the transaction's receipt.
+ * How many checks may find no receipt before a search for another transaction starts. A node may count a transaction's
+ * nonce before it returns the receipt.
  */
 export const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * Returns true if a search with `findSignedTransaction` is due. It takes many requests, so it runs only after 3, 6, 12, … checks.
+ * Returns true if a search with `findSignedTransaction` is due. It takes many requests, so it runs only after 3, 6, 12,
+ * … checks.
  * @param missingReceipts the number of checks that found the nonce used, but no receipt
  */
 export function isSearchDue(missingReceipts: number): boolean {
@@ -32,10 +33,10 @@ export function isSearchDue(missingReceipts: number): boolean {
 }
 
 /**
- * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the
- * owner's signature proves that the owner sent the transaction.
- * @returns undefined if the endpoint does not return the transaction. For example, the transaction's block may be too
- * old for a node that is not an archive node
+ * Finds the transaction in which the registry's owner used a nonce. The endpoint returns it, and the owner's signature
+ * proves that the owner sent it.
+ * @returns undefined if the endpoint does not return the transaction, for example because its block is too old for a
+ *   node that is not an archive node
  */
 export async function findSignedTransaction(
   registry: Pick<Registry, "chain" | "owner">,

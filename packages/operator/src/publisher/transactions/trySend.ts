@@ -9,7 +9,7 @@ export interface SendResult {
   accepted: boolean;
   /** The transaction hash that the node returned. Undefined if the node returned no valid hash. */
   hash?: string;
-  /** Why the node does not have the transaction, and what the user can do about it. The text has no period at its end. */
+  /** Why the node does not have the transaction, and what the user can do about it, without a period at the end. */
   problem?: string;
   /** True if the node has rejected the transaction for now. False if the node's response is unknown. */
   isRejected: boolean;
@@ -20,12 +20,12 @@ export interface SendResult {
 const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced: false };
 
 /**
- * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the node
- * has the transaction. The table `SEND_ANSWERS` decides about the node's errors.
- * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so missing funds
- * are then no error
- * @throws the error of `send` if the node rejects the transaction permanently, with the remedy; if the sender cannot pay, the
- * error names the sender
+ * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the
+ * node has the transaction. For errors of the node, the table `SEND_ANSWERS` decides.
+ * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so
+ *   missing funds are then no error
+ * @throws the error of `send`, with the remedy, if the node rejects the transaction permanently. If the sender cannot
+ *   pay, the error names the sender
  */
 export async function trySend(
   send: SendTransaction,

@@ -8,8 +8,9 @@ const MAX_LOWER_READS = 20;
 const MAX_PROOF_ATTEMPTS = 3;
 
 /**
- * The number of nonces that an account has used in blocks. Behind a load balancer, a node that lacks the newest blocks returns a
- * lower number for a moment. The number falls only if a block that proved it is replaced, as in a reorganization.
+ * The number of nonces that an account has used in blocks. Behind a load balancer, a node that lacks the newest blocks
+ * may briefly return a lower number. This number is accepted only if a block that proved the higher one was replaced,
+ * as in a reorganization.
  */
 export class UsedNonces {
   readonly #chain: Chain;
@@ -48,14 +49,16 @@ export class UsedNonces {
     this.#proofAttempts = 0;
   }
 
-  /** Looks for a block that proves the number. The node with the newest block may lack the state that had the number. */
+  /**
+   * Looks for a block that proves the number, because the node with the newest block may lack the state that had it.
+   */
   async #prove(): Promise<void> {
     if (this.#count === 0 || this.#provedAt !== undefined || this.#proofAttempts++ >= MAX_PROOF_ATTEMPTS) return;
     const { number } = await this.#chain.block("latest");
     if (((await this.#countAt(number)) ?? -1) >= this.#count) this.#provedAt = number;
   }
 
-  /** Finds out whether a lower number is the result of a reorganization, or comes from a node that is behind. */
+  /** Finds out whether a lower number results from a reorganization, or comes from a node that is behind. */
   async #isReorganized(): Promise<boolean> {
     this.#lowerReads++;
     const proved = this.#provedAt === undefined ? undefined : await this.#countAt(this.#provedAt);

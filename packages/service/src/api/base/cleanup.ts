@@ -27,7 +27,7 @@ export class Cleanup implements AsyncDisposable {
   }
 
   /**
-   * Closes all resources, even if closing a resource fails. Repeating the call has no effect.
+   * Closes all resources, even if closing one of them fails. Repeating the call has no effect.
    * @throws the first error that a resource throws
    */
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,15 +7,18 @@ const MIGRATIONS = readMigrationFiles({ migrationsFolder: fileURLToPath(new URL(
 /** The hashes of this version's migrations, from the oldest to the newest. */
 export const KNOWN = MIGRATIONS.map(({ hash }) => hash);
 /**
- * Time limit in ms of a migration's wait for a table lock. Other requests also wait, so the migration is retried later.
+ * The time in ms that a migration waits for a table lock. It is short because other requests queue behind the
+ * migration, which is retried later.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
- * Applies the migrations that a database does not have, in one transaction. Records them in drizzle's own table, but
- * creates schema and table only if they are missing: PostgreSQL requires the right to create even for objects that
- * exist. The time limits belong to the transaction, so they also apply behind a connection pooler. An index of a large
- * table takes long, so only the wait for locks is limited.
+ * Applies the migrations that a database does not have, in one transaction.
+ *
+ * They are recorded in drizzle's own table. Its schema and the table are created only if they are missing, because
+ * PostgreSQL requires the right to create even for objects that exist. The time limits belong to the transaction, so
+ * they also apply behind a connection pooler. Only the wait for locks is limited, because indexing a large table takes
+ * long.
  * @throws the database's error, such as 55P03 after `LOCK_TIMEOUT_MS`
  */
 export async function applyMigrations(database: Database): Promise<void> {
@@ -58,9 +61,9 @@ async function exists(database: Database, name: ReturnType<typeof sql>): Promise
 }
 
 /**
- * Gives restored events this server's transaction id. A dump contains the old server's transaction ids. An event with a
- * transaction id above all ids on this server would not be listed. The order by `position` remains. The service rejects
- * old cursors with CURSOR_UNKNOWN, so readers start again.
+ * Gives restored events this server's transaction id. A dump contains the ids of the old server, and an event whose id
+ * is above all ids on this server would not be listed. The order by `position` remains. Old cursors are rejected with
+ * CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
   // The transaction of a visible row has ended, so the transaction's id is below the snapshot's xmax.

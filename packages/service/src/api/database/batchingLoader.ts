@@ -6,9 +6,11 @@ const MAX_BATCH = 100;
 const MAX_RUNNING = 2;
 
 /**
- * Converts a function for many items to a function for one item. A busy service then sends one statement for many
- * requests. All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further
- * calls wait and share the next statement. Results are not cached. Each call's statement starts after the call.
+ * Turns a function for many items into a function for one item, so that a busy service sends one statement for many
+ * requests.
+ *
+ * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further calls wait
+ * and share the next one. Results are not cached: the statement of a call always starts after the call.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

@@ -16,7 +16,7 @@ export function columnOf<Row>(
 }
 
 /**
- * The condition that a text or UUID column has one of the values. The values are one parameter, because PostgreSQL
+ * The condition that a text or UUID column has one of the values. They are passed as one parameter, because PostgreSQL
  * accepts at most 65,535 parameters.
  */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {

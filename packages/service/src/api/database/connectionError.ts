@@ -17,7 +17,7 @@ const REJECTED = "PostgreSQL rejects the connection of";
 const UNVERIFIED = "The server's certificate cannot be verified for the connection of";
 const REFUSED = "PostgreSQL refuses an operation of the user in";
 
-/** The errors of a first query with a remedy of their own. The first row that matches an error applies. */
+/** The errors of a first query for which there is a specific remedy. The first row that matches an error applies. */
 const PROBLEMS: readonly Problem[] = [
   {
     code: /^28000$/,
@@ -96,10 +96,11 @@ const PROBLEMS: readonly Problem[] = [
 const FAILED_QUERY = /^(?:40|53)[0-9A-Z]{3}$|^57014$/;
 
 /**
- * Converts the error of a first query to an error with the server's message and the remedy. Other errors stay unchanged.
+ * Converts the error of a first query to one that contains the server's message and the remedy. Other errors are
+ * returned unchanged.
  * @param variable the environment variable with the URL of the database
- * @returns ArgumentError CONFIGURATION_INVALID if the user has too few rights, or a file of the URL cannot be read;
- * TransportError UNREACHABLE if there is no connection
+ * @returns ArgumentError CONFIGURATION_INVALID if the user has too few rights, or a file that the URL names cannot be
+ *   read; TransportError UNREACHABLE if there is no connection
  */
 export function toConnectionError(error: unknown, variable: string): unknown {
   for (let reason = error; reason instanceof Error; reason = reason.cause) {

@@ -4,7 +4,7 @@ import { ServiceError } from "../base/errors.ts";
 /** The form of a list's cursor in requests: base64url without padding. */
 export const CURSOR_FORM = /^[A-Za-z0-9_-]{1,1000}$/;
 
-/** Converts a list position to the text that callers send back as `after`. The text is neither secret nor signed. */
+/** Converts a list position to the text that callers send back as `after`. It is neither secret nor signed. */
 export function encodeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString("base64url");
 }

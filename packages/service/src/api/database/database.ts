@@ -29,8 +29,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * The service's home database and regional databases. The home database contains partners and the owner of each user
- * id. The regional databases contain users.
+ * The service's databases. The home database contains partners and the owner of each user id, and the regional
+ * databases contain users.
  */
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
@@ -45,9 +45,9 @@ export interface Databases extends AsyncDisposable {
 const DEFAULT_CONNECTIONS = 10;
 
 /**
- * Opens the databases. The connection to PostgreSQL opens at the first query.
+ * Opens the databases. A connection to PostgreSQL is made only at the first query.
  * @throws ArgumentError DATABASE_LOCKED if another process uses PGlite's folder; CONFIGURATION_INVALID if PGlite is
- * required but not installed
+ *   required but not installed
  */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
   await using opening = new Cleanup();
@@ -128,8 +128,8 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 }
 
 /**
- * Checks that every database has this version's migrations. If a database also has later migrations, checks that this
- * version works with the later migrations.
+ * Checks that every database has this version's migrations. If a database also has later ones, checks that this version
+ * works with them.
  * @throws ArgumentError SCHEMA_OUTDATED, CONFIGURATION_INVALID; TransportError UNREACHABLE
  */
 export async function checkMigrations(databases: Databases): Promise<void> {
@@ -142,9 +142,9 @@ export async function checkMigrations(databases: Databases): Promise<void> {
 }
 
 /**
- * Checks that later migrations have removed no table or column that this version uses.
+ * Checks that later migrations have not removed a table or column that this version uses.
  * @param database a database with all migrations of this version
- * @returns the reason why this version cannot use the database. Undefined if this version can use the database
+ * @returns the reason why this version cannot use the database, or undefined if it can
  */
 export async function checkRequirements(database: Database): Promise<string | undefined> {
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
@@ -164,7 +164,7 @@ async function incompatibility(database: Database, applied: readonly string[]): 
 
 /**
  * Waits for the first query of a database.
- * @throws the errors of `toConnectionError`. The message names the variable with the database's URL
+ * @throws the errors of `toConnectionError`, whose message names the variable with the database's URL
  */
 function connected<T>(query: Promise<T>, place: Place): Promise<T> {
   return query.catch((error: unknown) => {

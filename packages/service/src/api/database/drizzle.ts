@@ -1,7 +1,7 @@
 /**
- * The functions of drizzle-orm that the service uses, from drizzle-orm's CommonJS files. With the ES modules, the
- * service needs twice as much processor time to start. For each ES module, Node parses drizzle-orm's package.json (180
- * kB) again.
+ * The functions of drizzle-orm that the service uses, from its CommonJS files. With its ES modules, starting the
+ * service takes twice as much processor time, because Node parses drizzle-orm's package.json (180 kB) again for each
+ * module.
  */
 import { createRequire } from "node:module";
 

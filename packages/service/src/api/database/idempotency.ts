@@ -25,9 +25,9 @@ export interface RepeatableRequest {
 }
 
 /**
- * Columns of a row that a request with an Idempotency-Key created. The columns are null in other rows. `request_hash`
- * is the SHA-256 of the owner and the Idempotency-Key. `request_digest` is the SHA-256 of the operation's path and the
- * whole request.
+ * The columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is
+ * the SHA-256 of the owner and the Idempotency-Key, and `request_digest` that of the operation's path and the whole
+ * request.
  */
 export const requestColumns = () => ({
   requestHash: text("request_hash").unique(),

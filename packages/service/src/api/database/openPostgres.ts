@@ -15,8 +15,8 @@ const FIRST_QUERY = `select pg_is_in_recovery() as standby, pg_backend_pid() as 
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)`;
 
 /**
- * Opens a PostgreSQL database, directly or through a connection pooler such as PgBouncer in transaction mode. The
- * connection opens at the first query.
+ * Opens a PostgreSQL database, directly or through a connection pooler such as PgBouncer in transaction mode. A
+ * connection is made only at the first query.
  * @param connections maximum number of connections
  */
 export async function openPostgres(url: string, connections: number, closing: Cleanup): Promise<OpenedDatabase> {
@@ -34,13 +34,13 @@ export async function openPostgres(url: string, connections: number, closing: Cl
       }, done);
     },
   });
-  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection.
-  // If the database is still unavailable, the next query fails.
+  // Without a listener, the process would end if a connection broke between two queries. The pool replaces the
+  // connection. If the database is still unavailable then, the next query fails.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // Migrations use a separate connection without the time limit of queries, because PostgreSQL creates an index of a
-  // large table slowly.
+  // Migrations use a connection of their own, without the time limit of queries, because PostgreSQL takes long to index
+  // a large table.
   const migrateOnce = async () => {
     const client = new Client(common);
     client.on("error", () => undefined);
@@ -60,8 +60,8 @@ export async function openPostgres(url: string, connections: number, closing: Cl
 }
 
 /**
- * node-postgres treats these modes as verify-full, and warns that a later version will verify less. This function keeps
- * the meaning, without the warning.
+ * node-postgres treats these modes as verify-full, and warns that a later version will verify less. This keeps the
+ * current meaning without the warning.
  */
 function withSslMode(url: string): string {
   return url.includes("uselibpqcompat=")
@@ -70,11 +70,11 @@ function withSslMode(url: string): string {
 }
 
 /**
- * Rejects a standby: a proxy that has just started may connect to a standby, and in a standby's old data, revoked tokens
- * may still be active.
+ * Rejects a standby. A proxy that has just started may connect to one, and in its old data revoked tokens may still be
+ * active.
  *
- * Behind a pooler in transaction mode, a statement may reach another server connection than the one that prepared it.
- * Therefore statements then have no names. A pooler is recognized by the process id, which the pooler itself assigns.
+ * Behind a pooler in transaction mode, a statement may reach a different server connection than the one that prepared
+ * it, so statements then have no names. A pooler is recognized by the process id, which the pooler itself assigns.
  */
 async function prepareConnection(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ standby: boolean; pid: number }>(FIRST_QUERY);
@@ -87,8 +87,8 @@ async function prepareConnection(client: PoolClient): Promise<void> {
 }
 
 /**
- * Whether another transaction locks a table (`lock_not_available`), or another process has just created the schema or
- * table of the first migration.
+ * Returns whether another transaction locks a table (`lock_not_available`), or another process has just created the
+ * schema or table of the first migration.
  */
 function isOvertaken({ cause }: Error): boolean {
   const { code, constraint } = (cause ?? {}) as { code?: unknown; constraint?: unknown };
@@ -96,9 +96,9 @@ function isOvertaken({ cause }: Error): boolean {
 }
 
 /**
- * Runs a transaction on a separate connection. A failed connection is closed at once, and the connection's error is
- * thrown. The `transaction` function of drizzle would keep a connection after a failed `begin`. It would also hide the
- * first error if the rollback fails.
+ * Runs a transaction on a connection of its own. If the connection fails, it is closed at once, and its error is
+ * thrown. drizzle's `transaction` would keep a connection after a failed `begin`, and hide the first error if the
+ * rollback fails.
  * @param run passes the promise of each step that may break the connection to its second parameter
  */
 async function withClient<T>(

@@ -9,10 +9,10 @@ import { createFolders } from "@keyroot/operator/shared";
 const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 
 /**
- * Creates a PGlite database, in memory or in a new folder. Creating a database takes 5 s of processor time. The first
- * database is therefore saved as an image, and the image loads in 1 s.
+ * Creates a PGlite database, in memory or in a new folder. This takes 5 s of processor time, so the first database is
+ * saved as an image, which loads in 1 s.
  * @param create `PGlite.create`
- * @param path the path of the image. If undefined, no image is used
+ * @param path the path of the image; if undefined, no image is used
  */
 export async function createDatabase(
   create: (options: PGliteOptions) => Promise<PGlite>,
@@ -27,7 +27,10 @@ export async function createDatabase(
   return client;
 }
 
-/** The image's path in a cache folder beside the packages. Anyone who can change the image can change the code, too. */
+/**
+ * Returns the image's path, in a cache folder beside the packages. Anyone who can change the image there can change the
+ * code, too.
+ */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
   const { version } = JSON.parse(await readFile(new URL("../package.json", program), "utf8")) as { version: string };
@@ -44,8 +47,8 @@ async function readImage(path: string): Promise<Blob | undefined> {
 }
 
 /**
- * Saves the image under another name first, so that no process reads a partial image. If the folder is not writable,
- * the image is not saved.
+ * Saves the image under another name first, so that no process reads a partial one. If the folder is not writable, the
+ * image is not saved.
  */
 async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;

@@ -2,16 +2,16 @@ import { createHash, hkdfSync } from "node:crypto";
 import { compactDecrypt, CompactEncrypt } from "jose";
 
 /**
- * Returns the SHA-256 of a secret in hex (64 digits). The databases contain only the hashes of refresh tokens, cookies,
- * invitations and Idempotency-Keys. Tokens have 256 random bits, so a slow hash is not necessary. The time of a lookup
- * by hash reveals nothing about the token.
+ * Returns the SHA-256 of a secret in hex (64 digits). The databases contain only such hashes of refresh tokens,
+ * cookies, invitations and Idempotency-Keys. Tokens have 256 random bits, so a slow hash is not necessary, and the time
+ * of a lookup by hash reveals nothing about the token.
  */
 export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
 /**
- * Derives an AES-256-GCM key for one stored text with HKDF-SHA-256 (RFC 5869).
+ * Derives an AES-256-GCM key for a single stored text with HKDF-SHA-256 (RFC 5869).
  * @param salt the id of the object to which the text belongs
  */
 export function deriveKey(secret: string | Uint8Array, salt: string, purpose: string): Uint8Array {

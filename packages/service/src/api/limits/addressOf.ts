@@ -3,15 +3,14 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
 /**
- * IPv6 prefix length in bits. Each customer has at least one /64 network (RFC 6177), so all addresses of a /64 network
- * count as one address.
+ * The prefix length in bits of IPv6 addresses that count as one. Each customer has at least one /64 network (RFC 6177).
  */
 const IPV6_BITS = 64;
 
 /**
- * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address. A
- * machine with IPv6 can use all addresses of a /64 network. If a trusted proxy forwards an invalid IP address, the
- * request is counted under the proxy's address.
+ * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because
+ * a machine with IPv6 can use all addresses of such a network. If a trusted proxy forwards an invalid IP address, the
+ * request is counted under the proxy's own address.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

@@ -3,8 +3,8 @@ import { ServiceError } from "../base/errors.ts";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /**
- * Maximum number of names, such as addresses, with a counter in memory. Each counter takes about 200 bytes. Above this
- * number, the counters of the least recently used names are dropped.
+ * The maximum number of names, such as addresses, with a counter in memory. Each counter takes about 200 bytes. Above
+ * this number, those of the least recently used names are dropped.
  */
 const MAX_NAMES = 100_000;
 /** Number of times that a replica shares a name's count before the count reaches the limit. */
@@ -23,7 +23,7 @@ export interface Quota {
 
 /**
  * Adds requests to the common count of all replicas.
- * @returns the common count. Undefined if the name's count is not shared
+ * @returns the common count, or undefined if the name's count is not shared
  */
 export type ShareCount = (name: string, requests: number) => Promise<RequestCount | undefined>;
 
@@ -41,9 +41,10 @@ interface Counter {
 }
 
 /**
- * Limits the requests per minute for each name, for example an address. Each replica counts in memory. A replica adds
- * its count to the database each time the count has grown by 10% of the limit. Each replica can therefore exceed the
- * limit by 10%. Names with few requests add no rows to the database.
+ * Limits the requests per minute for each name, for example an address.
+ *
+ * Each replica counts in memory, and adds its count to the database whenever it has grown by 10% of the limit. A
+ * replica can therefore exceed the limit by 10%, and names with few requests add no rows to the database.
  */
 export class MinuteLimit {
   readonly limit: number;
@@ -93,7 +94,7 @@ export class MinuteLimit {
     return { ...quotaOf(this.limit, { requests: requests + elsewhere, endsInMs: ends - now }), exceeded };
   }
 
-  /** Shares the count if the count has grown by at least one step. Requests do not wait until the count is shared. */
+  /** Shares the count if it has grown by at least one step. Requests do not wait for this. */
   async #shareCount(name: string, counter: Counter): Promise<void> {
     if (this.#share === undefined || counter.sharing) return;
     counter.sharing = true;

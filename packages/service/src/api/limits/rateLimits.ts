@@ -19,8 +19,8 @@ export interface RateLimitOptions {
   /** Limit for each IP address. All callers at the address share this limit. */
   address: number;
   /**
-   * Limit for rejected requests of unknown callers at each IP address. Above the limit, they get RATE_LIMITED instead of
-   * the reason. Requests with a valid token and public documents are not affected, because others may share the address.
+   * The limit for rejected requests of unknown callers at each IP address. Above it, they get RATE_LIMITED instead of
+   * the reason. Others may share the address, so requests with a valid token and public documents are not affected.
    */
   refused: number;
 }
@@ -39,7 +39,7 @@ const WHAT: Record<Policy, string> = {
 
 /**
  * Limits requests by address before any other work, and then by caller. The home database counts each caller's requests
- * for all replicas. If a caller is over the limit, a replica rejects the caller's requests without a query until the
+ * for all replicas. Once a caller is over the limit, a replica rejects the caller's requests without a query until the
  * minute ends.
  */
 export class RateLimits {
@@ -81,8 +81,8 @@ export class RateLimits {
   }
 
   /**
-   * Rejects a request without a check if too many requests from its address were rejected. For operations where a caller
-   * could guess a secret that people chose.
+   * Rejects a request unchecked if too many requests from its address were rejected. Use it for operations where a
+   * caller could guess a secret that people chose.
    * @throws ServiceError RATE_LIMITED
    */
   requireFewRefused(request: FastifyRequest, reply: FastifyReply): void {
@@ -91,7 +91,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a connection that sent no HTTP request, both as a request and as a rejected request.
+   * Counts a connection that sent no HTTP request as both a request and a rejected request.
    * @returns whether the address is over a limit
    */
   countMalformed(address: string): boolean {
@@ -113,7 +113,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts the items of a list as requests. The first item is already counted as the request itself. A list over the
+   * Counts the items of a list as requests. The request itself was already counted as the first item. A list over the
    * limit is not counted, so that requests and shorter lists are still accepted.
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
@@ -175,8 +175,8 @@ function listTooLong(items: number, limit: number): ServiceError {
 function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
-  // A request with a list is first counted as one request, and then as one request per item. The later quota replaces
-  // the first quota.
+  // A request with a list is counted first as one request, and then as one request per item. The later quota replaces
+  // the first one.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
 }

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../shared/api.ts";
-import { timeInCsv, toCsv } from "../shared/exportList.ts";
+import { timeInCsv, toCsv } from "../../shared/csv.ts";
 
 /** Converts entries to JSON Lines. Each line is an entry in the API's JSON format. */
 export function toJsonLines(entries: readonly AuditEntry[]): string {

@@ -6,7 +6,7 @@ import type { BatchShare, Me, Partner, Publishing } from "../shared/api.ts";
 import { Numbers } from "../overview/numbers.tsx";
 import { Failure, PagedTable } from "../shared/cards.tsx";
 import { ExportButtons } from "../shared/exportButtons.tsx";
-import { timeInCsv, toCsv } from "../shared/exportList.ts";
+import { timeInCsv, toCsv } from "../../shared/csv.ts";
 import { createUserWithTokenCommand } from "../shared/exampleCommands.ts";
 import { useHasHeld, useLoaded, usePages } from "../shared/useCall.ts";
 import { KeyStateBadge } from "../users/keyStateBadge.tsx";

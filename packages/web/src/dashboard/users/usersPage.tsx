@@ -12,7 +12,7 @@ import { Hour, Time } from "../../shared/time.tsx";
 import { isAdministrator, type Me, type Partner } from "../shared/api.ts";
 import { CardHead, PagedTable } from "../shared/cards.tsx";
 import { ExportButtons } from "../shared/exportButtons.tsx";
-import { timeInCsv, toCsv } from "../shared/exportList.ts";
+import { timeInCsv, toCsv } from "../../shared/csv.ts";
 import { createUserCommand } from "../shared/exampleCommands.ts";
 import { moveBetweenLinks } from "../shared/moveBetweenLinks.ts";
 import { usePages } from "../shared/useCall.ts";

@@ -81,6 +81,10 @@ export function AttackBoard({ attacks }: { attacks: ExplorerAttacks }) {
           </tbody>
         ))}
       </table>
+      <p class="detail">
+        In the terminal, <code>npm start</code> also attacks the registration of keys. Such an attack sends requests to
+        the service, and a verifier never does.
+      </p>
     </>
   );
 }

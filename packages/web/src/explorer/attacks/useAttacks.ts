@@ -67,9 +67,8 @@ async function runAttack(
   source: AttackedSource,
   signal: AbortSignal,
 ): Promise<AttackResult> {
-  const { userID, expectedCode, sendsFalseKey, contract } = attack;
-  const options = optionsOf(url, attack, source);
-  const args = { userID, options, hasAccounts: contract !== undefined };
+  const { userID, expectedCode, sendsFalseKey } = attack;
+  const args = { userID, options: optionsOf(url, attack, source) };
   try {
     const { failure } = await callWorker("complete", "runAttack", args, { signal });
     if (failure === undefined) return { state: sendsFalseKey ? "fooled" : "unaffected" };
@@ -87,7 +86,7 @@ function optionsOf(url: string, { name, sentKey, contract }: ExplorerAttack, sou
   const { trust } = options;
   return {
     ...options,
-    ...(contract !== undefined && { contract }),
+    ...(contract !== undefined && { contract, accounts: true }),
     ...{ rpc: `${server}/rpc`, merkleUrl: `${server}/files`, expectedPublicKey: sentKey },
     ...(trust.name === "light-client" && {
       trust: { ...trust, settings: { ...trust.settings, urls: [`${server}/beacon`] } },

@@ -28,8 +28,8 @@ export function BundlePage({ dropped }: BundlePageProps) {
   const options = optionsFor({ ...defaultChoice(), source: "one-endpoint" });
 
   const verify = async (bytes: Uint8Array, pinned: string | undefined) => {
-    const { chainId, contract, codeHash, keyType } = options;
-    const query = { chainId, contract, codeHash, keyType };
+    const { chainId, contract, codeHash, keyType, accounts } = options;
+    const query = { chainId, contract, codeHash, keyType, accounts };
     try {
       const result = await callWorker("evidence", "verifyBundle", { bytes, query, pinned });
       setOutcome({ hash: pinned, result });

@@ -31,7 +31,8 @@ export function HomePage({ setEntered }: { setEntered: (key: string) => void }) 
         <RegistryCard />
       </div>
       <p>
-        You have a <Term of="bundle" />? <a href="#/bundle">Verify it</a> without any server.
+        You have many contacts? <a href="#/list">Verify your whole list.</a> You have a <Term of="bundle" />?{" "}
+        <a href="#/bundle">Verify it</a> without any server.
         {attacks && (
           <>
             {" "}

@@ -15,9 +15,12 @@ const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
 /** The only Trusted Types policy that the page allows. The policy is used to start the workers. */
 const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
 
-const { keyType = "curve41417" } = config;
-/** The worker `complete` replaces the workers that know only the default key type. */
-const hasDefaultKeyType = keyType === "curve41417";
+const { keyType = "curve41417", accounts = false } = config;
+/** Whether the worker `complete` replaces the workers that know only the default key type and no accounts. */
+const needsComplete = keyType !== "curve41417" || accounts;
+
+/** The workers that work for every registry. */
+const COMPLETE_ALREADY: ReadonlySet<WorkerName> = new Set(["registry", "qr", "list"]);
 
 const started = new Map<WorkerName, Promise<Worker>>();
 let lastID = 0;
@@ -29,6 +32,14 @@ export function startWorker(name: WorkerName): Promise<Worker> {
   // After a failed start, the next call starts the worker again.
   worker.catch(() => started.delete(name));
   return worker;
+}
+
+/**
+ * Starts the worker of the first verification while the page is rendered, unless the worker is larger than the page. If
+ * this fails, the first call to the worker reports the failure.
+ */
+export function preloadWorker(): void {
+  if (!needsComplete) startWorker("basic").catch(() => undefined);
 }
 
 /** Calls a worker. @throws Error if the worker cannot be started or fails unexpectedly */
@@ -69,7 +80,7 @@ export async function callWorker<Name extends CallName>(
  * therefore inherits the page's policy. The worker can connect only to the page's allowed hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
-  const { url, integrity } = WORKERS[name === "registry" || hasDefaultKeyType ? name : "complete"];
+  const { url, integrity } = WORKERS[needsComplete && !COMPLETE_ALREADY.has(name) ? "complete" : name];
   const response = await fetch(new URL(url, document.baseURI), { integrity });
   const blob = new Blob([await response.arrayBuffer()], { type: "text/javascript" });
   const address = URL.createObjectURL(blob);

@@ -1,8 +1,15 @@
 import { describeError } from "keyroot";
+import type { ComponentChildren } from "preact";
 import type { Failure } from "../worker/messages.ts";
 
+interface ExplanationProps {
+  failure: Pick<Failure, "advice" | "code" | "message">;
+  /** Replaces the error's message. */
+  children?: ComponentChildren;
+}
+
 /** Says what an error means for the visitor and what to do, with its code and its message as a detail. */
-export function Explanation({ failure }: { failure: Pick<Failure, "advice" | "code" | "message"> }) {
+export function Explanation({ failure, children }: ExplanationProps) {
   const { advice, code, message } = failure;
   const { title, text } = advice === "developer" ? PAGE_FAULT : describeError(failure);
   return (
@@ -11,8 +18,9 @@ export function Explanation({ failure }: { failure: Pick<Failure, "advice" | "co
         <b>{title}.</b> {text}
       </p>
       <p class="detail">
-        <code class="error-code">{code}</code> {message}
+        <code class="error-code">{code}</code> {children === undefined && message}
       </p>
+      {children}
     </>
   );
 }

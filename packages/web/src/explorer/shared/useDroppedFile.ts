@@ -5,16 +5,30 @@ import { useWindowEvent } from "../../shared/useWindowEvent.ts";
 
 /** The files that the visitor has dropped on the page. */
 interface Dropped {
-  /** The last dropped file that is not a Merkle-tree file. */
+  /** The last dropped file of another kind. */
   bundle: File | undefined;
+  /** The last dropped contact list. */
+  list: File | undefined;
   /** The contents of Merkle-tree files, by the roots in the files. */
   batches: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Handles files that are dropped on any page. A Merkle-tree file opens as a batch, and any other file as a bundle. */
+/**
+ * Handles files that are dropped on any page. A Merkle-tree file opens as a batch, a CSV file or a JSON array as a contact
+ * list, and any other file as a bundle.
+ */
 export function useDroppedFile(): Dropped {
-  const [dropped, setDropped] = useState<Dropped>({ bundle: undefined, batches: new Map() });
+  const [dropped, setDropped] = useState<Dropped>({
+    bundle: undefined,
+    list: undefined,
+    batches: new Map(),
+  });
   const take = async (file: File) => {
+    if (await isContactList(file)) {
+      setDropped((before) => ({ ...before, list: file }));
+      go("list");
+      return;
+    }
     const root = await findNamedRoot(file);
     if (root === undefined) {
       setDropped((before) => ({ ...before, bundle: file }));
@@ -22,7 +36,7 @@ export function useDroppedFile(): Dropped {
       return;
     }
     const bytes = new Uint8Array(await file.arrayBuffer());
-    setDropped(({ bundle, batches }) => ({ bundle, batches: new Map([...batches, [root, bytes]]) }));
+    setDropped(({ batches, ...before }) => ({ ...before, batches: new Map([...batches, [root, bytes]]) }));
     go(`batch/${root}`);
   };
   useWindowEvent("dragover", (event) => {
@@ -35,6 +49,11 @@ export function useDroppedFile(): Dropped {
     void take(file);
   });
   return dropped;
+}
+
+/** Whether a file is CSV by its name, or begins as a JSON array. */
+async function isContactList(file: File): Promise<boolean> {
+  return /\.csv$/i.test(file.name) || /^\s*\[/.test(await file.slice(0, 100).text());
 }
 
 /**

@@ -17,16 +17,17 @@ export function linkedChoice(choice: EvidenceChoice, name: string): EvidenceChoi
 }
 
 /** Returns the address of a user's page. It names the source of the block, unless that source needs a value. */
-export function addressOf(userID: string, { source }: EvidenceChoice): string {
+export function addressOf(userID: string, source: EvidenceChoice["source"]): string {
   return sourceNamed(source).needsInput === true ? `verify/${userID}` : `verify/${userID}/${source}`;
 }
 
 export function optionsFor(choice: EvidenceChoice): Options {
-  const { chainId, contract, merkleUrl, codeHash, keyType, allowHttp } = config;
+  const { chainId, contract, merkleUrl, codeHash, keyType, accounts, allowHttp } = config;
   return {
     ...{ rpc: choice.endpoint, chainId, contract, merkleUrl },
     ...(codeHash !== undefined && { codeHash }),
     ...(keyType !== undefined && { keyType }),
+    ...(accounts === true && { accounts }),
     ...(allowHttp === true && { allowHttp }),
     ...sourceNamed(choice.source).optionsOf(choice, endpoints()),
   };

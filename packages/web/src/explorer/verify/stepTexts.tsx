@@ -43,8 +43,8 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
   root: (
     <>
-      The <dfn>contract</dfn> is a program on the blockchain. It stores one <dfn>root</dfn>, a fingerprint of a whole
-      list of keys, for each user. No account can change a stored root.
+      The <dfn>contract</dfn> is a program that nobody can change. It stores one <dfn>root</dfn>, a fingerprint of a
+      whole list of keys, for each user. No account can change a stored root.
     </>
   ),
   file: <>The file lists the keys of many users. Any web host can serve it, because the root reveals every change.</>,

@@ -3,19 +3,21 @@ import type { ComponentChildren } from "preact";
 import { shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Explanation } from "../shared/explanation.tsx";
-import { goToEvidence, RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
+import { areKeys, KeyChips } from "./keyChips.tsx";
+import { Meter } from "./meter.tsx";
+import { RetryButton, type Tone, Verdict } from "../shared/verdict.tsx";
 import type { Failure, Options, VerifiedResult } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
-import { sourceNamed, type Strength, STRENGTHS } from "./sources.ts";
+import type { ComparedCodes } from "./safetyCodeForm.tsx";
+import { sourceNamed } from "./sources.ts";
 import { TITLES } from "./stepTexts.tsx";
 import { isUnreadableBundle, STEPS, stepStates, type Verification } from "./useVerification.ts";
 
-interface VerificationVerdictProps {
+interface VerdictInput {
   verification: Verification;
   /** The comparison with the key that the visitor entered. */
   comparison: PastedKey;
-  /** The error of the comparison of safety codes. Undefined if none was compared, or if both are equal. */
-  safetyCodeFailure: Failure | undefined;
+  safetyCodes: ComparedCodes;
   retry: (() => void) | undefined;
 }
 
@@ -23,8 +25,7 @@ interface VerificationVerdictProps {
  * Says in one sentence whether the key is the published one, and on what this rests. All results are the same element, so it
  * keeps the focus while the result changes.
  */
-export function VerificationVerdict(props: VerificationVerdictProps) {
-  const { tone, title, content } = verdictOf(props);
+export function VerificationVerdict({ tone, title, content }: VerdictContent) {
   return (
     <Verdict tone={tone} title={title} isTall>
       {content}
@@ -38,7 +39,8 @@ interface VerdictContent {
   content: ComponentChildren;
 }
 
-function verdictOf({ verification, comparison, safetyCodeFailure, retry }: VerificationVerdictProps): VerdictContent {
+/** Returns the verdict about a verification and its comparisons. */
+export function verdictOf({ verification, comparison, safetyCodes, retry }: VerdictInput): VerdictContent {
   const { outcome, defect, options } = verification;
   if (defect !== undefined)
     return {
@@ -60,23 +62,24 @@ function verdictOf({ verification, comparison, safetyCodeFailure, retry }: Verif
     return failed(outcome.failure, options, retry);
   }
   if (comparison.state === "different") return differentKey(outcome.verified.record, comparison);
-  if (safetyCodeFailure !== undefined)
+  if (safetyCodes.state === "different")
     return {
-      ...{ tone: "bad", title: "Different safety code" },
-      content: <Explanation failure={safetyCodeFailure} />,
+      ...{ tone: "bad", title: "Different key" },
+      content: <Explanation failure={safetyCodes.failure} />,
     };
-  return verifiedKey(verification, outcome.verified, comparison);
+  return verifiedKey(verification, outcome.verified, { comparison, safetyCodes });
 }
 
 /** Describes a verified key. Only a proven one is green. */
 function verifiedKey(
   { options, duration, source }: Verification,
-  { evidence, uniqueness }: VerifiedResult,
-  comparison: PastedKey,
+  { evidence, uniqueness, account }: VerifiedResult,
+  { comparison, safetyCodes }: Pick<VerdictInput, "comparison" | "safetyCodes">,
 ): VerdictContent {
   const { strength, label, restsOn } = sourceNamed(evidence.source);
   const isProven = strength === "proven";
-  const isCompared = comparison.state === "equal" || options.expectedPublicKey !== undefined;
+  const hasEqualCodes = safetyCodes.state === "equal";
+  const isCompared = comparison.state === "equal" || hasEqualCodes || options.expectedPublicKey !== undefined;
   const isWhole = isProven && uniqueness === "checked";
   const result = isCompared ? "Same key" : isWhole ? "This is the user’s published key" : "Published";
   return {
@@ -86,8 +89,10 @@ function verifiedKey(
       <>
         <Meter strength={strength} label={label} canChange={source === "network"} />
         <p>
+          {hasEqualCodes && "You and the other app have the same safety code. "}
           {comparison.state === "equal" && `The ${comparison.what} that you entered is the published one. `}
           Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
+          {account && `This is key ${account.number} of the user’s account, and no newer one is published. `}
           <b>This rests on</b> {restsOn(evidence, options)}
           {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
         </p>
@@ -96,51 +101,8 @@ function verifiedKey(
   };
 }
 
-interface MeterProps {
-  strength: Strength;
-  label: string;
-  /** Whether the page has a form for choosing other evidence. */
-  canChange: boolean;
-}
-
-/** Shows how strong the evidence is, in three steps, and its source. */
-function Meter({ strength, label, canChange }: MeterProps) {
-  const level = STRENGTHS.indexOf(strength) + 1;
-  return (
-    <p class={`meter meter-${level}`}>
-      <span aria-hidden="true">
-        {STRENGTHS.map((step, i) => (
-          <i key={step} class={i < level ? "meter-reached" : undefined} />
-        ))}
-      </span>
-      <span>
-        Evidence: {strength} ({level} of {STRENGTHS.length}) · {label}
-        {canChange && (
-          <>
-            {" · "}
-            <button type="button" class="link-button" onClick={goToEvidence}>
-              change<span class="visually-hidden"> the evidence</span>
-            </button>
-          </>
-        )}
-      </span>
-    </p>
-  );
-}
-
 /** Shows where the entered and the published value first differ. */
 function differentKey(record: KeyRecord, { what, text }: Extract<PastedKey, { text: string }>): VerdictContent {
-  const published = what === "key" ? record.pubKey : record.keyID;
-  const first = Array.from(published).findIndex((character, i) => character !== text[i]);
-  const start = Math.max(0, first - 6);
-  const chip = (value: string) => (
-    <code title={value}>
-      {start > 0 && "…"}
-      {value.slice(start, first)}
-      <mark>{value.slice(first, first + 12)}</mark>
-      {first + 12 < value.length && "…"}
-    </code>
-  );
   return {
     ...{ tone: "bad", title: `Different ${what}` },
     content: (
@@ -149,12 +111,12 @@ function differentKey(record: KeyRecord, { what, text }: Extract<PastedKey, { te
           The {what} that you entered is not the user’s published one. Do not use it. Ask the person for their key id
           over another way, such as a call.
         </p>
-        <dl class="chips">
-          <dt>Published</dt>
-          <dd>{chip(published)}</dd>
-          <dt>Yours</dt>
-          <dd>{chip(text)}</dd>
-        </dl>
+        <KeyChips
+          keys={[
+            ["Published", what === "key" ? record.pubKey : record.keyID],
+            ["Yours", text],
+          ]}
+        />
       </>
     ),
   };
@@ -203,7 +165,18 @@ function failed(failure: Failure, options: Options, retry: (() => void) | undefi
     };
   return {
     ...{ tone: "bad", title: "Do not use this key" },
-    content: <Explanation failure={failure} />,
+    content: areKeys(failure.expected, failure.actual) ? (
+      <Explanation failure={failure}>
+        <KeyChips
+          keys={[
+            ["Expected", String(failure.expected)],
+            ["Published", String(failure.actual)],
+          ]}
+        />
+      </Explanation>
+    ) : (
+      <Explanation failure={failure} />
+    ),
   };
 }
 

@@ -7,16 +7,18 @@ import { formatCount, plural } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { Term } from "../../shared/term.tsx";
 import { EVIDENCE } from "../shared/verdict.tsx";
-import type { Failure, VerifiedResult } from "../worker/messages.ts";
+import type { VerifiedResult } from "../worker/messages.ts";
+import { AccountHistory } from "./accountHistory.tsx";
 import { TakeAlong } from "./downloads.tsx";
 import { drawingProps } from "./drawingStates.ts";
 import { Later } from "./later.tsx";
 import { comparePasted, type PastedKey } from "./pastedKey.ts";
 import { PathDrawing } from "./pathDrawing.tsx";
-import { SafetyCodeForm } from "./safetyCodeForm.tsx";
+import { NOT_COMPARED, SafetyCodeForm } from "./safetyCodeForm.tsx";
 import { StepList } from "./stepList.tsx";
 import { stepStates, type Verification } from "./useVerification.ts";
-import { VerificationVerdict } from "./verificationVerdict.tsx";
+import { PrintReceipt } from "./receipt.tsx";
+import { verdictOf, VerificationVerdict } from "./verificationVerdict.tsx";
 import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
 
 interface VerificationViewProps {
@@ -31,18 +33,19 @@ interface VerificationViewProps {
 /** Shows a verification: verdict, key and evidence, then the steps beside the drawing. Other actions open on demand. */
 export function VerificationView({ verification, entered = "", retry, children }: VerificationViewProps) {
   const [pasted, setPasted] = useState(entered);
-  const [safetyCodeFailure, setSafetyCodeFailure] = useState<Failure>();
+  const [safetyCodes, setSafetyCodes] = useState(NOT_COMPARED);
   const { outcome, defect, options, userID, source } = verification;
   const verified = outcome && "verified" in outcome ? outcome.verified : undefined;
   const comparison: PastedKey = verified ? comparePasted(pasted, verified.record) : { state: "empty" };
   const states = stepStates(verification);
-  if (comparison.state === "different") states.key = "failed";
+  if (comparison.state === "different" || safetyCodes.state === "different") states.key = "failed";
+  const content = verdictOf({ verification, comparison, safetyCodes, retry });
   useMeasure(verification);
   const isOver = outcome !== undefined || defect !== undefined;
   return (
     <>
       <div class={isOver ? "verification" : "verification verification-busy"}>
-        <VerificationVerdict {...{ verification, comparison, safetyCodeFailure, retry }} />
+        <VerificationVerdict {...content} />
         {verified && (
           <KeyCard verified={verified}>
             <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
@@ -50,6 +53,14 @@ export function VerificationView({ verification, entered = "", retry, children }
         )}
         <EvidenceCard verification={verification}>{children}</EvidenceCard>
       </div>
+      {verified?.account && (
+        <AccountHistory history={verified.account} keyID={verified.record.keyID} options={options} />
+      )}
+      {verified && (
+        <More title="Compare the safety code with this user">
+          <SafetyCodeForm userID={userID} verified={verified} onCompared={setSafetyCodes} />
+        </More>
+      )}
       {isOver && (
         <div class="columns">
           <div class="column">
@@ -58,17 +69,10 @@ export function VerificationView({ verification, entered = "", retry, children }
               <StepList states={states} verification={verification} />
             </section>
             <Later>
-              {verified && (
-                <>
-                  <More title="Compare the safety code with this user">
-                    <SafetyCodeForm record={verified.record} onFailure={setSafetyCodeFailure} />
-                  </More>
-                  {source === "network" && (
-                    <More title="Download the proof">
-                      <TakeAlong verification={verification} verified={verified} />
-                    </More>
-                  )}
-                </>
+              {verified && source === "network" && (
+                <More title="Download the proof">
+                  <TakeAlong verification={verification} verified={verified} />
+                </More>
               )}
               <More title="Verify without this page">
                 <p>
@@ -89,6 +93,7 @@ export function VerificationView({ verification, entered = "", retry, children }
           </section>
         </div>
       )}
+      {isOver && <PrintReceipt title={content.title} verification={verification} />}
     </>
   );
 }

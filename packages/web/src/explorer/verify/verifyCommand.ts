@@ -5,7 +5,7 @@ const KEYS_FILE = "auditors.txt";
 
 /** Returns a command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
-  const { rpc, contract, chainId, merkleUrl, trust, keyType, codeHash, expectedPublicKey } = options;
+  const { rpc, contract, chainId, merkleUrl, trust, keyType, accounts, codeHash, expectedPublicKey } = options;
   const lightClient = trust.name === "light-client" ? trust.settings : undefined;
   const auditors = trust.name === "auditors" ? trust.settings : undefined;
   const named: [string, string | number | undefined][] = [
@@ -29,19 +29,21 @@ export function verifyCommand(userID: string, options: Options): string {
   const words = [
     `npx -p @keyroot/operator keyroot verify ${userID}`,
     ...set,
+    ...(accounts === true ? ["--accounts"] : []),
     ...(options.allowHttp === true ? ["--allow-http"] : []),
   ];
   const command = words.join(" \\\n  ");
   return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
-export function bundleCommand(name: string, { contract, chainId, trust, keyType }: Options): string {
+export function bundleCommand(name: string, { contract, chainId, trust, keyType, accounts }: Options): string {
   return [
     `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,
     `--trust ${trustWord(trust)}`,
     `--contract ${contract}`,
     `--chain-id ${chainId}`,
     ...(keyType === undefined || keyType === "curve41417" ? [] : [`--key-type ${keyType}`]),
+    ...(accounts === true ? ["--accounts"] : []),
   ].join(" \\\n  ");
 }
 

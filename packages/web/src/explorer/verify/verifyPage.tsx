@@ -34,7 +34,7 @@ export function VerifyPage({ id, entered, choice, setChoice }: VerifyPageProps) 
             choice={choice}
             setChoice={(choice) => {
               setChoice(choice);
-              if (userID !== undefined) go(addressOf(userID, choice));
+              if (userID !== undefined) go(addressOf(userID, choice.source));
               setAttempt(attempt + 1);
               goToVerdict();
             }}

@@ -3,9 +3,10 @@
  */
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";
-import { verify } from "./verify.ts";
+import { simpleTrust } from "./trust.ts";
+import { verifyWith } from "./verify.ts";
 import { warmUp } from "./warmUp.ts";
 
-serveCalls({ verify, openBatch });
+serveCalls({ verify: verifyWith(simpleTrust), openBatch });
 // `warmUp` starts after the worker has sent the requests of the page's first call.
 setTimeout(warmUp);

@@ -7,12 +7,12 @@ import { type Handler, toFailure } from "./serveCalls.ts";
 export const safetyCode: Handler<"safetyCode"> = async ({ mine, contact, shown, keyType: typeName = "curve41417" }) => {
   const keyType = await loadKeyType(typeName);
   try {
-    const { digits } = makeSafetyCode(mine, contact, keyType);
+    const { digits, payload } = makeSafetyCode(mine, contact, keyType);
     try {
       compare(shown.replace(/\s+/g, ""));
-      return { digits };
+      return { digits, payload };
     } catch (error) {
-      return { digits, failure: toFailure(error) };
+      return { digits, payload, failure: toFailure(error) };
     }
     function compare(entered: string): void {
       if (entered === "" || entered === digits) return;

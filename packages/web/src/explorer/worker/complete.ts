@@ -1,12 +1,17 @@
 /**
- * The worker with the whole library: for explorers with another key type than Curve41417, and for attacks. It has all functions of
- * the workers `basic`, `evidence`, `signedBlock` and `safetyCode`.
+ * The worker with the whole library: for explorers with another key type than Curve41417 or with accounts, and for attacks. It has
+ * all functions of the workers `basic`, `evidence`, `signedBlock` and `safetyCode`.
  */
-import { makeBundle, verifyBundle } from "./bundles.ts";
+import { accountCode, readSlots } from "./accounts.ts";
+import { makeBundleWith, verifyBundleWith } from "./bundles.ts";
 import { safetyCode } from "./compareSafetyCode.ts";
 import { openBatch } from "./openBatch.ts";
 import { runAttack } from "./runAttack.ts";
 import { serveCalls } from "./serveCalls.ts";
-import { verifySigned } from "./signedTrust.ts";
+import { signedTrust } from "./signedTrust.ts";
+import { verifyWith } from "./verify.ts";
 
-serveCalls({ verify: verifySigned, openBatch, makeBundle, verifyBundle, safetyCode, runAttack });
+serveCalls({
+  ...{ verify: verifyWith(signedTrust, accountCode), readSlots, openBatch, safetyCode, runAttack },
+  ...{ makeBundle: makeBundleWith(accountCode), verifyBundle: verifyBundleWith(accountCode) },
+});

@@ -1,7 +1,11 @@
 /** The worker for stronger evidence and for bundles. This worker also has all functions of the basic worker. */
-import { makeBundle, verifyBundle } from "./bundles.ts";
+import { makeBundleWith, verifyBundleWith } from "./bundles.ts";
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";
-import { verify } from "./verify.ts";
+import { simpleTrust } from "./trust.ts";
+import { verifyWith } from "./verify.ts";
 
-serveCalls({ verify, openBatch, makeBundle, verifyBundle });
+serveCalls({
+  ...{ verify: verifyWith(simpleTrust), openBatch },
+  ...{ makeBundle: makeBundleWith(), verifyBundle: verifyBundleWith() },
+});

@@ -1,10 +1,11 @@
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
-import type { Evidence, KeyRecord, VerifierOptions } from "keyroot";
+import type { Evidence, KeyRecord, UserID, VerifierOptions } from "keyroot";
+import type { RecoveryKeyType } from "keyroot/account";
 import type { KeyTypeName } from "keyroot/key-types";
 import type { MerkleProof } from "keyroot/merkle";
 import type { Bundle } from "keyroot/bundle";
 import type { Advice, VerificationStep } from "keyroot/internal/errors";
-import type { KeyHolder } from "keyroot/safety-code";
+import type { AccountHolder, KeyHolder } from "keyroot/safety-code";
 
 /** The messages between the page and the page's workers. All values can be cloned. */
 
@@ -21,6 +22,8 @@ export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"
   rpc: string | string[];
   trust: TrustChoice;
   keyType?: KeyTypeName | undefined;
+  /** Whether all user ids are account ids. */
+  accounts?: boolean | undefined;
   /** The expected key in base64. If undefined, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
 };
@@ -29,7 +32,32 @@ export type Options = Pick<VerifierOptions, "chainId" | "contract" | "merkleUrl"
 export type Progress =
   | { kind: "request"; host: string; method: string }
   | { kind: "file"; host: string }
-  | { kind: "received"; bytes: number; at: number };
+  | { kind: "received"; bytes: number; at: number }
+  | { kind: "contacts"; results: ContactResult[] }
+  | { kind: "contact"; index: number; result: ContactResult };
+
+/**
+ * What was found about a contact of a list. `same` and `different` compare the list's key with the published one,
+ * `published` has no key to compare, and `absent` has no published key. `rejected` is a failed verification, `open` one
+ * that could not be finished, and `unreadable` a row without a user id or key.
+ */
+export type ContactVerdict =
+  "waiting" | "same" | "different" | "published" | "absent" | "rejected" | "open" | "unreadable";
+
+/** A row of a contact list with its verdict. */
+export interface ContactResult {
+  userID: string;
+  verdict: ContactVerdict;
+  /** The id of the published key. */
+  keyID?: string | undefined;
+  /** The number of the key in the user's account. */
+  number?: number | undefined;
+  evidence?: Evidence | undefined;
+  /** Undefined for a row that is `unreadable`. */
+  failure?: Failure | undefined;
+  /** What is wrong with a row that is `unreadable`. */
+  problem?: string | undefined;
+}
 
 /** A Keyroot error as a value that can be cloned. */
 export interface Failure {
@@ -66,6 +94,34 @@ export interface TreePath {
   failedLevel?: number | undefined;
 }
 
+/** A slot of an account, with what the account file says about it. */
+export interface AccountSlot {
+  number: number;
+  userID: UserID;
+  /** Undefined if the file has no statement for the slot: readers need only the newest ones. */
+  statement?: { isVoid: boolean; signers: readonly { keyNumber: number; type: RecoveryKeyType }[] } | undefined;
+}
+
+/** A user's account, of which the newest key is verified. */
+export interface AccountHistory {
+  /** The account file, as the file host sent it. */
+  file: string;
+  /** The number of the verified key. */
+  number: number;
+  keyCount: number;
+  threshold: number;
+  /** The newest slots, of which the last one has the highest number. The slot after them is empty. */
+  slots: readonly AccountSlot[];
+}
+
+/** When a slot's root was added, as one endpoint says. */
+export interface SlotFacts {
+  root: string;
+  blockNumber: number;
+  /** Seconds since 1970. */
+  timestamp: number;
+}
+
 /** A verified key, with the key's path and proof. */
 export interface VerifiedResult {
   record: KeyRecord;
@@ -75,6 +131,8 @@ export interface VerifiedResult {
   uniqueness: "checked" | "unchecked";
   path: TreePath;
   proof: MerkleProof;
+  /** The user's account, if the registry has accounts. */
+  account: AccountHistory | undefined;
 }
 
 export type VerificationOutcome =
@@ -92,9 +150,14 @@ interface VerifyArguments {
   options: Options;
 }
 
+interface SlotsArguments {
+  userIDs: readonly UserID[];
+  options: Options;
+}
+
 interface BundleArguments {
   bytes: Uint8Array;
-  query: Pick<Options, "chainId" | "contract" | "codeHash" | "keyType">;
+  query: Pick<Options, "chainId" | "contract" | "codeHash" | "keyType" | "accounts">;
   pinned: string | undefined;
 }
 
@@ -132,13 +195,10 @@ export interface RootAdded {
   blockNumber: number;
 }
 
-/** Two users' ids and public keys in base64. `shown` is the contact app's code that was entered, or empty. */
-interface SafetyCodeArguments {
-  mine: KeyHolder;
-  contact: KeyHolder;
-  shown: string;
-  keyType: KeyTypeName | undefined;
-}
+/** Two users. `shown` is the contact app's code that was entered, or empty. */
+type SafetyCodeArguments = { shown: string; keyType: KeyTypeName | undefined } & (
+  { mine: KeyHolder; contact: KeyHolder } | { mine: AccountHolder; contact: AccountHolder }
+);
 
 /** A verified file, packed for fast transfer to the page. */
 export interface Batch {
@@ -152,24 +212,33 @@ export interface Batch {
   levels: readonly Uint8Array[];
 }
 
-interface AttackArguments extends VerifyArguments {
-  /** Whether all user ids of the registry are accounts. */
-  hasAccounts: boolean;
+interface ListArguments {
+  /** The content of the contact list. */
+  bytes: Uint8Array;
+  options: Options;
 }
 
 export interface WorkerCalls {
   verify: { arguments: VerifyArguments; result: VerificationOutcome };
+  /** `problem` says why the list cannot be read. */
+  verifyList: { arguments: ListArguments; result: { results: ContactResult[] } | { problem: string } };
   /** `failure` is undefined if the verifier accepts the key. */
-  runAttack: { arguments: AttackArguments; result: { failure: Failure | undefined } };
+  runAttack: { arguments: VerifyArguments; result: { failure: Failure | undefined } };
+  /** The facts about each slot, or undefined for a slot without a root. */
+  readSlots: { arguments: SlotsArguments; result: { facts: (SlotFacts | undefined)[] } | { failure: Failure } };
   openBatch: { arguments: BatchArguments; result: { batch: Batch } | { failure: Failure } };
   makeBundle: { arguments: VerifyArguments; result: { bundle: Bundle } | { failure: Failure } };
+  /** The rows of a text's QR code, with 1 for a dark module. */
+  drawQr: { arguments: string; result: string[] };
+  /** The text of the QR code in a picture. Undefined if it has none. */
+  readQr: { arguments: ImageBitmap; result: string | undefined };
   safetyCode: {
     arguments: SafetyCodeArguments;
     /**
      * With `digits`, `failure` is the error of the comparison with `shown`. Without `digits`, `failure` is the reason
      * why the safety code could not be made.
      */
-    result: { digits: string; failure?: Failure | undefined } | { failure: Failure };
+    result: { digits: string; payload: string; failure?: Failure | undefined } | { failure: Failure };
   };
   readRegistry: {
     arguments: RegistryArguments;

@@ -1,17 +1,22 @@
 import { rootOfFileName } from "keyroot/internal/merkle";
 import type { Progress } from "./messages.ts";
 
-/** A `fetch` function that reports the verifier's requests and keeps the received file. */
+/** A `fetch` function that reports the verifier's requests and keeps the received files. */
 export interface ObservedFetch {
   fetch: typeof fetch;
-  /** The bytes of the file that have been received. */
+  /** The bytes of the Merkle-tree file that have been received. */
   file(): Uint8Array | undefined;
   /** The root in the requested file's URL. The verifier requests a file only after the root is verified. */
   root(): string | undefined;
+  /** The bytes of the newest account file that have been received. */
+  accountFile(): Uint8Array | undefined;
 }
 
+const ACCOUNT_FILE = /\/accounts\/[0-9a-f]{40}(?:\.next)?\.txt$/;
+
 export function observeFetch(report: (progress: Progress) => void): ObservedFetch {
-  let chunks: Uint8Array[] | undefined;
+  let file: Uint8Array[] | undefined;
+  let accountFile: Uint8Array[] | undefined;
   let root: string | undefined;
   return {
     async fetch(input, init) {
@@ -22,37 +27,51 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
       }
       const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
       const rootInName = rootOfFileName(name);
-      // Other requests are for statements and beacon endpoints.
+      // Other requests are for statements, account files and beacon endpoints.
       if (rootInName === undefined) {
         report({ kind: "request", host: url.host, method: name });
-        return fetch(input, init);
+        const response = await fetch(input, init);
+        if (!response.ok || !ACCOUNT_FILE.test(url.pathname)) return response;
+        return copyTo((accountFile = []), response);
       }
       report({ kind: "file", host: url.host });
       root = rootInName;
       const response = await fetch(input, init);
-      // A copied response would lose the status of a failed request.
-      if (!response.ok || response.body === null) return response;
-      const received: Uint8Array[] = (chunks = []);
-      let bytes = 0;
-      const copy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-        transform(chunk, controller) {
-          received.push(chunk);
-          bytes += chunk.length;
-          controller.enqueue(chunk);
-        },
-        flush() {
-          report({ kind: "received", bytes, at: performance.timeOrigin + performance.now() });
-        },
+      if (!response.ok) return response;
+      const received: Uint8Array[] = (file = []);
+      return copyTo(received, response, () => {
+        const bytes = sizeOf(received);
+        report({ kind: "received", bytes, at: performance.timeOrigin + performance.now() });
       });
-      return new Response(response.body.pipeThrough(copy), { status: response.status });
     },
-    file: () => chunks && join(chunks),
+    file: () => file && join(file),
     root: () => root,
+    accountFile: () => accountFile && join(accountFile),
   };
 }
 
+/**
+ * Returns the response of a successful request, and copies what the verifier reads of it. A copied response would lose
+ * the status of a failed request.
+ */
+function copyTo(received: Uint8Array[], response: Response, onEnd = () => {}): Response {
+  if (response.body === null) return response;
+  const copy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      received.push(chunk);
+      controller.enqueue(chunk);
+    },
+    flush: onEnd,
+  });
+  return new Response(response.body.pipeThrough(copy), { status: response.status });
+}
+
+function sizeOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
+}
+
 function join(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  const bytes = new Uint8Array(sizeOf(chunks));
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);

@@ -6,8 +6,9 @@ import { type Handler, toFailure } from "./serveCalls.ts";
 import { simpleTrust } from "./trust.ts";
 
 /** Verifies a key with an attacker's servers, as a contact's app does. The light client begins at its checkpoint each time. */
-export const runAttack: Handler<"runAttack"> = async ({ userID, options, hasAccounts }, _, signal) => {
-  const { trust: choice, keyType: typeName = "curve41417", expectedPublicKey = "", ...place } = options;
+export const runAttack: Handler<"runAttack"> = async ({ userID, options }, _, signal) => {
+  const { trust: choice, keyType: typeName = "curve41417", expectedPublicKey = "", ...others } = options;
+  const { accounts: hasAccounts = false, ...place } = others;
   const keyType = await loadKeyType(typeName);
   try {
     const trust = choice.name === "light-client" ? lightClient(choice.settings) : simpleTrust(choice);

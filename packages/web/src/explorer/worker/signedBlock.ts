@@ -3,6 +3,7 @@
  * or a beacon endpoint are configured.
  */
 import { serveCalls } from "./serveCalls.ts";
-import { verifySigned } from "./signedTrust.ts";
+import { signedTrust } from "./signedTrust.ts";
+import { verifyWith } from "./verify.ts";
 
-serveCalls({ verify: verifySigned });
+serveCalls({ verify: verifyWith(signedTrust) });

@@ -1,14 +1,15 @@
+import type { Trust } from "keyroot";
 import { auditors } from "keyroot/auditors";
 import { lightClient } from "keyroot/light-client";
 import { indexedDbStore } from "keyroot/store/indexeddb";
+import type { TrustChoice } from "./messages.ts";
 import { simpleTrust } from "./trust.ts";
-import { verifyWith } from "./verify.ts";
 
 /** Stores the light client's state, so that a later visit continues from it. */
 const store = indexedDbStore();
 
-/** Verifies a user's key with any source, also with blocks that auditors or Ethereum's sync committee signed. */
-export const verifySigned = verifyWith((choice) => {
+/** Makes the `trust` option from any choice, also from blocks that auditors or Ethereum's sync committee signed. */
+export function signedTrust(choice: TrustChoice): Trust {
   if (choice.name === "light-client") return lightClient({ ...choice.settings, store });
   return choice.name === "auditors" ? auditors(choice.settings) : simpleTrust(choice);
-});
+}

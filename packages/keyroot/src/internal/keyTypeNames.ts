@@ -1,0 +1,1 @@
+export { KEY_TYPE_NAMES } from "../identity/keyTypes/rows.ts";

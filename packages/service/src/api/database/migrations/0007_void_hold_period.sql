@@ -1,0 +1,1 @@
+ALTER TABLE "key_statements" ADD COLUMN "hold_ends_at" bigint;

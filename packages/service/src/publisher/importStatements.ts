@@ -1,0 +1,126 @@
+import {
+  type Account,
+  parseAccount,
+  parseAccountFile,
+  serializeKeyStatement,
+  slotIDOf,
+  verifyAccountFile,
+} from "keyroot/account";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { VerificationError } from "keyroot/internal/errors";
+import { type KeyType, keyIDOf, type Region, REGIONS, type UserID, userIDToHex } from "keyroot/internal/identity";
+import type { AccountFileStore } from "@keyroot/operator/publisher";
+import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
+import { reserveSlots } from "../accounts/reserveSlots.ts";
+import { readAccount } from "../accounts/statements.ts";
+import type { Databases } from "../api/database/database.ts";
+import { eq } from "../api/database/drizzle.ts";
+import { keyStatements, publicKeys, VOID } from "../keys/tables.ts";
+import { users } from "../users/tables.ts";
+import { eachAccount } from "./eachAccount.ts";
+
+export interface ImportOptions {
+  databases: Databases;
+  stores: Record<Region, Pick<AccountFileStore, "readAccountFile" | "putAccountFile">>;
+  keyType: KeyType;
+  /** Reads the roots of ids at a final block, in order. */
+  rootsOf: (ids: readonly UserID[]) => Promise<readonly (string | undefined)[]>;
+  /** Returns the current time in milliseconds since 1970. */
+  now: () => number;
+}
+
+/** A statement of an account file that the database does not have, and whose slot has a root. */
+interface Missing {
+  number: number;
+  keyID: string;
+  publicKey: string | undefined;
+  slotID: UserID;
+  statement: string;
+  root: string;
+}
+
+/**
+ * Adds the statements that only the account files have, as after a restore. Without them, a slot's key would seem to be
+ * somebody else's, and a thief of a recovery key could declare the slot void. A statement counts if the account's recovery
+ * keys signed it and its slot has a root on the chain. Every other statement must be submitted again.
+ * @returns the slots of the added statements, with their roots
+ */
+export async function importStatements(options: ImportOptions): Promise<Map<UserID, string>> {
+  const { databases, stores, now } = options;
+  const added = new Map<UserID, string>();
+  for (const region of REGIONS)
+    await eachAccount(databases.regions[region], region, async ({ userID, bizID, text }) => {
+      const account = parseAccount(text);
+      for (const suffix of ["", ".next"]) {
+        const file = await stores[region].readAccountFile(`accounts/${userIDToHex(userID)}${suffix}.txt`);
+        if (file === undefined) continue;
+        const missing = await findMissing(options, region, account, file);
+        const [first] = missing;
+        if (first === undefined) continue;
+        await reserveSlots(databases, account, { region, after: first.number - 1, now: now() });
+        await addStatements(options, { userID, bizID, region }, missing);
+        for (const { slotID, root } of missing) added.set(slotID, root);
+      }
+    });
+  return added;
+}
+
+/** Returns the statements of a file that are missing in the database, in order. A false file has none. */
+async function findMissing(
+  { databases, keyType, rootsOf }: ImportOptions,
+  region: Region,
+  account: Account,
+  file: Uint8Array,
+): Promise<Missing[]> {
+  const statements = statementsOf(account, file);
+  const { statements: known = [] } = (await readAccount(databases.regions[region], account.userID)) ?? {};
+  const unknown = statements
+    .map(({ number, publicKey, statement }) => {
+      const keyID = publicKey === undefined ? VOID : bytesToBase64(keyIDOf(base64ToBytes(publicKey), keyType));
+      return { number, publicKey, statement, keyID, slotID: slotIDOf(account, number) };
+    })
+    .filter(({ number, keyID }) => !known.some((one) => one.number === number && one.keyID === keyID));
+  const roots = unknown.length === 0 ? [] : await rootsOf(unknown.map(({ slotID }) => slotID));
+  return unknown.flatMap((one, i): Missing[] => {
+    const root = roots[i];
+    return root === undefined ? [] : [{ ...one, root }];
+  });
+}
+
+function statementsOf(account: Account, file: Uint8Array) {
+  try {
+    verifyAccountFile(file, account.userID, account);
+    return parseAccountFile(file).statements.map((signed) => ({ ...signed, statement: serializeKeyStatement(signed) }));
+  } catch (error) {
+    if (error instanceof VerificationError) return [];
+    throw error;
+  }
+}
+
+/** Adds statements of a user, and stores the account file again, which then has them. */
+async function addStatements(
+  { databases, stores, now }: ImportOptions,
+  { userID, bizID, region }: { userID: UserID; bizID: string; region: Region },
+  missing: readonly Missing[],
+): Promise<void> {
+  const time = now();
+  await databases.regions[region].transaction(async (transaction) => {
+    // A user who is erased meanwhile gets no statements.
+    const [user] = await transaction.select().from(users).where(eq(users.userID, userID)).for("update");
+    if (user?.erased !== null) return;
+    for (const { number, keyID, publicKey, slotID, statement } of missing) {
+      const row = { userID, number, keyID, slotID, statement, possession: "unproven", submitted: time } as const;
+      await transaction.insert(keyStatements).values({ ...row, settled: time });
+      if (publicKey === undefined || number === 0) continue;
+      const key = { userID: slotID, account: userID, number, region, bizID, pubKey: publicKey, keyID };
+      await transaction
+        .insert(publicKeys)
+        .values({ ...key, registered: time, possession: "unproven", submitted: time })
+        .onConflictDoNothing();
+    }
+    const stored = await readAccount(transaction, userID);
+    const files = stored && accountFilesOf(stored.text, stored.statements);
+    if (files === undefined) return;
+    for (const [name, text] of namedAccountFiles(userID, files)) await stores[region].putAccountFile(name, text);
+  });
+}
