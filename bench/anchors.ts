@@ -19,7 +19,7 @@ import { never } from "../test/support/support.ts";
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
 const FIRST_KEY_RUNS = SMALL ? 1 : 5;
-/** The number of runs with Lodestar. This number is small, because each run takes seconds. */
+/** The number of runs with Lodestar, which is small because each run takes seconds. */
 const PEER_RUNS = 3;
 const USERS = SMALL ? 25 : 700;
 

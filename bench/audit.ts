@@ -206,7 +206,7 @@ function shares(paths: readonly string[]): string[][] {
   return Array.from({ length: WORKERS }, (_, worker) => paths.filter((_, i) => i % WORKERS === worker));
 }
 
-/** Runs the whole audit. Returns the audit's time in seconds and peak memory. */
+/** Runs the whole audit, and returns its time in seconds and its peak memory. */
 async function auditAll(dir: string, rpc: string, contract: string): Promise<AuditRow> {
   let requests = 0;
   const counting: typeof fetch = (...request) => {

@@ -85,7 +85,10 @@ async function generate(users: number): Promise<ScaleSource> {
   return source.send({ dir: files, users });
 }
 
-/** Runs the command, and measures the command's process. @throws Error if the audit has not passed */
+/**
+ * Runs the command, and measures its process.
+ * @throws Error if the audit has not passed
+ */
 async function audit(users: number, name: string, options: readonly string[]): Promise<Run> {
   progress(`${name}, ${users} users`);
   const start = performance.now();

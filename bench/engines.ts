@@ -19,10 +19,7 @@ import { type Task, verifyAll } from "./engines/verifyAll.ts";
 import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 20 : 700;
-/**
- * The number of verifications after the first verification. The benchmark measures the mean time of these
- * verifications.
- */
+/** The number of verifications after the first one, of which the benchmark measures the mean time. */
 const FURTHER = SMALL ? 2 : 20;
 const CONTRACT = `0x${"ab".repeat(20)}`;
 const HOSTS = { rpc: "https://rpc.example", files: "https://files.example" };

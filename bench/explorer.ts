@@ -16,7 +16,7 @@ const BATCH_USERS = SMALL ? 20 : 10_000;
 const RUNS = SMALL ? 1 : 15;
 
 interface Run {
-  /** The time in ms from the file's last byte to the first frame that shows the file's content. */
+  /** The time in ms from the file's last byte to the first frame that shows its content. */
   drawn: number;
   /** The longest task of the page's main thread, from the navigation on, in ms. */
   longestTask: number;

@@ -80,8 +80,7 @@ async function verify(kind: Kind, url: string, userID: string): Promise<void> {
   } catch (error) {
     ({ code } = error as { code: string });
   }
-  // Do not use `process.resourceUsage()`. On Linux, this function also counts the memory of the process that started
-  // this process.
+  // Do not use `process.resourceUsage()`. On Linux, it also counts the memory of the process that started this one.
   const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
   process.stdout.write(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
 }

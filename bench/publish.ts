@@ -108,7 +108,7 @@ async function writeRecords(count: number): Promise<void> {
   await once(file.end(), "close");
 }
 
-/** Publishes this number of new users with the command, and measures the command's process. */
+/** Publishes this number of new users with the command, and measures its process. */
 async function publish(users: number) {
   const plan = join(dir, `plan-${users}`);
   await writeRecords(users);

@@ -23,7 +23,7 @@ const SECONDS = QUICK ? 1 : 30;
 /** The requests per second of the measured partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
-/** The requests per second of each user in the flood. This rate is the default rate limit. */
+/** The requests per second of each user in the flood, which is the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
 /** The number of users or events per page. */
@@ -59,7 +59,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// Start the service's threads before the measurement. The threads start with the first curve arithmetic.
+// Start the service's threads before the measurement, because they start only with the first curve arithmetic.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");

@@ -34,7 +34,7 @@ const GOAL = 1.3;
 const CLIENTS = 8;
 const CONNECTIONS = 16;
 const USERS_PER_LIST = SMALL ? 20 : 100;
-/** The number of users in the load. Each user registers one key, in one of the rounds. */
+/** The number of users in the load, each of whom registers one key in one of the rounds. */
 const USERS = ROUNDS * USERS_PER_LIST;
 const REGION = "us-west-2";
 /** The settings that docs/scaling.md recommends for millions of users. */
@@ -232,7 +232,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
   };
 }
 
-/** Creates users. Each user has a refresh token and an access token. */
+/** Creates users with a refresh token and an access token each. */
 async function createUsers(origin: string, biz_id: string, accessToken: string) {
   const created: { user_id: string; token: string; user_id_hex: string }[] = [];
   while (created.length < USERS) {

@@ -26,7 +26,7 @@ const CONTENDERS: Record<Contender, string> = {
   openssl: "OpenSSL, hashing alone",
 };
 const PEERS = ["merkleTreeGen", "merkletreejs", "openZeppelin"] as const;
-/** The heap size for the trees of merkle-tree-gen. These trees take about 2 kB per user. */
+/** The heap size for the trees of merkle-tree-gen, which take about 2 kB per user. */
 const HEAP = "--max-old-space-size=12000";
 
 type Times = Record<Contender, Made[]>;

@@ -17,7 +17,7 @@ export interface RejectedAttacks {
 /** Called after an attack is rejected. @param code the error code that the app reports */
 export type OnRejected = (attack: (typeof ATTACKS)[number], code: string) => void;
 
-/** Starts the attacker's process. The process ends when the caller disposes of the process or `signal` aborts. */
+/** Starts the attacker's process, which ends when the caller disposes of it or `signal` aborts. */
 export function startAttacker(signal: AbortSignal): LineProcess {
   return startProcess(new URL("attacker.ts", import.meta.url), signal);
 }

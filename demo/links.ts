@@ -12,7 +12,7 @@ const RELAYS = 2;
 
 export interface Links {
   explorerUrl: string;
-  /** The sign-in link of the dashboard. The link works once, within 15 minutes. */
+  /** The sign-in link of the dashboard, which works once, within 15 minutes. */
   dashboardUrl: string;
 }
 
@@ -40,7 +40,7 @@ export async function openLinks(
   return { explorerUrl: explorer.url, dashboardUrl };
 }
 
-/** Returns the text with the links. The program prints this text after the demo. */
+/** Returns the text with the links, which is printed after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const link = (url: string) => `     ${style("link", url)}`;
   return [

@@ -65,7 +65,7 @@ function heading(step: number, text: string): string {
   return `\n${style("heading", `${step}  ${text}`)}\n`;
 }
 
-/** Returns the text about the stack. The program prints this text before the demo. */
+/** Returns the text about the stack, which is printed before the demo. */
 export function stackLines({ rpcUrl, merkleUrl, contract, chainId, beaconUrl, service }: Stack): string {
   return [
     heading(1, "A chain, the registry, a file host, a beacon endpoint and the partner service run on this machine."),

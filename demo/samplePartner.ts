@@ -17,7 +17,7 @@ export interface DemoRegistry extends Pick<Stack, "chainId" | "contract"> {
   keyType: KeyType;
 }
 
-/** A partner and its users. Each user has an app that has registered a key. */
+/** A partner and its users, whose apps have registered a key each. */
 export interface Provisioned {
   bizID: string;
   serverToken: string;

@@ -11,7 +11,7 @@ export interface ContactsApp extends AsyncDisposable {
   ): Promise<VerifyResponse>;
 }
 
-/** Starts the app's process. The process ends when the caller disposes of the app or `signal` aborts. */
+/** Starts the app's process, which ends when the caller disposes of the app or `signal` aborts. */
 export function startContactsApp(stack: Stack, signal: AbortSignal): ContactsApp {
   const { rpcUrl: rpc, merkleUrl, contract, chainId, keyType = "curve41417", beaconUrl } = stack;
   if (beaconUrl === undefined) throw new DemoError("The stack has no beacon endpoint.");

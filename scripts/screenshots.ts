@@ -38,7 +38,7 @@ try {
 }
 
 if (states === undefined) {
-  // The dashboard's states follow each other, so the dashboard's test takes the pictures.
+  // The dashboard's states follow each other, so its test takes the pictures.
   const env = { ...process.env, SCREENSHOTS: resolve(folder) };
   const args = ["hardhat", "test", "test/web/dashboardQuality.test.ts"];
   process.exitCode = spawnSync("npx", args, { env, stdio: "inherit" }).status ?? 1;

@@ -1,7 +1,4 @@
-/**
- * Other light clients from npm. These packages are not dependencies of this project. The benchmark downloads the
- * packages.
- */
+/** Other light clients from npm. They are not dependencies of this project, so the benchmark downloads them. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +10,7 @@ import { installLocked } from "../../test/support/packages/installLocked.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import type { ChainData } from "./work.ts";
 
-/** The npm package of Lodestar's light client. The package's version is in lodestar/package.json. */
+/** The npm package of Lodestar's light client, whose version is in lodestar/package.json. */
 const LODESTAR = "@lodestar/light-client";
 /** The packages and the files that a browser loads: one module, or all modules and WebAssembly files. */
 const PACKED = [
@@ -61,7 +58,7 @@ export async function measurePeers({ bootstrap, updates }: ChainData, runs: numb
   }
 }
 
-/** Makes a folder in which programs can import Lodestar. */
+/** Creates a folder in which programs can import Lodestar. */
 export async function installLodestar(folder: string): Promise<void> {
   const installed = await installLocked(join(import.meta.dirname, "lodestar"), "lodestar");
   mkdirSync(folder);

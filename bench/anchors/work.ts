@@ -16,7 +16,7 @@ const { layouts } = FORKS.deneb;
 /** A slot after every slot in the data. */
 const LATER = 2 ** 40;
 
-/** A bootstrap, and the updates since the bootstrap's period, in SSZ. */
+/** A bootstrap, and the updates since its period, in SSZ. */
 export interface ChainData {
   bootstrap: Uint8Array;
   updates: readonly Uint8Array[];

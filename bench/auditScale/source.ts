@@ -22,7 +22,7 @@ import { makeMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/internal/registry";
 import { serve } from "../../test/support/servers/servers.ts";
 
-/** The number of users in a registry, and the folder with the registry's files. */
+/** The number of users in a registry, and the folder with its files. */
 export interface ScaleRequest {
   /** The folder of the registry's files. */
   dir: string;
@@ -30,7 +30,7 @@ export interface ScaleRequest {
 }
 
 export interface ScaleSource {
-  /** The URL of the endpoint. The endpoint also serves the files. */
+  /** The URL of the endpoint, which also serves the files. */
   url: string;
   /** The size of all files in bytes. */
   bytes: number;
@@ -196,7 +196,7 @@ function toWord(number: number): string {
   return number.toString(16).padStart(WORD, "0");
 }
 
-/** Returns the bytes of a number without leading zeros, as RLP requires. The number 0 has no bytes. */
+/** Returns the bytes of a number without leading zeros, as RLP requires. For 0, there are none. */
 function toRlpQuantity(quantity: string): string {
   const digits = quantity.slice(2).replace(/^0+/, "");
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`;

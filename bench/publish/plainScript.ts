@@ -57,7 +57,7 @@ function storeAndReadBack(values: string[]): void {
   }
 }
 
-/** Computes the hashes of a tree, and the tree's nodes in the format of a file. */
+/** Computes the hashes of a tree, and its nodes in the format of a file. */
 function treeOf(values: readonly string[]): { root: string; levels: number; nodes: Record<string, Node> } {
   const nodes: Record<string, Node> = {};
   let hashes = values.map((value) => hash("sha256", value));

@@ -51,7 +51,7 @@ const COLORS = {
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect"];
 const DASHES = ["solid", [6, 4], [2, 3], [10, 3, 2, 3]] as const;
 
-/** Draws a chart as SVG. The chart's colors follow the light or dark mode of the reader's system. */
+/** Draws a chart as SVG, whose colors follow the light or dark mode of the reader's system. */
 export function drawChart(chart: Chart, { rows }: Figures): string {
   const { title, kind, x, y, series, file } = chart;
   const names = seriesOf(rows, series);

@@ -10,7 +10,7 @@ export interface ProcessSample {
   residentMB: number;
 }
 
-/** Reads a sample of a running process from /proc. The function needs Linux. */
+/** Reads a sample of a running process from /proc, which only Linux has. */
 export function sampleOf(pid: number): ProcessSample {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The fields after the name in brackets start with the third one. User and system time are the 14th and 15th fields.

@@ -3,7 +3,7 @@ import type { Chart } from "./chart.ts";
 /** A benchmark: a script in the folder bench that ends with a call of `report`. */
 export interface Benchmark {
   name: string;
-  /** The name of the benchmark's script in the folder bench, if this name differs from `name`. */
+  /** The name of the benchmark's script in the folder bench, if it differs from `name`. */
   script?: string;
   /** A description of the benchmark in one line. */
   about: string;

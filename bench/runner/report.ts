@@ -14,7 +14,7 @@ export interface Figures {
 
 export type Row = Record<string, string | number | boolean | null>;
 
-/** A figure with a limit. The figure is often relative to another figure of the same run. */
+/** A figure with a limit, which is often relative to another figure of the same run. */
 export interface Ratio {
   what: string;
   value: number;
@@ -23,7 +23,7 @@ export interface Ratio {
   atLeast?: number;
 }
 
-/** True for a run with small data (`npm run bench -- --small`), which only tests the benchmark. */
+/** True for a run with small data (`npm run bench -- --small`), which is only a test of the benchmark. */
 export const SMALL = process.argv.includes("--small");
 
 /** Prints the result of a benchmark for the runner. */

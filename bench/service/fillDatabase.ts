@@ -92,7 +92,7 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns the part of each table's INSERT statement after the table's name. */
+/** Returns the part of each table's INSERT statement after its name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
   // Use the layout of a database that grew over time, in which the newest keys are pending and ids have no order.

@@ -14,7 +14,7 @@ export interface Contender {
   cpu: () => Promise<number>;
 }
 
-/** Starts the service, with one partner and with users. Each user has a refresh token. */
+/** Starts the service, with one partner and with users who have a refresh token each. */
 export async function startKeyroot(
   cleanup: AsyncDisposableStack,
   environment: Awaited<ReturnType<typeof serviceEnvironment>>,

@@ -7,14 +7,14 @@ import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** A placeholder in a request body. Each request replaces the placeholder with 40 random hex digits. */
+/** A placeholder in a request body, which each request replaces with 40 random hex digits. */
 export const RANDOM_USER_ID = "$RANDOM_USER_ID";
 
 /** POST requests of one kind. */
 export interface Requests {
   path: string;
   headers: Record<string, string>;
-  /** The request bodies. Each request uses a random body. */
+  /** The request bodies, from which each request picks one at random. */
   bodies: string[];
   /** The status of a successful response. */
   status: number;
@@ -24,7 +24,7 @@ export interface Requests {
 export interface Plan {
   origin: string;
   requests: Requests[];
-  /** The number of concurrent requests. Each concurrent request has its own connection. */
+  /** The number of concurrent requests, each of which has its own connection. */
   connections: number;
   seconds: number;
   /** The maximum number of requests, if `rate` is not set. Default: unlimited. */
@@ -46,7 +46,7 @@ export interface Measured {
   max: number;
   /** The share of a core that this process used. If it is near 1, the load generator is the bottleneck. */
   loadCores: number;
-  /** The longest pause of this process in ms. The process's own work or other processes cause pauses. */
+  /** The longest pause of this process in ms, whether its own work or other processes caused it. */
   loadStall: number;
   /**
    * The seconds of the run in which the slowest response took more than `SLOW_MS`, and the time of that response in ms.
@@ -97,7 +97,10 @@ async function run(plan: Plan): Promise<Measured> {
   };
 }
 
-/** Sends one request, and records the request's result. @param due the time in ms when the request was due */
+/**
+ * Sends one request, and records its result.
+ * @param due the time in ms when the request was due
+ */
 type Send = (due: number) => Promise<void>;
 
 function sender(
@@ -131,7 +134,7 @@ function sender(
   };
 }
 
-/** Sends requests on all connections. Each connection sends its next request after the previous response. */
+/** Sends requests on all connections. Each one sends its next request after the previous response. */
 async function closedLoop({ connections, seconds, most = Infinity }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let sent = 0;

@@ -7,7 +7,7 @@ const OLD_ROWS = 10_000;
 /** The number of rows that one statement deletes, as in the service. */
 const ROWS_PER_DELETE = 5_000;
 
-/** One statement of each kind of migration and job, with the names of the statement's figures. */
+/** One statement of each kind of migration and job, with the names of its figures. */
 const TASKS: readonly { task: string; sql: string; after?: string }[] = [
   {
     task: "migration: add a column with a default to users",

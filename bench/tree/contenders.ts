@@ -18,7 +18,7 @@ export interface Made {
 
 export type Contender = keyof typeof CONTENDERS;
 
-/** Makes the tree, and returns the tree's root. With `file`, the function also makes the text of the file. */
+/** Builds the tree, and returns its root. With `file`, the text of the file is created as well. */
 interface Maker {
   tree: () => string;
   file?: () => void;
@@ -57,7 +57,7 @@ async function keyroot(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** Makes the tree with merkle-tree-gen, the library that made the deployed files. */
+/** Builds the tree with merkle-tree-gen, the library that made the deployed files. */
 async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
   const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");
   const file = () => {
@@ -74,7 +74,7 @@ async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
  */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
-  // This library hashes the raw hashes of two children. The format hashes the hex digits of the children's hashes.
+  // This library hashes the raw hashes of two children, whereas the format hashes their hex digits.
   const hashChildren = (pair: Buffer) => hash("sha256", pair.toString("hex"), "buffer");
   return {
     tree: () => {
@@ -103,7 +103,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** Hashes the same inputs with Node's one-shot hash, which uses OpenSSL. The function makes no tree. */
+/** Hashes the same inputs with Node's one-shot hash, which uses OpenSSL. No tree is built. */
 async function openssl(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("keyroot/merkle");
   const { root, pairs } = pairsOf(new MerkleTree(values));

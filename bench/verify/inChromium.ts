@@ -10,7 +10,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The code that verifies in the page. The benchmark bundles the code's modules as an app does. */
+/** The code that verifies in the page, whose modules are bundled as an app does it. */
 const SCRIPTS: Record<BrowserWay, (module: string, index: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,

@@ -22,7 +22,7 @@ export const WAYS = {
 
 export type Way = keyof typeof WAYS;
 
-/** The library's module for each method, relative to the library's folder. */
+/** The library's module for each method, relative to its folder. */
 export const MODULES = {
   file: "internal/verifier",
   path: "merkle",

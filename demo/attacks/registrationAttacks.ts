@@ -7,7 +7,7 @@ import { UserClient } from "@keyroot/client/user";
 import { type DemoRegistry, newKeyOf, type Provisioned } from "../samplePartner.ts";
 import { DemoError } from "../demoError.ts";
 
-/** An attack on the registration of keys, and the attack's outcome. */
+/** An attack on the registration of keys, and its outcome. */
 export interface RegistrationAttack {
   attack: string;
   /** A one-line description of the attack. */

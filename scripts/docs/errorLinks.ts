@@ -22,7 +22,7 @@ export function errorRowsIn(page: string): ReadonlyMap<string, string> {
   return new Map([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` .*$/gm)].map(([row, code = ""]) => [code, row]));
 }
 
-/** Finds the table rows that begin with an error code. Sets each row's id to the row's error code. */
+/** Finds the table rows that begin with an error code. Sets the id of each row to it. */
 export function addErrorIds(html: string, codes: ReadonlyMap<string, string>): string {
   return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
     codes.has(code) ? `<tr id="${code}">${cells}` : row,

@@ -10,7 +10,7 @@ import {
 } from "typedoc";
 import { ERRORS_PAGE, errorRowsIn } from "./errorLinks.ts";
 
-/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists the module's exports. */
+/** TypeDoc's theme, with a menu of pages and modules. The page of a module lists its exports. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): NavigationElement[] {
     return super.buildNavigation(project).map(({ text, children = [], ...group }) => ({

@@ -96,7 +96,7 @@ export function smallest(target: Target, documents: readonly Uint8Array[]): Foun
   const kept: FoundDocument[] = [];
   for (const bytes of documents.toSorted((a, b) => a.length - b.length)) {
     const outcome = outcomeOf(target, bytes);
-    // Measure the coverage of every document, even if the document's result is new.
+    // Measure the coverage of every document, even if its result is new.
     if (!coverage.ranNewCode({ add: true }) && outcomes.has(outcome)) continue;
     outcomes.add(outcome);
     kept.push({ outcome, bytes });

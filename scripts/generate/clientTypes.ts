@@ -80,7 +80,7 @@ import type { Region, UserID } from "keyroot/internal/identity";
 
 ${declarations.join("\n\n")}
 
-/** The types of the request body and the response of each operation, by the operation's path. */
+/** The types of the request body and the response of each operation, by its path. */
 interface Operations {
 ${rows.join("\n")}
 }
@@ -271,7 +271,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema, bases: readonly st
     .join("");
 }
 
-/** Formats a type without the comments of the type's fields. The OpenAPI documents contain these comments. */
+/** Formats a type without the comments of its fields, which are in the OpenAPI documents. */
 function uncommented(schema: Schema): string {
   return typeOf(schema).replace(/^\/\*\* .* \*\/\n/gm, "");
 }

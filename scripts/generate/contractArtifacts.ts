@@ -1,6 +1,6 @@
 /**
  * All committed files that are generated from the contract's source: the contents of the npm package
- * @keyroot/contracts, the auditors' pins, and the proof's twin. `contracts.ts` writes them.
+ * `@keyroot/contracts`, the auditors' pins, and the proof's twin. `contracts.ts` writes them.
  */
 import { isAddress, keccak256 } from "ethers";
 import hre from "hardhat";

@@ -1,5 +1,5 @@
-// Writes docs/openapi.json and docs/openapi-operator.json, the documents that every service serves. With --check, the
-// script only compares the documents.
+// Writes docs/openapi.json and docs/openapi-operator.json, the documents that every service serves. With --check, they
+// are only compared.
 import { generateOpenApi } from "@keyroot/service";
 import { writeOrCheck } from "./writeOrCheck.ts";
 

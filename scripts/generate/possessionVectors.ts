@@ -1,6 +1,6 @@
 /**
- * Writes test/vectors/possession/key-types.json: proofs of possession of X25519, Ed25519 and P-256 keys. With --check, the
- * script only compares the file.
+ * Writes test/vectors/possession/key-types.json: proofs of possession of X25519, Ed25519 and P-256 keys. With --check,
+ * the file is only compared.
  */
 import { createHash } from "node:crypto";
 import { ed25519 as curve, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js";

@@ -34,7 +34,7 @@ interface MutationReport {
   findings: string[];
 }
 
-/** Tests all mutants of the contract. The contract must have been built before. */
+/** Tests all mutants of the contract, which must have been built before. */
 export async function mutateContract(): Promise<MutationReport> {
   const source = await readContract();
   const compiled = await compileContract(source);

@@ -30,7 +30,7 @@ const NPM = join(dirname(createRequire(import.meta.url).resolve("npm/package.jso
 export function billOfMaterials(root: string, folder: string): BillOfMaterials {
   const { name, devDependencies } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
   const args = ["sbom", "--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=library", `--workspace=${name}`];
-  // The development dependencies of a package are the packages with code in the package's modules.
+  // The development dependencies of a package are the packages whose code is in its modules.
   if (devDependencies === undefined) args.push("--omit=dev");
   const found = JSON.parse(runOnManifests(root, args)) as BillOfMaterials;
   const { metadata, dependencies } = found;

@@ -28,7 +28,7 @@ export interface BuildOptions {
    * The names of entries that become one module each, without imports and with code and types of their own.
    */
   standalone?: readonly string[];
-  /** Makes one module per source file. Use this option if sources find files relative to their own paths. */
+  /** Creates one module per source file. Use it if sources find files relative to their own paths. */
   unbundle?: boolean;
 }
 

@@ -31,7 +31,10 @@ export async function packPackage(name: string, out: string): Promise<string> {
   return join(out, pack(staged, out));
 }
 
-/** Checks the manifest and the manifest's files. @throws Error that lists the problems */
+/**
+ * Checks the manifest and its files.
+ * @throws Error that lists the problems
+ */
 async function lint(folder: string, { acceptedMessages = [] }: PackageDescription): Promise<void> {
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
   const found = messages.filter(({ code }) => !acceptedMessages.includes(code));

@@ -34,7 +34,7 @@ for (const name of names) {
   process.stdout.write(`${await pack(name)}\n`);
 }
 
-/** Returns a function that makes one package and returns the path of the package's tarball. */
+/** Returns a function that builds one package and returns the path of its tarball. */
 async function packer(): Promise<(name: string) => string | Promise<string>> {
   const packed = process.env["PACKED_PACKAGES"];
   if (packed !== undefined) return (name) => copyPackage(packed, name);

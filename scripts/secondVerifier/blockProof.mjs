@@ -134,7 +134,7 @@ function readCommittee(bytes) {
   return { keys: keys.slice(0, MEMBERS), root: sha256(rootOf(roots.slice(0, MEMBERS)), roots[MEMBERS]) };
 }
 
-/** Returns the slot of a container's first header. The slot determines the layout. */
+/** Returns the slot of a container's first header, which determines the layout. */
 const firstSlot = (bytes) => {
   shape(bytes.length >= 4);
   const start = bytes.readUInt32LE();

@@ -26,7 +26,7 @@ function reject(step, code) {
   throw new Rejection(step, code);
 }
 
-/** Runs a check. If the check rejects the input, the function throws an error with this step. */
+/** Runs a check. If it rejects the input, an error with this step is thrown. */
 function inStep(step, check) {
   try {
     return check();
@@ -195,7 +195,7 @@ function verifyFile({ userID, root, expectedPublicKey, keyType }, bytes) {
   return { index, record: checkRecord(records[index], expectedPublicKey, keyType) };
 }
 
-/** Returns the record if the record's key is valid and equals the given key. */
+/** Returns the record if its key is valid and equals the given key. */
 function checkRecord(record, expectedPublicKey, keyType) {
   checkKey(record, keyType);
   const { userID, publicKey, keyID } = record;
@@ -220,7 +220,7 @@ function checkUsers(values, records) {
   if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
 }
 
-/** Builds the correct `merkle` object. The object's nodes are in the order of the library, from the leaves up. */
+/** Builds the correct `merkle` object, with the nodes in the order of the library, from the leaves up. */
 function buildMerkle(values) {
   const levels = [values.map((value) => sha256(value).toString("hex"))];
   while (levels.at(-1).length > 1) {

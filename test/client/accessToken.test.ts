@@ -4,7 +4,7 @@ import { failure } from "../support/support.ts";
 
 const HOUR = 3_600_000;
 
-/** Makes a token in the service's format, but with an invalid signature. */
+/** Creates a token in the service's format, but with an invalid signature. */
 function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;

@@ -14,7 +14,7 @@ import {
 } from "../support/servers/scriptedService.ts";
 import { all } from "../support/support.ts";
 
-/** Makes clients that count their requests. */
+/** Creates clients that count their requests. */
 function counting() {
   const service = scriptedService();
   const state = { requests: 0 };

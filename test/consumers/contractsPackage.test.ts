@@ -65,7 +65,7 @@ describe("@keyroot/contracts", () => {
     return stdout.trimEnd();
   }
 
-  /** A program that deploys a registry and adds a root. It prints the registry's address. */
+  /** A program that deploys a registry, adds a root, and prints the registry's address. */
   const DEPLOY = `
 const provider = new ethers.JsonRpcProvider(process.argv[2], undefined, { cacheTimeout: -1 });
 const main = async () => {

@@ -27,7 +27,7 @@ describeIfNamed(import.meta.filename)("the packed library in frameworks", () => 
     [tools, key, check] = await Promise.all([installTools(), publishedKey(), checkProgram("esm")]);
   });
 
-  /** Makes a project whose packages are those of the app. */
+  /** Creates a project whose packages are those of the app. */
   async function makeApp(name: string, files: Readonly<Record<string, string>>): Promise<string> {
     const folder = join(await installPackages("keyroot", "client"), name);
     await writeFiles(folder, files);

@@ -112,7 +112,7 @@ class Newcomer {
     return DEFAULT_URLS.reduce((replaced, url, i) => replaced.replaceAll(url, urls[i] ?? ""), text);
   }
 
-  /** Writes a block to a file. The block's first line is a comment with the file's name. */
+  /** Writes a block to a file, whose name is in a comment in the block's first line. */
   async write({ text }: CodeBlock): Promise<void> {
     const [, name] = /^\/\/ (\S+)\n/.exec(text) ?? [];
     if (name === undefined) throw new Error(`The first line does not name a file: ${text}`);

@@ -31,7 +31,7 @@ interface Output {
   run: number;
 }
 
-/** Makes a statement of two auditors. */
+/** Creates a statement of two auditors. */
 function auditedInput() {
   const signers = testAuditors("a", "b");
   const place = { chainId: 1, contract: CONTRACT };

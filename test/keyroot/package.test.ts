@@ -68,7 +68,7 @@ describe("the keyroot package", () => {
     return (await run(process.execPath, [...args.slice(0, -1), name, ...args.slice(-1)], { cwd: app })).stdout;
   }
 
-  /** Writes the file with the user for the program in README.md. The user has this public key. */
+  /** Writes the file with a user with this public key, for the program in README.md. */
   const writeUser = (pubKey: string) =>
     writeFile(join(app, USERS_FILE), `${JSON.stringify({ ...key.record, pubKey })}\n`);
 

@@ -78,11 +78,11 @@ describeIfNamed(import.meta.filename)("contact lists in the explorer", () => {
     const contacts = world.records.map(({ userID, pubKey }) => ({ userID, publicKey: pubKey }));
     await choose(page, JSON.stringify(contacts), "contacts.json");
     await done(page);
-    expect(await page.innerText("[data-verdict=good]")).to.contain("13 keys of 13 published");
+    expect(await page.innerText("[data-verdict=good]")).to.contain("All 13 keys are the same");
     await page.getByText("Evidence: Ethereum’s light client").first().click();
     await page.getByLabel("Source of the block").selectOption("One endpoint");
     await click(page, "Verify with this evidence");
-    await sees(page.locator("[data-verdict=weak]"), "13 keys of 13 published, according to one server");
+    await sees(page.locator("[data-verdict=weak]"), "All 13 keys are the same, according to one server");
   });
 
   it("verify users of a registry with accounts", async () => {

@@ -86,6 +86,17 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
     }
   }
 
+  for (const width of [390, 1280]) {
+    it(`keep their layout while they load a user with an account at ${width} pixels`, async () => {
+      const url = await world.serve(world.accountsConfig());
+      const view = { viewport: { width, height: 800 } };
+      const { page } = await world.open(`${url}#/verify/${world.accountUser.userID}`, view);
+      await page.locator(".timeline time").nth(2).waitFor();
+      await page.waitForTimeout(300);
+      await expectNothingMoved(page, "a user with an account");
+    });
+  }
+
   for (const width of [390, 768, 1280]) {
     it(`keep their layout while they load the start page at ${width} pixels`, async () => {
       const { page } = await world.open(explorer.url, { viewport: { width, height: 800 } });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Checks Node's version, and then loads the program `keyroot`. Older Node versions cannot load the program. */
+/** Checks Node's version, and then loads the program `keyroot`, which older versions cannot load. */
 
 /** The version in `engines` of package.json. */
 const OLDEST = { major: 22, minor: 13 };
@@ -15,7 +15,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   await program?.runProgram();
 }
 
-/** Loads the program. Returns undefined if loading fails in a Node version that is newer than the tested versions. */
+/** Loads the program. Returns undefined if this fails in a version of Node that is newer than the tested ones. */
 async function load() {
   try {
     return await import("./program.ts");

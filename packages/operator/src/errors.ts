@@ -35,7 +35,7 @@ export const OPERATOR_ERROR_CODES = [
 /** An error code of this package or of `keyroot`. `@keyroot/client` also has PUBLISHER_RUNNING, which the service sends. */
 export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number] | "PUBLISHER_RUNNING";
 
-// The error classes of `keyroot`. In this package, the classes also accept the package's own codes.
+// The error classes of `keyroot`, which in this package also accept the package's own codes.
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export type ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export const VerificationError = library.VerificationError<OperatorErrorCode>;

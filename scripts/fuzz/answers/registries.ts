@@ -134,7 +134,7 @@ export class Registry {
     return ask(params).catch(() => ask(method === "eth_getBlockByHash" ? [this.head.hash, false] : atHead(params)));
   }
 
-  /** Makes the user's bundle, for a pinned block and, with a statement, for auditors. */
+  /** Creates the user's bundle, for a pinned block and, with a statement, for auditors. */
   async bundles(now: number): Promise<{ pinned: Uint8Array; audited: Uint8Array }> {
     const answering: typeof globalThis.fetch = async (input, init) => {
       const url = input as string;

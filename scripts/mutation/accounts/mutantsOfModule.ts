@@ -2,7 +2,7 @@ import ts from "typescript";
 
 /** A module with one change. */
 export interface ModuleMutant {
-  /** The function with the change, the changed code, and what replaces it. Together they identify the mutant. */
+  /** The function with the change, the changed code, and what replaces it, which together identify the mutant. */
   inFunction: string;
   from: string;
   to: string;

@@ -300,7 +300,7 @@ describe("PartnerClient", () => {
     const user = { status: 201, ...shadowUser };
     const listed = { ...shadowUser, deactivated: null };
 
-    /** Makes a client. Its service exchanges tokens, and sends this response to every other operation. */
+    /** Creates a client. Its service exchanges tokens, and sends this response to every other operation. */
     const answered = (answer: unknown) => client(scriptedService(200, JSON.stringify(answer)));
 
     const INVALID = {

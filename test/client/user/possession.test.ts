@@ -39,7 +39,7 @@ describe("UserClient.register", () => {
     ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven", conflicting_keys: [] },
   };
 
-  /** Makes a client, and records its requests. The client's service returns this challenge. */
+  /** Creates a client whose service returns this challenge, and records its requests. */
   function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}) {
     const sent: { url: string; body: string }[] = [];
     const fetch = ((url: string, { body }: { body: string }) => {

@@ -124,7 +124,7 @@ describe("UserClient", () => {
 
   describe("publicKeyOf", () => {
     const [mine, other] = [keys, otherKeys].map(({ publicKey }) => makeKeyRecord(randomUserID(), publicKey));
-    /** Makes a verifier with recorded responses in which the user has this key. */
+    /** Creates a verifier with recorded responses in which the user has this key. */
     const verifierOf = (record = mine) => {
       const { answers, options, fetchFrom } = cannedAnswers(makeMerkleFile([{ ...record, userID } as KeyRecord]));
       return createVerifier({ ...options, trust: oneEndpoint(), fetch: fetchFrom(answers) });

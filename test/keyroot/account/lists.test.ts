@@ -91,6 +91,19 @@ describe("verifyMany with accounts", () => {
     expect(registry.requests.length).to.equal(plain);
   });
 
+  it("reads the file host's account file once for a user who is twice in the list", async () => {
+    const account = registry.newAccount();
+    await registry.change(account, 0);
+    const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+    registry.requests.length = 0;
+    const outcomes = await verifier().verifyMany([contact, contact]);
+    expect(results(outcomes)).to.deep.equal([
+      [0, textAt(0)],
+      [0, textAt(0)],
+    ]);
+    expect(registry.requests.filter(({ url }) => url.endsWith(".txt"))).to.have.lengthOf(1);
+  });
+
   it("refuses account files without the accounts option", async () => {
     const account = registry.newAccount();
     const contact = { userID: account.userID, expectedPublicKey: keyAt(0), account: await registry.change(account, 0) };
@@ -129,6 +142,34 @@ describe("verifyMany with accounts", () => {
       expect(await check(0)).to.include({ code: "KEY_MISMATCH" });
       expect(await check(1)).to.deep.equal({ userID, number: 1, changedFrom: 0 });
       expect(await check(1)).to.deep.equal({ userID, number: 1 });
+    });
+
+    it("learns from the app's file that a slot after the key is void, also if the host has only the file before it", async () => {
+      const account = registry.newAccount();
+      await registry.change(account, 0);
+      const cache = new Map<string, string>();
+      const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+      expect(results(await caching(cache).verifyMany([contact]))).to.deep.equal([[0, textAt(0)]]);
+      await registry.publish(plainSlot(account, 1), keyAt(3));
+      const voids = [plainStatement(account, 0, textAt(0)), plainStatement(account, 1, undefined)];
+      const file = plainAccountFile(account, voids);
+      expect(results(await caching(cache).verifyMany([{ ...contact, account: file }]))).to.deep.equal([[0, textAt(0)]]);
+    });
+
+    it("knows the void slots after the key, also if app and host have only the file before them", async () => {
+      const account = registry.newAccount();
+      const before = await registry.change(account, 0);
+      await registry.publish(plainSlot(account, 1), keyAt(3));
+      const voids = [plainStatement(account, 0, textAt(0)), plainStatement(account, 1, undefined)];
+      const after = registry.store(account, plainAccountFile(account, voids));
+      const cache = new Map<string, string>();
+      const contact = { userID: account.userID, expectedPublicKey: keyAt(0) };
+      for (const file of [undefined, before, after, before]) {
+        const [outcome = never()] = await caching(cache).verifyMany([{ ...contact, account: file }]);
+        const { account: verified } = "verified" in outcome ? outcome.verified : never();
+        expect(verified).to.deep.equal({ userID: account.userID, number: 0 });
+        registry.store(account, before);
+      }
     });
 
     it("accepts no older key at an older block, even if app and host show only the older statement", async () => {

@@ -178,7 +178,7 @@ describe("storage proofs", () => {
 
 interface State {
   root: string;
-  /** Makes the proof of a contract's slot, both given as numbers. Neither of them has to exist. */
+  /** Creates the proof of a contract's slot, both given as numbers. Neither of them has to exist. */
   prove: (contract: number, slot: number) => Promise<StorageProof>;
 }
 
@@ -189,7 +189,7 @@ const keccak = (bytes: Uint8Array) => getBytes(keccak256(bytes));
 /** The encoded path of a node: its flag and its nibbles (Yellow Paper, appendix C). */
 const packed = (kind: string, nibbles: string) => getBytes(`0x${kind}${nibbles}`);
 
-/** Makes the state of a chain that has these contracts. */
+/** Creates the state of a chain that has these contracts. */
 async function stateOf(contracts: Storage[]): Promise<State> {
   const storages = await Promise.all(
     contracts.map((slots) => trieOf([...slots].map(([slot, value]) => [slotOf(slot), RLP.encode(toBeArray(value))]))),
@@ -202,7 +202,7 @@ async function stateOf(contracts: Storage[]): Promise<State> {
   return { root: accounts.root, prove };
 }
 
-/** Makes the state of a chain with a single contract, which has this storage root. */
+/** Creates the state of a chain with a single contract, which has this storage root. */
 async function stateWith(storageRoot: string, storageProof: string[]) {
   const accounts = await trieOf([[addressOf(0), accountOf(storageRoot, CODE_HASH)]]);
   return { root: accounts.root, proof: { accountProof: await accounts.prove(addressOf(0)), storageProof } };

@@ -246,7 +246,7 @@ async function readByOracle(root: string, key: string, nodes: readonly Uint8Arra
   return value === null ? "no value" : hexlify(value as Uint8Array);
 }
 
-/** Makes a trie of these entries. It uses the keys themselves instead of their hashes. */
+/** Creates a trie of these entries. It uses the keys themselves instead of their hashes. */
 async function trieOf(entries: Entries) {
   const trie = await createMPT();
   for (const [key, value] of entries) await trie.put(getBytes(key), getBytes(value));

@@ -30,7 +30,7 @@ function compare(text: string, root: string): boolean {
   return fast !== undefined;
 }
 
-/** Makes the file that the specification requires for these values, and returns its text and root. */
+/** Creates the file that the specification requires for these values, and returns its text and root. */
 function fileOf(values: readonly string[]): [text: string, root: string] {
   const { root, ...file } = plainFile(values);
   return [JSON.stringify(file), root];

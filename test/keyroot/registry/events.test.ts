@@ -24,7 +24,7 @@ describe("events of the registry", () => {
   const head = async () => Number(await registry.call("eth_blockNumber", []));
   const fetchAll = async (call: RpcCall = registry.call) =>
     fetchRootAddedLogs(call, registry.contract, { fromBlock: 0, toBlock: await head() });
-  /** Makes a call that changes the logs in the response. */
+  /** Creates a call that changes the logs in the response. */
   const changing =
     (change: (logs: Log[]) => unknown): RpcCall =>
     async (method, params) => {

@@ -137,7 +137,7 @@ describe("createVerifier", () => {
     });
   });
 
-  /** Makes a provider that returns recorded responses to single calls. */
+  /** Creates a provider that returns recorded responses to single calls. */
   function provider() {
     const answer = fetchFrom(answers);
     return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {

@@ -70,7 +70,7 @@ describe("makeBundle", () => {
 
   const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
   const make = (change: Partial<MakeBundleOptions> = {}, user = userID) => makeBundle(user, { ...options, ...change });
-  /** Makes a provider that changes the chain's responses to one method. */
+  /** Creates a provider that changes the chain's responses to one method. */
   const lying = (method: string, lie: (answer: unknown) => unknown): Eip1193Provider => ({
     request: async (args) => {
       const answer = await (options.rpc as Eip1193Provider).request(args);

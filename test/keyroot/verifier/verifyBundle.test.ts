@@ -187,7 +187,7 @@ describe("verifyBundle", () => {
   });
 });
 
-/** Makes a proof for a single record with a root whose first byte is zero. */
+/** Creates a proof for a single record with a root whose first byte is zero. */
 function makeShortRoot() {
   for (const record of sampleRecords(5000, 3)) {
     const file = makeMerkleFile([record]);

@@ -66,7 +66,7 @@ describe("a verifier's verify method", () => {
   const closing = closedAfterEach();
   const verify = (options: Partial<OnceOptions> = {}, user = userID) => verifyOnce(user, { ...valid, ...options });
 
-  /** Makes a provider that replaces one of the chain's responses. */
+  /** Creates a provider that replaces one of the chain's responses. */
   const lying = (about: string, answer: unknown): Eip1193Provider => ({
     request: (args) => (JSON.stringify(args).includes(about) ? Promise.resolve(answer) : valid.rpc.request(args)),
   });

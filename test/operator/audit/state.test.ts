@@ -28,7 +28,7 @@ const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: 
 /** The functions and test values for one kind of state. */
 interface Kind {
   open: (path: string, about: AuditTarget, options?: OpenStateOptions) => Promise<Disposable>;
-  /** Makes a state with all kinds of rows. */
+  /** Creates a state with all kinds of rows. */
   write: (path: string) => Promise<void>;
   /** Reads the whole content of a state. */
   contentOf: (path: string, about?: AuditTarget) => Promise<unknown>;

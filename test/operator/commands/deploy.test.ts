@@ -16,7 +16,7 @@ const PASSPHRASE = "correct horse battery staple";
 /** The key file for the tests on both chains. Making and checking one takes seconds of processor time. */
 let key: ReturnType<typeof makeOwnerKey> | undefined;
 
-/** Makes an encrypted key file, which wallets can also open. */
+/** Creates an encrypted key file, which wallets can also open. */
 async function makeOwnerKey(file: string, env: NodeJS.ProcessEnv) {
   const { json } = await keyroot.json(["make-owner-key", "--out", file], { env });
   const text = await readFile(file, "utf8");

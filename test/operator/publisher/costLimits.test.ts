@@ -26,7 +26,7 @@ describe("cost limits", () => {
       sending: { inFlight: 2, ...options.sending },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
-  /** Makes an endpoint that suggests an excessive priority fee. It records the fees of each transaction. */
+  /** Creates an endpoint that suggests an excessive priority fee. It records the fees of each transaction. */
   const lying =
     (fees: SentFees[]): RpcCall =>
     async (method, params) => {

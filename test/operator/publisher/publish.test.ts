@@ -301,7 +301,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("after it added the roots", () => {
-    /** Makes an endpoint. After it receives a transaction, `answer` may replace its responses. */
+    /** Creates an endpoint. After it receives a transaction, `answer` may replace its responses. */
     const afterSending = (answer: (method: string) => unknown): RpcCall => {
       let sent = false;
       return async (method, params) => {

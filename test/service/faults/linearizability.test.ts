@@ -23,7 +23,7 @@ const ROUNDS = isLarge ? 20 : 1;
 const REPLICAS = 2;
 const CONNECTIONS = 10;
 const USERS = isLarge ? 40 : 24;
-/** Number of concurrent callers per user: the user's apps and the partner. */
+/** Number of concurrent callers per user: the partner and the user's apps. */
 const CALLERS = 4;
 const CALLS = 8;
 /** Maximum number of calls in a round, which is reached if no fault prevents a call. */

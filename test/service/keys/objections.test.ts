@@ -329,7 +329,7 @@ describe("the hold period, with holdOnConflict", () => {
     await register();
     await discard(THIEFS_ID);
     await register();
-    // A thief of the user's token withdraws the user's key and registers another key.
+    // A thief of the user's token withdraws the registered key and registers another one.
     await withdraw();
     expect((await register(THIEFS)).body).to.include({ key_id: THIEFS_ID, hold_ends_at: null });
     const { conflicting_keys } = await record();

@@ -130,7 +130,7 @@ function generator(seed: number): (below: number) => number {
   };
 }
 
-/** Makes a history. The operator fills slots in any order, and the host shows any of the statements. */
+/** Creates a history. The operator fills slots in any order, and the host shows any of the statements. */
 export function makeHistory(seed: number): History {
   const random = generator(Math.imul(seed + 1, 0x9e3779b1));
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;

@@ -29,7 +29,7 @@ export class TestAuditor {
   }
 }
 
-/** Makes auditors with the names `<name>.example`. */
+/** Creates auditors with the names `<name>.example`. */
 export function testAuditors<const Names extends readonly string[]>(
   ...names: Names
 ): { [I in keyof Names]: TestAuditor } {

@@ -30,7 +30,7 @@ export async function serveBeacon(answers: BeaconAnswers): Promise<BeaconServer>
   return Object.assign(server, listening);
 }
 
-/** Makes a response in SSZ. */
+/** Creates a response in SSZ. */
 export function ssz(bytes: Uint8Array, version = "deneb"): (response: ServerResponse) => void {
   const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": version };
   return (response) => void response.writeHead(200, headers).end(bytes);

@@ -24,7 +24,9 @@ export interface AuditedWorld {
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Sets the function that computes the endpoint's responses. Without a function, the endpoint forwards the chain's responses. */
+  /**
+   * Sets the function that computes the endpoint's responses. Without one, the endpoint forwards those of the chain.
+   */
   lie(lie?: Lie): void;
   /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;

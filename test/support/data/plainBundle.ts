@@ -67,7 +67,7 @@ function hashOf(header: Readonly<Record<string, string>>): string {
   return keccak256(encodeRlp(fields));
 }
 
-/** Makes the nodes on a key's path (Yellow Paper, appendix D): full branches, and the leaf. */
+/** Creates the nodes on a key's path (Yellow Paper, appendix D): full branches, and the leaf. */
 function trie(key: string, value: string | undefined, depth: number): { root: string; nodes: string[] } {
   const nibbles = keccak256(key).slice(2);
   const nodes = value === undefined ? [] : [encodeRlp([leafPath(nibbles.slice(depth)), value])];

@@ -20,7 +20,7 @@ export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
 type Json = Record<string, unknown> & { error?: Record<string, unknown> };
 
-/** The exit code and the JSON object of a command. If it failed, `error` is the error's code. */
+/** The exit code and the JSON object of a command. `error` is the error's code if it failed. */
 export interface JsonOutcome {
   code: number | null;
   json: Json;

@@ -417,7 +417,7 @@ export interface UserRecord extends UserFields, KeyProgress {
   conflicting_keys: ConflictingKey[];
 }
 
-/** The types of the request body and the response of each operation, by the operation's path. */
+/** The types of the request body and the response of each operation, by its path. */
 interface Operations {
   "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
   "/v1/authdBizSrv/users/createMany": {

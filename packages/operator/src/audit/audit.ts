@@ -29,7 +29,7 @@ import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./roo
 
 /** Options of the function `audit`. */
 export interface AuditOptions extends AuditedContract {
-  /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes this function. */
+  /** Sends a JSON-RPC request to the endpoint, as the function that `rpcCaller` of `keyroot/transport` creates does. */
   call: RpcCall;
   files: FileSource;
   /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
@@ -74,7 +74,7 @@ export type AuditStage = "reading events" | FileAuditStage | "auditing accounts"
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
-  /** All events of the registry, in the chain's order. Each event reports one batch of users. */
+  /** All events of the registry, in the chain's order, each of which reports one batch of users. */
   events: readonly DatedRootLog[];
   /** The number of different roots in the events. */
   rootCount: number;
@@ -111,8 +111,8 @@ export function verdictOf({
  * The audit checks that no event is missing and that each root has a valid file. Every user in a file must have a root,
  * every user with a root must be in that root's file, and no user may have two keys.
  *
- * Whatever it finds is reported in the report's `findings`, whose codes are explained in docs/auditing.md. The function
- * throws only if it cannot complete the audit.
+ * The report's `findings` contain everything that the audit finds, and docs/auditing.md explains their codes. The
+ * function throws only if it cannot complete the audit.
  *
  * @example
  * ```ts

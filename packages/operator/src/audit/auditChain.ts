@@ -27,7 +27,7 @@ export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   return [...roots.values()].sort((a, b) => a.blockNumber - b.blockNumber || (a.root < b.root ? -1 : 1));
 }
 
-/** Checks that no event is missing. The events must add as many users as the contract counts. */
+/** Checks that no event is missing: together, they must add as many users as the contract counts. */
 export function auditUserCount(events: readonly RootAddedLog[], userCount: number): Finding[] {
   const sum = events.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (sum === userCount) return [];

@@ -116,7 +116,7 @@ export class AuditState implements SavedHistory, Disposable {
     return openStateFile(path, kind, options);
   }
 
-  /** Makes a state in memory for any contract and chain. */
+  /** Creates a state in memory for any contract and chain. */
   static inMemory(keyType?: KeyTypeName): AuditState {
     const target = { chainId: 0, contract: `0x${"0".repeat(40)}`, keyType };
     const fill = (database: StateDatabase) => {

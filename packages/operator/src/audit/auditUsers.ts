@@ -7,7 +7,7 @@ import { stateFormat } from "./openStateFile.ts";
 import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
-/** The maximum number of users in memory at the same time. These users take about 180 MB. */
+/** The maximum number of users in memory at the same time. This many take about 180 MB. */
 const USERS_PER_PASS = 4_000_000;
 
 /** The users of all audited files. */

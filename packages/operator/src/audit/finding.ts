@@ -70,7 +70,7 @@ export interface Finding {
   message: string;
 }
 
-/** Makes a finding. The finding's code determines the severity. */
+/** Creates a finding, whose severity is determined by its code. */
 export function finding(
   code: FindingCode,
   message: string,
@@ -90,7 +90,7 @@ export class Findings {
   readonly count: Record<Severity, number> = { damage: 0, notice: 0 };
   /** The codes of each damaged root, for all findings. The keys are roots of 64 lowercase hex digits. */
   readonly damagedRoots = new Map<string, Set<FindingCode>>();
-  /** True if there is damage in the chain's data. Stray files are not damage in the chain's data. */
+  /** True if there is damage in the chain's data. Stray files do not count. */
   isChainDamaged = false;
 
   add(findings: Iterable<Finding>): void {

@@ -75,7 +75,7 @@ export class RootFilesAudit {
     this.#options = options;
   }
 
-  /** Compares the contract's block for each root with the block of the root's first event. */
+  /** Checks that the contract's block for each root is that of the root's first event. */
   async auditBlockNumbers(): Promise<void> {
     const { call, contract, blockHash, provenUnder, roots, findings, onProgress } = this.#options;
     let done = 0;

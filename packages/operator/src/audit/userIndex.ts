@@ -8,7 +8,7 @@ const NUMBER_BITS = 32n;
 /** A user in one file. */
 export interface IndexedUser {
   userID: UserID;
-  /** The number of the file. The first file that was added has number 0. */
+  /** The number of the file, starting with 0 for the first file that was added. */
   file: number;
   /** The first 16 bytes of SHA-256 over the user's key. */
   keyID: Uint8Array;
@@ -82,7 +82,7 @@ export class UserIndex {
     }
   }
 
-  /** Returns the numbers of the entries with this user id. The entries begin at `start` in `sorted`. */
+  /** Returns the numbers of the entries with this user id, which begin at `start` in `sorted`. */
   #withSameID(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
     const numbers: number[] = [];
     for (let i = start; i < sorted.length; i++) {

@@ -24,7 +24,7 @@ const UNITS: Record<AuditStage, string> = {
   "auditing stray files": "files",
   "auditing accounts": "users",
 };
-/** The maximum number of threads. Each thread needs memory. */
+/** The maximum number of threads, because each one needs memory. */
 const MAX_THREADS = 16;
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 

@@ -32,7 +32,7 @@ interface ConnectionOptions {
   retry?: RetryOptions;
 }
 
-/** The chain, registry and files of a command, from the command's options or from the running local stack. */
+/** The chain, registry and files of a command, which come from its options or from the running local stack. */
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
@@ -114,7 +114,7 @@ export class ChainAndFiles {
     return this.#args.files ?? this.#stack?.filesDir ?? missing("--files");
   }
 
-  /** The expected chain id, for which transactions are also signed. This chain id never comes from the endpoint. */
+  /** The expected chain id, for which transactions are also signed. It is never taken from the endpoint. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
   }

@@ -8,7 +8,7 @@ import { style } from "./output.ts";
 
 const { auditors, statementUrls } = auditorsSettings;
 
-/** `keyroot compare-statements`: compares other auditors' statements with the auditor's own statements. */
+/** `keyroot compare-statements`: compares other auditors' statements with one's own. */
 export const compareStatements = command(
   {
     summary: "Compare other auditors' statements with your own",

@@ -57,7 +57,7 @@ export interface IntegerOption extends OptionBase {
   readonly default?: number;
 }
 
-/** An option without a value, such as `--json`. The option's variable must be `true` or unset. */
+/** An option without a value, such as `--json`. Its variable must be `true` or unset. */
 export interface FlagOption extends OptionBase {
   readonly kind: "flag";
 }
@@ -139,7 +139,7 @@ export function optionName(name: string): string {
   return `--${name.replace(/ID$/, "Id").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Describes an option for help texts, with the option's choices, variable and default. */
+/** Describes an option for help texts, with its choices, variable and default. */
 export function describeOption(option: Option): string {
   const notes = [
     ...(option.required ? ["required"] : []),

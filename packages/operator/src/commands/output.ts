@@ -6,7 +6,7 @@ import { EXIT } from "./exitCodes.ts";
 import { wrapLine } from "./wrapLine.ts";
 import type { Outcome } from "./host.ts";
 
-/** True if output has stopped, because the output's reader is gone or the process ends. */
+/** True if output has stopped, because its reader is gone or the process ends. */
 let lost = false;
 
 /** The maximum time in ms to wait at exit until a pipe's reader has accepted all output. */

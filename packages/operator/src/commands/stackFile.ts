@@ -58,7 +58,7 @@ export const stackFilePath = (root: string): string =>
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
   if ((await readStackFile(root)) !== undefined) return false;
-  // The stack file contains a token, so only the file's owner may read the file.
+  // The stack file contains a token, so only its owner may read it.
   await writeFileAtomic(stackFilePath(root), `${JSON.stringify(stack, null, 2)}\n`, 0o600);
   return true;
 }

@@ -1,11 +1,17 @@
 import { ArgumentError, TransportError } from "../errors.ts";
 
-/** Makes the error for a file or folder that cannot be read. @param cause the system's error */
+/**
+ * Creates the error for a file or folder that cannot be read.
+ * @param cause the system's error
+ */
 export function cannotRead(path: string, cause: unknown): TransportError {
   return new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
 }
 
-/** Makes the error for a file that cannot be written. @param cause the system's error */
+/**
+ * Creates the error for a file that cannot be written.
+ * @param cause the system's error
+ */
 export function cannotWrite(path: string, cause: unknown): TransportError {
   return new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
 }

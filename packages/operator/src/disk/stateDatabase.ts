@@ -21,7 +21,7 @@ export interface StateFormat {
   tables: readonly string[];
   /** The maximum file size in bytes. Larger files are not opened. */
   maxBytes: number;
-  /** Makes the error for a damaged file or a file with a different format. */
+  /** Creates the error for a damaged file or a file with a different format. */
   invalid: (message: string, options?: ErrorOptions) => KeyrootError;
 }
 
@@ -62,7 +62,10 @@ export class StateDatabase implements Disposable {
     this.#lock = lock;
   }
 
-  /** Makes a database in memory. @param fill inserts the first rows */
+  /**
+   * Creates a database in memory.
+   * @param fill inserts the first rows
+   */
   static inMemory(format: StateFormat, fill: (database: StateDatabase) => void): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(":memory:"), format, ":memory:");
     database.#createTables(fill);
@@ -227,7 +230,7 @@ export class StateDatabase implements Disposable {
   }
 }
 
-/** Determines the kind of a file from the file's first bytes. */
+/** Determines the kind of a file from its first bytes. */
 export async function kindOfFile(path: string): Promise<"missing" | "database" | "other"> {
   const read = async () => {
     await using file = await open(path);

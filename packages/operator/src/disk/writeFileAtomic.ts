@@ -70,12 +70,12 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       const draft = await lstat(path);
       if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
     } catch {
-      // Another process has deleted the draft, or another account owns the draft. An old draft does no harm.
+      // Another process has deleted the draft, or another account owns it. An old draft does no harm.
     }
   }
 }
 
-/** Deletes a draft. The function is synchronous, because the process may be exiting. */
+/** Deletes a draft. It is synchronous, because the process may be exiting. */
 function discardDraft(path: string): void {
   try {
     rmSync(path, { force: true });

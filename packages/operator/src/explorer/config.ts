@@ -4,7 +4,7 @@ import type { LightClientOptions } from "keyroot/light-client";
 
 /** The configuration of an explorer. The page contains the configuration as JSON, so all values are public. */
 export interface ExplorerConfig {
-  /** The JSON-RPC endpoints that visitors can choose from. The first endpoint is the default. */
+  /** The JSON-RPC endpoints that visitors can choose from, the first of which is the default. */
   rpc: readonly string[];
   /** The chain id of the contract's chain (EIP-155). */
   chainId: number;

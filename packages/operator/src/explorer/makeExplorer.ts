@@ -2,7 +2,7 @@ import { readSite, scriptsOf } from "./readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { contentSecurityPolicy } from "./contentSecurityPolicy.ts";
 
-/** The files of an explorer. The files' paths contain `/` on every system. */
+/** The files of an explorer, whose paths contain `/` on every system. */
 export interface ExplorerFiles {
   files: ReadonlyMap<string, Uint8Array>;
   /** The content security policy in `index.html`. A server should also send the policy as a header. */

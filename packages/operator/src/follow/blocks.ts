@@ -81,7 +81,7 @@ export async function isStillOnChain(
   return (await repeatRead(() => fetchBlock(call, number), retry)).hash === hash;
 }
 
-/** Returns true if the endpoint has this block. An endpoint does not have blocks above its newest block. */
+/** Returns whether the endpoint has this block. It has no block above its newest one. */
 export async function isOnChain(
   call: RpcCall,
   { number, hash }: Pick<BlockCursor, "number" | "hash">,

@@ -113,7 +113,7 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
     const bytes = await readFileAt(join(dir, subfolder, name), maxBytes);
     if (bytes !== undefined) return bytes;
   }
-  // The publisher makes a region's subfolder for the region's first file.
+  // The publisher creates a region's subfolder for the region's first file.
   const subfolders = await subfoldersOf(dir);
   foundSubfolders.set(dir, subfolders);
   for (const subfolder of subfolders) {

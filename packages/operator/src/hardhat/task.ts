@@ -39,7 +39,9 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
   return builder.setAction(() => Promise.resolve({ default: action })).build();
 }
 
-/** The type of all options for Hardhat. Keyroot's own parser then reads the text, as in the program `keyroot`. */
+/**
+ * The type of all options for Hardhat. Their text is then read by Keyroot's own parser, as in the program `keyroot`.
+ */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {

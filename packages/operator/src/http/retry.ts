@@ -17,7 +17,7 @@ export interface RetryOptions {
 /** The default retries for reads. */
 export const DEFAULT_RETRY: RetryOptions = { retries: 5, initialDelayMs: 500 };
 
-/** The default retries for a file host. A host that fails for longer would also fail for clients. */
+/** The default retries for a file host. If a host fails for longer, it would also fail for clients. */
 export const FILE_HOST_RETRY: RetryOptions = { retries: 3, initialDelayMs: 500 };
 
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };

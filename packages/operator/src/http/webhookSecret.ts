@@ -31,7 +31,10 @@ export class WebhookSecret {
     return new WebhookSecret(await readSecretFile(path, MAX_SECRET_FILE_BYTES));
   }
 
-  /** Makes a secret of 256 random bits. @returns the secret as text */
+  /**
+   * Creates a secret of 256 random bits.
+   * @returns the secret as text
+   */
   static make(): string {
     return SECRET_PREFIX + bytesToBase64(randomBytes(NEW_SECRET_BYTES));
   }

@@ -50,7 +50,7 @@ export interface DeployedRegistry {
 /** The factory contract CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
 const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
-/** The salt of deterministic deployments. The salt determines the registry's address, so the salt must not change. */
+/** The salt of deterministic deployments. It determines the registry's address, so it must not change. */
 const SALT = encodeBytes32String("keyroot.PublicKeyRegistry");
 
 const POLL_MS = 250;

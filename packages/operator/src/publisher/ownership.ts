@@ -15,7 +15,7 @@ const OWNABLE = new Interface([
   "function pendingOwner() view returns (address)",
 ]);
 
-/** A call of the registry by the registry's owner, or by the account that becomes the owner. */
+/** A call of the registry by its owner, or by the account that becomes the owner. */
 export type OwnershipCall = Required<Call>;
 
 /**

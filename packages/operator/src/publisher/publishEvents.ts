@@ -50,5 +50,5 @@ export type PublishEvent =
   | ({ event: "executed" } & Execution)
   /** A reorganization removed a root, so some users no longer have the root of their batch. `publish` adds it again. */
   | { event: "lost"; batches: number; users: number }
-  /** A root is final, and all keys of the root's users are proven. */
+  /** A root is final, and the keys of all its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

@@ -58,9 +58,7 @@ export interface PublishOptions {
    */
   sending?: Partial<Pick<SendOptions, "inFlight" | "timeoutMs">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
-  /**
-   * Receives the progress of a stage: `done` of `users`, the stage's number of users.
-   */
+  /** Receives the progress of a stage: `done` of `users`, which is the stage's number of users. */
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 

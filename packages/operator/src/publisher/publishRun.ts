@@ -40,7 +40,7 @@ export class PublishRun {
   readonly #fetchFile: FetchFile;
   /** The events of roots that were found in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
-  /** The SHA-256 of each root's verified file. The file was verified before the root was added. */
+  /** The SHA-256 of each root's file, which was verified before the root was added. */
   readonly #verified = new Map<string, string>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined, times: PublishTimes) {

@@ -93,7 +93,7 @@ export class SimulatedBeacon {
     return update;
   }
 
-  /** Returns the update for the newest block. Each update is signed only once. */
+  /** Returns the update for the newest block, which is signed only once. */
   async #finalityUpdate(): Promise<Uint8Array> {
     const { hash: blockHash, ...block } = await fetchBlock(this.#call, "latest");
     const slot = Math.max(this.#head.slot + 1, slotAt(TEST_NETWORK, this.#now()) - LAG);

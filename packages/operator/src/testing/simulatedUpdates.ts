@@ -55,7 +55,9 @@ const ZERO = new Uint8Array(32);
 const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
-/** Makes the keys of a test committee, starting from a secret key. All secret keys are public. */
+/**
+ * Creates the keys of a test committee, starting from a secret key. All of them are public, including the secret keys.
+ */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
   if (made === undefined) {
@@ -71,7 +73,7 @@ export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** Makes a Merkle tree. The map's keys are the generalized indices of the leaves. All other leaves are zero. */
+/** Creates a Merkle tree. The map's keys are the generalized indices of its leaves, and all other leaves are zero. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);
@@ -99,7 +101,7 @@ function fromHex(hex: string): Uint8Array {
 
 const NO_FIELDS = { number: 0, timestamp: 0, stateRoot: `0x${"00".repeat(32)}`, parentHash: `0x${"00".repeat(32)}` };
 
-/** Makes a header with an execution block that has this hash. */
+/** Creates a header with an execution block that has this hash. */
 export function simulateHeader(
   network: BeaconNetwork,
   slot: number,
@@ -128,7 +130,7 @@ export function simulateHeader(
   };
 }
 
-/** Makes a bootstrap for a slot. The bootstrap's checkpoint is the root of the bootstrap's header. */
+/** Creates a bootstrap for a slot, whose checkpoint is the root of its header. */
 export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHash: string): Bootstrap {
   const { committee: current } = committeeOf(periodOf(network, slot));
   const { committee: index } = forkAt(network, slot);
@@ -140,7 +142,7 @@ export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHas
   };
 }
 
-/** Makes an update. By default, the test committee of the signature's period signs the update. */
+/** Creates an update. By default, it is signed by the test committee of its period. */
 export function simulateUpdate(network: BeaconNetwork, parts: UpdateParts): Update {
   const { finalizedSlot, attestedSlot, signatureSlot, blockHash, participation = COMMITTEE_SIZE } = parts;
   const { signers = committeeOf(periodOf(network, signatureSlot)), signedFor = network, next = false } = parts;

@@ -5,7 +5,7 @@ import { USER_BYTES } from "../audit/auditFile.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import type { WatchedUser } from "./pollChain.ts";
 
-/** Checks that the file of a user's root contains the user with the user's own key. */
+/** Checks that the file of a user's root contains the user with the right key. */
 export function checkOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
   if (users === undefined) return [];
   const { userID } = user;

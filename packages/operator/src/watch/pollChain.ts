@@ -26,7 +26,7 @@ import type { RetryOptions } from "../http/retry.ts";
 import { readUntil, repeatingCaller, repeatRead } from "../rpc/repeatReads.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
-/** A user to watch, with the user's own key. */
+/** A user to watch, with the key that the user really has. */
 export interface WatchedUser {
   userID: UserID;
   /** The user's public key in base64. */

@@ -9,7 +9,7 @@ import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
 /** The time after which the file of a watched user is read again, in ms. */
 const REREAD_AFTER_MS = 600_000;
-/** The maximum pause between polls in ms. The pause doubles while requests fail. */
+/** The maximum pause between polls in ms. While requests fail, the pause doubles up to this value. */
 const MAX_PAUSE_MS = 300_000;
 /**
  * The maximum time in ms that a poll spends on reading files. Without it, a slow file host would delay the watch of the
@@ -26,7 +26,7 @@ export type PollEvent =
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
-  /** A watched user has a new root, and the root's file contains the user's key. */
+  /** A watched user has a new root, whose file contains the user's key. */
   | { event: "published"; userID: UserID; root: string }
   /** A due file was not read. Later polls request it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
@@ -36,7 +36,7 @@ export type PollEvent =
    */
   | ({ event: "alarm" | "stillOpen" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** A poll has ended. The event contains the poll's counts. */
+  /** A poll has ended. The event contains its counts. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */

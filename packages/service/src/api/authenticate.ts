@@ -102,7 +102,7 @@ export function identify(request: FastifyRequest, { person }: Pick<Session, "per
 }
 
 /**
- * Requires a recent passkey verification in the session. Each verification allows one request.
+ * Requires a recent passkey verification in the session, which allows a single request.
  * @throws ServiceError VERIFICATION_REQUIRED
  */
 export async function requireVerification(

@@ -49,7 +49,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
 
   /** Returns the error to send: RATE_LIMITED if too many requests from the address were rejected. */
   const countedError = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): ServiceError => {
-    // Fastify adds no decorators to a request with a malformed URL, so the request's `actor` is undefined.
+    // Fastify adds no decorators to a request with a malformed URL, so its `actor` is undefined.
     if (request.actor || error.status >= 500 || error.status === 429) return error;
     try {
       countRefused?.(request, reply);
@@ -157,10 +157,10 @@ function closeConnectionsAtEnd(app: App): void {
   });
 }
 
-/** The apps that close each connection after the connection's next response. */
+/** The apps that close each connection after its next response. */
 const ENDING = new WeakSet<App>();
 
-/** Makes the app close each connection after the connection's next response. Clients then open new connections. */
+/** Makes the app close each connection after its next response, so that clients open new ones. */
 export function refuseReuse(app: App): void {
   ENDING.add(app);
 }

@@ -9,7 +9,7 @@ export interface ApiContext {
   rateLimits: RateLimits;
   /** The name of the deployment stage. */
   stage: string;
-  /** The URL at which callers reach the service, without a trailing slash. Default: the service's local address. */
+  /** The URL at which callers reach the service, without a trailing slash. Default: its local address. */
   serviceUrl: string | undefined;
   /** Returns the current time in milliseconds since 1970. */
   now: () => number;

@@ -30,7 +30,7 @@ export function answerPreflights(app: App): void {
   });
 }
 
-/** Lets web pages read a response if web pages may call the response's route. Error responses are included. */
+/** Lets web pages read a response, including errors, if they may call its route. */
 export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.config.browsers === true) reply.headers(RESPONSE_HEADERS);
 }

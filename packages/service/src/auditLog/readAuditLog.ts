@@ -13,7 +13,7 @@ import {
 } from "../api/database/database.ts";
 import { auditEntries } from "./tables.ts";
 
-/** An entry of the audit log: a change, the change's author and the author's request. */
+/** An entry of the audit log: a change, its author and the author's request. */
 export interface AuditEntry {
   /** The entry's id, a UUID. */
   id: string;

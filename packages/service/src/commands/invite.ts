@@ -1,7 +1,7 @@
 import { command, flag, json, text } from "@keyroot/operator/definition";
 import { bizID, serviceUrl } from "./options.ts";
 
-/** The `keyroot invite` command creates a link for a person of a partner or the operator. The link works once. */
+/** The `keyroot invite` command creates a link, which works once, for a person of a partner or the operator. */
 export const invite = command(
   {
     summary: "Print a link that invites a person to a partner's dashboard or the operator's console",

@@ -15,7 +15,7 @@ export interface ChainConfig {
   chainId: number;
   /** Cost limits per plan and region, and per day. "local" means a development chain, which needs no limits. */
   limits: CostLimits | "local";
-  /** Number of blocks, including the root's block, after which a root counts as published. */
+  /** Number of blocks, including the one that contains it, after which a root counts as published. */
   confirmations: number;
   /** The store of each region's Merkle-tree files: a folder, or `s3://<bucket>/<prefix>`. */
   files: Record<Region, string>;

@@ -22,7 +22,7 @@ export interface StoredChallenge {
  */
 export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 
-/** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
+/** Maximum number of unanswered challenges per user. A new one replaces the oldest. */
 const MAX_PER_USER = 3;
 
 /** Stores challenges in the user's region, so that every replica can check the response. */

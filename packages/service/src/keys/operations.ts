@@ -329,7 +329,7 @@ function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey)
   return { public_key: pubKey, key_id: keyID, at: offered, withdrawn };
 }
 
-/** Converts a challenge to a response body. For a registered key, the response contains only the key's state. */
+/** Converts a challenge to a response body, which contains only the state for a registered key. */
 function toChallenge({ userID }: User, made: Challenge | RegisteredKey, { keyType }: Pick<KeyContext, "keyType">) {
   if ("state" in made) return { user_id: userID, state: made.state };
   const { nonce, ephemeralKey, expires, service, registry } = made;

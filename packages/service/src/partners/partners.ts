@@ -13,7 +13,7 @@ export interface Partner {
   created: number;
 }
 
-/** A partner with the counts of the partner's users, tokens and keys. */
+/** A partner with the numbers of its users, tokens and keys. */
 export interface PartnerSummary extends Partner {
   /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
   suspended: number | null;

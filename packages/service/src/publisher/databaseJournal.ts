@@ -18,9 +18,9 @@ import type { Fenced } from "../publishing/lease.ts";
  * Functions that the journal calls when the journal changes. If a function throws an error, the publishing round ends.
  */
 export interface JournalHandlers {
-  /** Receives each plan after the plan is stored and before the plan's first transaction is sent. */
+  /** Receives each plan after it is stored and before its first transaction is sent. */
   onPlan: (plan: Plan) => Promise<void>;
-  /** Receives a batch's root before the batch's first transaction is recorded and sent. */
+  /** Receives a batch's root before its first transaction is recorded and sent. */
   onFirstAttempt: (root: string) => Promise<void>;
 }
 

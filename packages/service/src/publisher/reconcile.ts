@@ -12,7 +12,7 @@ export interface Reconciliation {
   roots: number;
   /** Number of published keys that the database had not marked as published. */
   recorded: number;
-  /** Number of stored keys that were replaced by published keys. Each replaced key is now a conflicting key. */
+  /** Number of stored keys that were replaced by published keys, and are now conflicting keys. */
   replaced: number;
   /** Number of published keys that were added for users without a key. */
   added: number;
@@ -61,7 +61,7 @@ export async function reconcile(
     result.unknownUsers = result.unknownUsers.filter((userID) => !slots.has(userID));
     for (const root of new Set(slots.values())) await adopt(root);
   }
-  // The loop compared roots after `started`, so `recheck` skips the loop's roots.
+  // The loop compared roots after `started`, so `recheck` skips them.
   const { lost, differences } = await recheck(options, started);
   const failed = new Set(result.differences.map(({ root }) => root));
   for (const { root, code } of differences) if (!failed.has(root)) result.differences.push({ root, code });

@@ -43,7 +43,7 @@ export interface RootCheckOptions {
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Number of blocks, including the root's block, after which a root counts as published. */
+  /** Number of blocks, including the one that contains it, after which a root counts as published. */
   confirmations: number;
   /** The type of the registry's keys. */
   keyType: KeyType;
@@ -122,7 +122,7 @@ export class RootCheck {
     const { userIDs: holders, superseded, unpublished } = divideByRoot(root, userIDs, { chainId, contract }, reading);
     const lost = [...superseded.map(({ userID }) => userID), ...unpublished];
     if (holders.length === 0) return { added: undefined, blockHash: undefined, records: [], lost };
-    // A node that is behind the others may not know the root or the root's block yet.
+    // A node that is behind the others may not know the root or its block yet.
     const { added, blockHash } = await readUntil(
       ({ added, blockHash }) => added !== undefined && blockHash !== undefined,
       async () => {

@@ -21,7 +21,7 @@ export interface BatchShare {
   /** Hash of the transaction (0x and 64 hex digits). Null until the root is found on the chain. */
   transactionHash: string | null;
   blockNumber: number | null;
-  /** The partner's share of the gas, in proportion to the number of the partner's users. Null if unknown. */
+  /** The partner's share of the gas, in proportion to the number of its users. Null if unknown. */
   gas: bigint | null;
   /** The partner's share of the cost in wei, rounded down. Null if unknown. */
   cost: bigint | null;
@@ -50,7 +50,7 @@ const MAX_DAYS = 3000;
 /** The form of a batch list's cursor: the creation time, root and region of the last batch. */
 export const BATCH_CURSOR = new RegExp(`^(\\d{1,15})\\.(${MERKLE_ROOT.source.slice(1, -1)})\\.([a-z0-9-]{1,20})$`);
 
-/** Returns a partner's share of a batch's amount, in proportion to the number of the partner's users. */
+/** Returns a partner's share of a batch's amount, in proportion to the number of its users. */
 const shareOf = (amount: unknown) =>
   sql`div(${amount} * ${batchShares.users}, greatest(${batches.addedCount}, ${batchShares.users}))`;
 const toBigInt = (value: unknown) => BigInt(String(value));

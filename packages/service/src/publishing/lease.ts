@@ -87,7 +87,7 @@ function publisherRunning(message: string): ArgumentError {
   return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
 }
 
-/** Whether an error means that another publisher holds the lease. The error is normal with several replicas. */
+/** Whether an error means that another publisher holds the lease, which is normal with several replicas. */
 export function isPublisherRunning(error: unknown): boolean {
   return error instanceof ArgumentError && error.code === "PUBLISHER_RUNNING";
 }

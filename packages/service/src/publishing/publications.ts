@@ -113,7 +113,7 @@ export class PublicationStore {
     return adopted;
   }
 
-  /** Lists the roots that were published in block `blockNumber` or later. Each root is listed with one user. */
+  /** Lists the roots that were published in block `blockNumber` or later, each with one user. */
   async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
     return this.#databases.regions[region]
       .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
@@ -186,7 +186,7 @@ export class PublicationStore {
       .limit(limit);
   }
 
-  /** Deletes batches with a difference but without users. The users' keys were published under other roots. */
+  /** Deletes batches with a difference but without users, whose keys were published under other roots. */
   async dropEmptyBatches(region: Region, before: number): Promise<void> {
     const isEmpty = sql`not exists (select from public_keys where public_keys.root = batches.root)`;
     await this.#databases.regions[region]

@@ -69,7 +69,7 @@ export const plans = pgTable("plans", {
   plan: text("plan").notNull(),
 });
 
-/** The journal of transactions, in the home database. Each transaction is recorded before the publisher sends it. */
+/** The journal of transactions, in the home database. Each one is recorded before the publisher sends it. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),

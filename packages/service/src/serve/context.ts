@@ -49,7 +49,7 @@ export interface ContextOptions {
   signingKeys: SigningKeys;
   /** The issuer of access tokens: the URL at which callers reach the service. */
   issuer: string;
-  /** The URL at which callers reach the service, without a trailing slash. Default: the service's local address. */
+  /** The URL at which callers reach the service, without a trailing slash. Default: its local address. */
   serviceUrl?: string | undefined;
   /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string | undefined;

@@ -18,7 +18,7 @@ const ACCOUNT_PATH = /^\/accounts\/(?<name>[0-9a-f]{40}(?:\.next)?\.txt)$/;
 
 /** Cache-Control for content that never changes. Caches support at most one year. */
 const FOREVER = "public, max-age=31536000, immutable";
-/** Cache-Control for bundles. A bundle of a newer block can replace a bundle under the same URL. */
+/** Cache-Control for bundles. Under the same URL, a bundle of a newer block can replace an older one. */
 const REVALIDATE = "no-cache";
 
 /** Error codes of `open` for a name that does not exist, or that is a symbolic link or a socket. */

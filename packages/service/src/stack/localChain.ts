@@ -10,7 +10,7 @@ import { checkOptions, listen } from "@keyroot/operator/shared";
 /** The simulated network of Hardhat's `node` command. */
 const NETWORK = "node";
 
-/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. The chain stops when the process ends. */
+/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket, which stops when the process ends. */
 export interface LocalChain {
   /** The URL of the JSON-RPC endpoint, `http://<address>:<port>`, without a trailing slash. */
   readonly rpcUrl: string;
@@ -55,7 +55,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   return { rpcUrl: outer.url, chainId, connection, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** Creates the chain's server and captures the chain's connection. Hardhat's server does not expose the connection. */
+/** Creates the chain's server and captures its connection, which Hardhat's server does not expose. */
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {

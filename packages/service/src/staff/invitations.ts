@@ -15,7 +15,7 @@ const INVITATION_MS = 15 * 60 * 1000;
 /** Maximum number of people per partner. */
 const MAX_STAFF = 200;
 
-/** A new invitation with the invitation's token. The token is not stored, so it cannot be read later. */
+/** A new invitation with its token, which is not stored and cannot be read later. */
 export interface Invitation {
   personID: string;
   name: string;

@@ -162,8 +162,8 @@ function personUnknown(): never {
 }
 
 /**
- * Converts an invitation to a response. The token is in the link's fragment, because browsers do not send fragments to
- * servers.
+ * Converts an invitation to a response. The link contains the token in its fragment, which browsers do not send
+ * to servers.
  */
 function toInvitation(
   invited: Invitation,

@@ -21,7 +21,7 @@ const FRESH_MS = 60 * 1000;
 /** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** A new session with the session cookie's value. The value is not stored, so it cannot be read later. */
+/** A new session with the value of its cookie, which is not stored and cannot be read later. */
 export interface StartedSession {
   /** The cookie's value: 256 random bits in base64url. */
   cookie: string;
@@ -131,7 +131,7 @@ export class SessionStore {
   }
 
   /**
-   * Uses a recent verification. A verification can be used only once.
+   * Uses a recent verification, which is possible only once.
    * @returns whether the session had a recent verification
    */
   async useVerification(sessionHash: string, now: number): Promise<boolean> {

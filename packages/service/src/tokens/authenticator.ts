@@ -10,7 +10,7 @@ import type { AccessTokens } from "./accessTokens.ts";
 import type { Principal, PrincipalOf } from "../api/base/principals.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 
-/** Identifies the caller of a request by the request's bearer token. */
+/** Identifies the caller of a request by its bearer token. */
 export class Authenticator implements TokenAuthenticator {
   readonly #accessTokens: AccessTokens;
   readonly #refreshTokens: RefreshTokenStore;

@@ -17,7 +17,7 @@ import type { Author } from "../api/base/author.ts";
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;
 
-/** A new refresh token. Only a repeated request with the same Idempotency-Key returns the token's value again. */
+/** A new refresh token. Its value is returned again only to a repeated request with the same Idempotency-Key. */
 export interface CreatedToken {
   tokenID: string;
   token: string;
@@ -67,7 +67,10 @@ export async function createToken<Row extends TokenRow>(
   };
 }
 
-/** Makes a token and the token's table row. @param owner the object that the Idempotency-Key belongs to */
+/**
+ * Creates a token and its table row.
+ * @param owner the object that the Idempotency-Key belongs to
+ */
 export async function makeToken(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,

@@ -35,7 +35,7 @@ export const exchangeToken = operationsWith<ExchangeContext>()({
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;
-    // A partner's token must stay on the partner's servers, so web pages of other origins cannot read the response.
+    // A partner's token must stay on its servers, so web pages of other origins cannot read the response.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
     // A suspended partner's users still get access tokens, with which they can withdraw a pending key that someone else

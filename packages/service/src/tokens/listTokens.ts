@@ -3,7 +3,7 @@ import type { Region, UserID } from "keyroot/internal/identity";
 import type { Database, Databases } from "../api/database/database.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 
-/** A refresh token in a list, without the token's secret value. */
+/** A refresh token in a list, without its secret value. */
 interface TokenInfo {
   tokenID: string;
   /** Creation time in milliseconds since 1970. */
@@ -32,7 +32,7 @@ export interface PageOptions {
 
 export interface Page<Token> {
   tokens: Token[];
-  /** The id of the page's last token. Null if no page follows. */
+  /** The id of the last token on the page, or null if no page follows. */
   next: string | null;
 }
 

@@ -36,7 +36,7 @@ export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
 }
 
-/** Reads a key file like `readSigningKeys`. Also returns the private keys in the file's format (JWK). */
+/** Reads a key file like `readSigningKeys`, and also returns the private keys in their file format (JWK). */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   const text = await readText(path);
   try {

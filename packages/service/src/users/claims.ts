@@ -17,7 +17,7 @@ export interface Claim {
  */
 export const SLOT_OWNER = "slot";
 
-/** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
+/** Prepares the insertion of claims for partners without a user limit, which returns the inserted claims. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
   // PostgreSQL plans a statement of this form only once, even if the arrays' lengths change.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
@@ -50,7 +50,7 @@ export async function giveClaim(home: Database, { userID, ...owner }: Claim): Pr
   await home.update(userIDs).set(owner).where(eq(userIDs.userID, userID));
 }
 
-/** Prepares the query for one id's claim. The query's placeholder is `userID`. */
+/** Prepares the query for the claim of one id, which is the placeholder `userID`. */
 export function prepareGetClaim(home: Database) {
   return home
     .select()

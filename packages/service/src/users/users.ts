@@ -77,7 +77,7 @@ export class UserStore {
   }
 }
 
-/** Prepares the query for a user by id. The query also returns erased users. The query's placeholder is `userID`. */
+/** Prepares the query for a user by id, including erased users. The id is the placeholder `userID`. */
 export function prepareGetUser(database: Database) {
   return database
     .select()
@@ -113,7 +113,7 @@ export function beginsWith(column: PgColumn, prefix: string): SQL | undefined {
   return prefix === "" ? undefined : and(gte(column, prefix), lte(column, prefix.padEnd(ID_LENGTH, "z")));
 }
 
-/** Reads the data of each user from the user's region. */
+/** Reads the data of each user from their region. */
 export async function readFromRegions<Row>(
   { regions }: Databases,
   ids: readonly Pick<Claim, "userID" | "region">[],
@@ -127,7 +127,7 @@ export async function readFromRegions<Row>(
 }
 
 /**
- * Locks an active user until the transaction ends. A locked user cannot be deactivated or erased.
+ * Locks an active user until the transaction ends, so that the user cannot be deactivated or erased.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {

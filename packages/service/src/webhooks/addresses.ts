@@ -51,7 +51,7 @@ export async function resolvePublicHost(hostname: string, servers?: readonly str
   return found;
 }
 
-/** Resolves a host name with the system's resolver. The system's resolver also finds the names of this machine. */
+/** Resolves a host name with the system's resolver, which also finds the names of this machine. */
 export async function resolveAnyHost(hostname: string): Promise<string[]> {
   return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
 }

@@ -30,7 +30,7 @@ export interface DeliveryWorkerOptions {
   logger?: FastifyBaseLogger | undefined;
   /** Returns the current time in milliseconds since 1970. */
   now: () => number;
-  /** Receives the outcome of each attempt, and the attempt's duration in seconds. */
+  /** Receives the outcome of each attempt, and its duration in seconds. */
   onAttempt?: ((outcome: DeliveryState, seconds: number) => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** Delays in ms after each failed attempt. The delays allow 10 attempts within about 3 days. */
+/** Delays in ms after each failed attempt, which allow 10 attempts within about 3 days. */
 const DELAYS_MS = [
   5 * SECOND,
   5 * MINUTE,

@@ -56,7 +56,7 @@ export interface DeliveryInfo {
   error: string | null;
 }
 
-/** Stores the deliveries of events to endpoints. Each delivery is stored in the event's database. */
+/** Stores the deliveries of events to endpoints, each in the database of its event. */
 export class WebhookDeliveryStore {
   /** The home and regional databases, each database once. */
   readonly databases: readonly Database[];

@@ -39,7 +39,7 @@ export interface WebhookEndpoint {
   paused: number | null;
 }
 
-/** A new secret. Only a repeated request with the same Idempotency-Key returns the secret's value again. */
+/** A new secret. Its value is returned again only to a repeated request with the same Idempotency-Key. */
 export interface NewSecret {
   secret: string;
   /** The time after which the earlier secrets no longer sign, in ms since 1970. Null if there are none. */

@@ -21,7 +21,7 @@ const isWellFormed = new Ajv2020({ strict: true }).compile(schema);
 const CHANGES = isLarge ? 400 : 20;
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-/** Makes the proof of the last block in a sample of mainnet responses. */
+/** Creates the proof of the last block in a sample of mainnet responses. */
 const proofOf = ({ bootstrapBytes, updatesBytes }: MainnetSample): BlockProof => ({
   ...{ format: "keyroot-block-proof-v1", chainId: 1, bootstrap: base64(bootstrapBytes) },
   updates: splitUpdates(updatesBytes).map(base64),

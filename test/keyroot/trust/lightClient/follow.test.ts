@@ -20,7 +20,7 @@ const [finality = never()] = items.slice(-1);
 /** The newest update in the form of a finality update, which does not contain the next committee. */
 const { fork } = sample;
 
-/** Returns the updates for a request's periods. The first update is for the sample's first period. */
+/** Returns the updates for a request's periods, of which the first is for the sample's first period. */
 function requested<T>(updates: readonly T[], { searchParams }: URL): T[] {
   const start = Number(searchParams.get("start_period")) - sample.period;
   return updates.slice(start, start + Number(searchParams.get("count")));

@@ -10,7 +10,7 @@ import { isLarge, testAll } from "../../../support/testSize.ts";
 const COUNT = isLarge ? 20_000 : testAll ? 400 : 100;
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-/** Makes a generator that returns the same numbers from 0 to 1 in each run. */
+/** Creates a generator that returns the same numbers from 0 to 1 in each run. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {

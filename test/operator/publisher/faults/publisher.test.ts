@@ -207,7 +207,7 @@ interface Once extends Partial<Pick<PublishOptions, "onEvent" | "finality" | "se
   crash?: SimulatedCrash;
 }
 
-/** Makes a publisher of ten records, which keeps its plan in a folder. */
+/** Creates a publisher of ten records, which keeps its plan in a folder. */
 function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
   const folder = temporaryFolder();
   const records = sampleRecords(10);

@@ -12,7 +12,7 @@ const target = {
   owner: `0x${"3".repeat(40)}`,
 };
 
-/** Makes a plan whose batches have these numbers of users. */
+/** Creates a plan whose batches have these numbers of users. */
 function planOf(sizes: readonly number[]): Plan {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const userIDs = Array.from({ length: total }, (_, i) => sampleUserID(i)).toSorted();

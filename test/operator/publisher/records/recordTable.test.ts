@@ -112,7 +112,7 @@ describe("RecordTable", () => {
   });
 });
 
-/** Makes user ids with common prefixes. */
+/** Creates user ids with common prefixes. */
 function sampleIDs(count: number): string[] {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const encode = (number: number) => Array.from({ length: 4 }, (_, i) => digits[(number >> (5 * i)) % 32]).join("");

@@ -74,7 +74,7 @@ describeOnBoth("addRoots", (startChain) => {
       },
     };
   };
-  /** Makes an endpoint that hides receipts, logs and newer roots. `change` replaces the transactions of blocks. */
+  /** Creates an endpoint that hides receipts, logs and newer roots. `change` replaces the transactions of blocks. */
   const hidingSince =
     (block: unknown, change: (transactions: object[]) => object[] = () => []): RpcCall =>
     async (method, params) => {

@@ -323,7 +323,7 @@ describe("the service's databases", () => {
     });
     after(() => rm(installation, { recursive: true }));
 
-    /** Runs a program that may use `openDatabases`. The program prints one line of JSON. */
+    /** Runs a program that may use `openDatabases`, and prints one line of JSON. */
     function run(program: string): unknown {
       const module = pathToFileURL(join(installation, DATABASE, "database.ts")).href;
       const source = `import { openDatabases } from ${JSON.stringify(module)};\n${program}`;

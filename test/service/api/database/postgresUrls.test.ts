@@ -21,7 +21,7 @@ interface Row {
   prepare?: string[];
   /** Whether the host is a PgBouncer before the server. */
   isPooled?: true;
-  /** Makes the URL. */
+  /** Creates the URL. */
   url: (place: { user: string; host: string; port: string; db: string; ca: string; socket: string }) => string;
   /** The code and parts of the message, which must contain PostgreSQL's words and the remedy. */
   result: typeof WORKS | [code: string, ...parts: string[]];
@@ -144,7 +144,7 @@ const ROWS: Row[] = [
   },
 ];
 
-/** Makes a private authority, and a certificate of this authority for 127.0.0.1. */
+/** Creates a private authority, and a certificate of this authority for 127.0.0.1. */
 function makeCertificates(folder: string): { ca: string; certificate: string; key: string } {
   const path = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: "ignore" });

@@ -3,7 +3,7 @@ import { startReceiver } from "../../../support/service/webhookReceiver.ts";
 /** A partner's server that receives events and sometimes fails. */
 export interface EventReceiver extends AsyncDisposable {
   readonly url: string;
-  /** Number of acknowledgements of each event, by the event's id. */
+  /** Number of acknowledgements of each event, by its id. */
   readonly acknowledged: ReadonlyMap<string, number>;
   /** The type and user of each event. */
   readonly contents: ReadonlyMap<string, string>;

@@ -9,7 +9,7 @@ import {
 import { keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Caller, randomHex, type TestPartner } from "../../../support/service/caller.ts";
 
-/** A partner's user with the user's app. Every request must succeed. */
+/** A partner's user with an app. Every request must succeed. */
 export class AppUser {
   readonly hex = randomHex();
   readonly userID: UserID = userIDFromHex(this.hex);
@@ -42,7 +42,7 @@ export class AppUser {
     await this.#service.done("/v1/authdUser/publicKey/withdraw", { key_id: keyID }, { token });
   }
 
-  /** Reads the user's record, as the user's app does. */
+  /** Reads the user's record, as the app does. */
   async read(): Promise<Record<string, unknown>> {
     return this.#service.done("/v1/authdUser/record/get", {}, { token: await this.#exchange() });
   }

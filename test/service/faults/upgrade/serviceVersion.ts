@@ -57,7 +57,7 @@ export class ServiceVersion {
     return new ServiceVersion(name, folder);
   }
 
-  /** Makes the next version from this version. */
+  /** Creates the next version from this version. */
   async next({ name, tables = (source) => source, migration }: Upgrade): Promise<ServiceVersion> {
     const folder = join(this.#folder, "..", name);
     await cp(this.#folder, folder, { recursive: true, verbatimSymlinks: true });

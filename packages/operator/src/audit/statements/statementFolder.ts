@@ -25,7 +25,7 @@ export interface StatementSource {
 }
 
 /**
- * An auditor's folder of statements, which a web server publishes. The folder contains `latest.txt`, `<block>.txt` and
+ * An auditor's folder of statements, which a web server publishes. It contains `latest.txt`, `<block>.txt` and
  * `<block>.json`.
  */
 export class StatementFolder {

@@ -1,4 +1,4 @@
-/** The fees that rollups charge for a transaction's bytes, in addition to the transaction's execution. */
+/** The fees that rollups charge for a transaction's bytes, in addition to its execution. */
 import { Interface } from "ethers/abi";
 import { Transaction } from "ethers/transaction";
 import { TransportError } from "keyroot/internal/errors";
@@ -6,7 +6,7 @@ import type { Chain } from "./chain.ts";
 import { type Fees, maxGasPriceOf } from "./fees.ts";
 import { serializeUnsigned } from "./serializeTransaction.ts";
 
-/** The fields of a transaction that determine the fee for the transaction's bytes. */
+/** The fields of a transaction that determine the fee for its bytes. */
 interface Call {
   /** The address of the called contract. Undefined if the transaction creates a contract. */
   to?: string | undefined;

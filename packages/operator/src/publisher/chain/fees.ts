@@ -83,7 +83,7 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Returns true if the fees are within both limits. The limits are in wei per unit of gas. */
+/** Returns whether the fees are within both limits, which are in wei per unit of gas. */
 export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
   return maxGasPriceOf(fees) <= maxFee && priorityFeeOf(fees) <= maxPriorityFee;
 }

@@ -34,7 +34,7 @@ export interface AddRootCall {
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** An event with an added root, and the event's transaction. */
+/** An event with an added root, and its transaction. */
 export interface AddedRootEvent {
   /** The transaction hash: 0x and 64 lowercase hex digits. */
   transactionHash: string;

@@ -24,7 +24,7 @@ const BROTLI_QUALITY = 5;
 
 const compress = promisify(brotliCompress);
 
-/** Makes the objects beside a file that the options request. */
+/** Creates the objects beside a file that the options request. */
 export async function besideFile(file: MerkleFile, { brotli }: BesideFileOptions): Promise<BesideFile[]> {
   if (!brotli) return [];
   const text = Buffer.from([...serializeMerkleFile(file)].join(""), "latin1");

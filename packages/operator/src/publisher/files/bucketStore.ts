@@ -251,7 +251,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
       try {
         return await work(within);
       } catch (error) {
-        // Omit the error's cause, because errors of the SDK contain requests with signatures.
+        // Omit the cause, because errors of the SDK contain requests with signatures.
         const message = `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.${this.#remedyOf(code, error)}`;
         throw new TransportError(code, message);
       }

@@ -26,7 +26,11 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   readonly #beside: BesideFileOptions;
   #hasRemovedDrafts = false;
 
-  /** Makes a store. @param dir the path of the folder @param beside the objects to store beside each file */
+  /**
+   * Creates a store.
+   * @param dir the path of the folder
+   * @param beside the objects to store beside each file
+   */
   constructor(dir: string, beside: BesideFileOptions = {}) {
     this.#dir = dir;
     this.#beside = beside;
@@ -159,7 +163,10 @@ function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** Reads a file from disk. Returns the file's content, size and SHA-256. @throws the system's error */
+/**
+ * Reads a file from disk, and returns its content, size and SHA-256.
+ * @throws the system's error
+ */
 async function readBack(path: string): Promise<StoredFile> {
   const hash = createHash("sha256");
   let bytes = 0;

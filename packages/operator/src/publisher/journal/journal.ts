@@ -53,7 +53,7 @@ export interface Journal {
   readPlan(): Promise<Plan | undefined>;
   /** Replaces the stored plan with a new plan. */
   writePlan(plan: Plan): Promise<void>;
-  /** Records a transaction before the transaction is sent, and again with the transaction's hash. */
+  /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
    * Returns all attempts of this plan and the newest ones of earlier plans, the oldest first. They are needed to limit

@@ -8,7 +8,7 @@ import type { FetchFile, UserRoot } from "../../follow/index.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import type { Batch } from "./plan.ts";
 
-/** A user with another published key than in the records. A published key cannot be changed. */
+/** A user whose published key, which cannot be changed, is not the one in the records. */
 export interface KeyDifference {
   userID: UserID;
   /** The root of the published key's file: 64 lowercase hex digits. */
@@ -17,7 +17,7 @@ export interface KeyDifference {
   publishedKeyID: string;
   /** The key id in the records. */
   keyID: string;
-  /** The number of the record's line. Undefined for a record that is only in an unfinished plan. */
+  /** The line number of the record. Undefined for a record that is only in an unfinished plan. */
   line?: number | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface CostEstimate {
   costAtMost: bigint;
 }
 
-/** The maximum number of transactions to estimate. The estimated transactions are evenly spread over the plan. */
+/** The maximum number of transactions to estimate, which are evenly spread over the plan. */
 const MAX_ESTIMATES = 25;
 
 /**

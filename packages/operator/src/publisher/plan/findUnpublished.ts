@@ -38,8 +38,8 @@ export async function findUnpublished(
 }
 
 /**
- * Returns the batches that contain a user without a root at the newest block. This block is named in the request, so a
- * node that does not have it yet reports that. If it were asked for "latest", it would answer with older roots.
+ * Returns the batches that contain a user without a root at the newest block. The request names this block, so a node
+ * that does not have it yet reports an error. For "latest", it would answer with older roots.
  * @param atLeast the number of a block that was on the chain. Default: 0
  */
 export async function findUnpublishedBatches(

@@ -23,7 +23,7 @@ export function registryKeyOf({ chainId, genesisHash, contract }: Omit<PlanTarge
   return `${chainKeyOf(chainId, genesisHash)}-${contract}`;
 }
 
-/** The users that one transaction publishes, with the users' root and the root's file. */
+/** The users that one transaction publishes, with their root and its file. */
 export interface Batch extends RootBatch {
   /** The size of the file in bytes. */
   fileBytes: number;
@@ -51,7 +51,10 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
   };
 }
 
-/** Makes the batch of a file. @param fileBytes the size of the file in bytes */
+/**
+ * Creates the batch of a file.
+ * @param fileBytes the size of the file in bytes
+ */
 export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch {
   return packBatch(
     tree.root,

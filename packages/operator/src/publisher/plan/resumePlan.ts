@@ -34,7 +34,7 @@ export type ResumeEvent =
    * of their ids.
    */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
-  /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
+  /** The store had lost a file of a resumed plan, which was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
    * Some batches of the plan no longer fit into a transaction, because the chain's limits have changed, and were

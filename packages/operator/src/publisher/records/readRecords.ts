@@ -19,7 +19,7 @@ export interface RecordsRead {
   records: RecordTable;
   /** The bad rows, in the order of the lines. */
   bad: BadRow[];
-  /** The columns of a CSV file that the function ignored, because a record has no such field. */
+  /** The columns of a CSV file that were ignored, because a record has no such field. */
   ignoredColumns: readonly string[];
 }
 

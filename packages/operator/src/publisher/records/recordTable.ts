@@ -13,7 +13,7 @@ import {
 export interface Duplicate {
   userID: UserID;
   line: number;
-  /** The line of the user's first record. The first record remains in the table. */
+  /** The line of the user's first record, which remains in the table. */
   firstLine: number;
 }
 
@@ -137,7 +137,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
-  /** Returns the number of the user's line in the input. Returns undefined for other users, and after `release`. */
+  /** Returns the number of the user's line in the input, or undefined for other users, and after `release`. */
   lineOf(userID: UserID): number | undefined {
     const row = this.#rowOf(userID);
     return row === undefined ? undefined : this.#lineOf(row);

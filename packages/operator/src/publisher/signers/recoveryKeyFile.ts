@@ -22,7 +22,7 @@ const FORMAT: KeyFileFormat<NamedRecoveryKey> = {
   parse: parseRecoveryKey,
 };
 
-/** Makes an encrypted file with a new recovery key. */
+/** Creates an encrypted file with a new recovery key. */
 export async function makeRecoveryKeyFile(passphrase: string): Promise<{ key: NamedRecoveryKey; text: string }> {
   return makeSigningKeyFile(FORMAT, (publicKey) => nameKey("ed25519", publicKey), passphrase);
 }

@@ -97,7 +97,7 @@ export function omitsAccessList(error: unknown, { accessList }: TransactionReque
   return isMismatch && accessList !== undefined && ["accessList", "type, accessList"].includes(String(error.actual));
 }
 
-/** Converts a request to an unsigned transaction. The transaction transfers no ether. */
+/** Converts a request to an unsigned transaction, which transfers no ether. */
 export function toTransaction(request: TransactionRequest, chainId: number): Transaction {
   const { to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, gasPrice, accessList } = request;
   const body = { to: to ?? null, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };

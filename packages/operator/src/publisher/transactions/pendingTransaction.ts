@@ -29,7 +29,7 @@ export interface PendingTransaction {
   sentGas: number;
 }
 
-/** Makes the entry for a transaction that this run has not sent. */
+/** Creates the entry for a transaction that this run has not sent. */
 export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTransaction {
   return {
     batch,

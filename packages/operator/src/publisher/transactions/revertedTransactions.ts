@@ -1,4 +1,4 @@
-/** The reverted transactions of a run. A reverted transaction has used its nonce, so its batch needs another nonce. */
+/** The reverted transactions of a run. Such a transaction has used its nonce, so its batch needs another one. */
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { Receipt } from "../chain/chain.ts";
 

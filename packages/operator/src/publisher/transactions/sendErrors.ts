@@ -23,7 +23,7 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
   return new TransportError("FEE_TOO_HIGH", message, values);
 }
 
-/** A limit that a transaction could exceed, with the limit's value in wei. */
+/** A limit that a transaction could exceed, with its value in wei. */
 export interface ExceededLimit {
   /**
    * What the limit applies to: `transaction` to the single transaction of a command, `maxCost` to all runs of a plan,

@@ -1,4 +1,4 @@
-/** The search for the owner's transaction with a given nonce. The owner's signature proves the result. */
+/** The search for the owner's transaction with a given nonce, whose result is proven by the owner's signature. */
 import { keccak256 } from "ethers/crypto";
 import { Transaction, type TransactionLike } from "ethers/transaction";
 import { TransportError } from "keyroot/internal/errors";

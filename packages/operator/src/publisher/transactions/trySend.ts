@@ -5,13 +5,13 @@ import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
 /** A node's response to a transaction. */
 export interface SendResult {
-  /** True if the node's response confirms that the node has the transaction. */
+  /** True if the node's response confirms that it has the transaction. */
   accepted: boolean;
   /** The transaction hash that the node returned. Undefined if the node returned no valid hash. */
   hash?: string;
   /** Why the node does not have the transaction, and what the user can do about it, without a period at the end. */
   problem?: string;
-  /** True if the node has rejected the transaction for now. False if the node's response is unknown. */
+  /** True if the node has rejected the transaction for now, false if its response is unknown. */
   isRejected: boolean;
   /** True if the node has rejected the transaction because it offers too little. */
   isUnderpriced: boolean;

@@ -25,7 +25,7 @@ export interface LoggedChange {
   token?: string;
 }
 
-/** The caller that makes a change, and the caller's request. */
+/** The caller that makes a change, and the request. */
 export interface Author {
   actor: Actor;
   /** The id of the request. Null if the service itself makes the change. */

@@ -18,7 +18,7 @@ export class Cleanup implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Moves all resources to a new object. The old object then closes nothing. */
+  /** Moves all resources to a new object, after which the old one closes nothing. */
   move(): Cleanup {
     const moved = new Cleanup();
     moved.#closers = this.#closers;

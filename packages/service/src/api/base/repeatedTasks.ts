@@ -9,7 +9,10 @@ export interface RepeatedTask {
   run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Repeats a task at the task's interval. @returns a function that stops the task after the statement in progress */
+/**
+ * Repeats a task at its interval.
+ * @returns a function that stops the task after the statement in progress
+ */
 export function every(
   { name, intervalMs, run }: RepeatedTask,
   logger: Pick<FastifyBaseLogger, "error">,

@@ -66,7 +66,7 @@ async function exists(database: Database, name: ReturnType<typeof sql>): Promise
  * CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
-  // The transaction of a visible row has ended, so the transaction's id is below the snapshot's xmax.
+  // The transaction of a visible row has ended, so its id is below the snapshot's xmax.
   await database.execute(
     sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
   );

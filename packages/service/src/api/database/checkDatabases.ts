@@ -4,7 +4,7 @@ import { type Databases, placesByDatabase } from "./database.ts";
 export interface DatabaseCheck {
   /** The places with data in the database, such as "home, us-west-2". */
   name: string;
-  /** The error of the test query. Undefined if the database responded. */
+  /** The error of the test query, or undefined if the database responded. */
   error: unknown;
 }
 

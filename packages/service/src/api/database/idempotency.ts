@@ -20,7 +20,7 @@ export const idempotencyHeader = z.object({
 
 export interface RepeatableRequest {
   key: string;
-  /** SHA-256 of the operation's path and the request's body. A repeated request has the same digest. */
+  /** SHA-256 of the operation's path and the request's body, which is the same for a repeated request. */
   digest: string;
 }
 
@@ -63,13 +63,13 @@ export function checkSameRequest(earlier: RequestValues | undefined, request: Re
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }
 
-/** Makes the error for a repeated request if the first result cannot be returned. */
+/** Creates the error for a repeated request if the first result cannot be returned. */
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
 }
 
-/** Encrypts a token with the request's Idempotency-Key. Only a request with the same key can decrypt the token. */
+/** Encrypts a token with the request's Idempotency-Key, so that only a request with the same key can decrypt it. */
 export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
   return seal(token, sealingKey(tokenID, idempotencyKey));
 }

@@ -16,7 +16,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   for (let reason = error; reason instanceof Error; reason = reason.cause) {
     const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
     if (typeof code === "string" && CODES.test(code)) return true;
-    // A stopped database server has removed the server's Unix socket.
+    // A database server that has stopped has removed its Unix socket.
     if (code === "ENOENT" && syscall === "connect") return true;
     if (reason.message === STANDBY_MESSAGE || MESSAGES.test(reason.message)) return true;
     if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;

@@ -4,7 +4,7 @@ import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /**
  * The maximum number of names, such as addresses, with a counter in memory. Each counter takes about 200 bytes. Above
- * this number, those of the least recently used names are dropped.
+ * this number, the counters of the least recently used names are dropped.
  */
 const MAX_NAMES = 100_000;
 /** Number of times that a replica shares a name's count before the count reaches the limit. */

@@ -48,7 +48,9 @@ export class RateLimits {
   readonly #refused: MinuteLimit | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. */
   readonly #caller: number;
-  /** Callers over the limit. The value is the end of the caller's counted minute in ms of `performance.now()`. */
+  /**
+   * Callers over the limit. The value is the end of the minute in which they are counted, in ms of `performance.now()`.
+   */
   readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
   readonly #policies: string | undefined;
 

@@ -3,7 +3,7 @@ import { batchingLoader } from "../database/batchingLoader.ts";
 import type { Database } from "../database/database.ts";
 import { rateLimits } from "./tables.ts";
 
-/** The number of requests that all replicas counted under a name in the name's current minute. */
+/** The number of requests that all replicas counted under a name in its current minute. */
 export interface RequestCount {
   requests: number;
   /** Remaining time of the minute, in ms. */
@@ -65,8 +65,8 @@ export class RequestCounts {
 }
 
 /**
- * Prepares an SQL statement that increments many counts. The statement uses the database's clock, because replicas'
- * clocks differ.
+ * Prepares an SQL statement that increments many counts. It uses the database's clock, because those of the replicas
+ * differ.
  */
 function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;

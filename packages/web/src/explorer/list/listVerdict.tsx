@@ -32,12 +32,16 @@ export function ListVerdict({ list: { results, isOver }, options, retry }: ListV
     count("absent"),
   ] as const;
   const isProven = strength === "proven";
-  const published = `${plural(count("same", "published"), "key")} of ${results.length} published`;
+  const all = `${results.length === 1 ? "The key is" : `All ${formatCount(results.length)} keys are`} ${count("published") === 0 ? "the same" : "published"}`;
   const { tone, title } = ((): { tone: Tone; title: string } => {
-    if (wrong > 0) return { tone: "bad", title: `Do not use ${plural(wrong, "key")} of ${results.length}` };
+    if (wrong > 0)
+      return { tone: "bad", title: `Do not use ${plural(wrong, "key")} of ${formatCount(results.length)}` };
     if (unknown + absent > 0)
-      return { tone: "open", title: `${plural(unknown + absent, "key")} of ${results.length} not confirmed` };
-    return { tone: isProven ? "good" : "weak", title: isProven ? published : `${published}, according to ${strength}` };
+      return {
+        tone: "open",
+        title: `${plural(unknown + absent, "key")} of ${formatCount(results.length)} not confirmed`,
+      };
+    return { tone: isProven ? "good" : "weak", title: isProven ? all : `${all}, according to ${strength}` };
   })();
   return (
     <Verdict tone={tone} isTall title={title}>

@@ -51,9 +51,9 @@ export function useDroppedFile(): Dropped {
   return dropped;
 }
 
-/** Whether a file is CSV by its name, or begins as a JSON array. */
+/** Whether a file is CSV by its name, or begins as a JSON array of objects. */
 async function isContactList(file: File): Promise<boolean> {
-  return /\.csv$/i.test(file.name) || /^\s*\[/.test(await file.slice(0, 100).text());
+  return /\.csv$/i.test(file.name) || /^\s*\[\s*\{/.test(await file.slice(0, 100).text());
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatCount, shorten } from "../../shared/format.ts";
+import { formatCount, plural, shorten } from "../../shared/format.ts";
 import type { TreePath } from "../worker/messages.ts";
 
 /** The appearance of a node in the drawing. */
@@ -91,7 +91,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const rowOf = (level: number) => 1 + top - level;
 
   const { file, endpoint } = props;
-  const records = path?.leafCount === undefined ? name(file.text) : `${formatCount(path.leafCount)} records`;
+  const records = path?.leafCount === undefined ? name(file.text) : plural(path.leafCount, "record");
   const above = { y: yOf(0), isMain: false };
   add({ ...above, id: "file", x: center, caption: file.caption, text: records, full: file.text, state: states.file });
   add({

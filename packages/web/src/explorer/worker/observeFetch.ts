@@ -54,14 +54,16 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
  * Returns the response of a successful request, and copies what the verifier reads of it. A copied response would lose
  * the status of a failed request.
  */
-function copyTo(received: Uint8Array[], response: Response, onEnd = () => {}): Response {
+function copyTo(received: Uint8Array[], response: Response, onEnd?: () => void): Response {
   if (response.body === null) return response;
   const copy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       received.push(chunk);
       controller.enqueue(chunk);
     },
-    flush: onEnd,
+    flush() {
+      onEnd?.();
+    },
   });
   return new Response(response.body.pipeThrough(copy), { status: response.status });
 }
