@@ -155,7 +155,9 @@ const STEPS: Steps = {
     await follow(page, "Overview");
     await sees(page, "for your decision");
   },
-  "no webhook": async (page) => {
+  "no webhook": async (page, world) => {
+    // The endpoint then receives only later events, however fast the machine is.
+    await dispatchEvents(world);
     await follow(page, "Webhooks");
     await sees(page, "There is no endpoint yet");
   },
@@ -308,12 +310,17 @@ const OPERATOR_STEPS: Steps = {
   },
 };
 
+async function dispatchEvents({ service: { context } }: DashboardWorld): Promise<void> {
+  while (await context.webhookDeliveries.dispatch(context.databases.home, context.now()));
+}
+
 /** Adds deliveries in each state to the first partner's endpoint without sending any. */
-async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> {
+async function addDeliveries(world: DashboardWorld): Promise<void> {
+  const { service, bizID } = world;
   const { webhookDeliveries, webhookEndpoints, databases, now } = service.context;
   const server = await service.createServerToken(bizID);
-  for (let i = 0; i < 3; i++) await service.createUser({ bizID, ...server });
-  while (await webhookDeliveries.dispatch(databases.home, now()));
+  for (let i = 0; i < 4; i++) await service.createUser({ bizID, ...server });
+  await dispatchEvents(world);
   const [endpoint] = await webhookEndpoints.list(bizID);
   // The first page contains the newest deliveries.
   const [failed, delivered] = (await webhookDeliveries.list(endpoint?.endpointID ?? "", { limit: 2 })) ?? [];
