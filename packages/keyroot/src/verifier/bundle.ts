@@ -204,8 +204,8 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
 }
 
 /**
- * The error for a reader without the accounts option, who would otherwise accept the account's first key as its only
- * one.
+ * Makes the error for a reader who did not set the `accounts` option. Such a reader would otherwise accept the
+ * account's first key, although the user may have changed it since.
  */
 function unexpectedAccount(): VerificationError {
   const message =
