@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes segments that may contain a token from the path of an unknown operation. Segments of up to 24 letters remain,
- * and so do segments of up to 8 characters of any kind.
+ * Removes segments that may contain a token from the path of an unknown operation. It keeps only short segments: up to
+ * 24 characters if all of them are letters, and up to 8 characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);

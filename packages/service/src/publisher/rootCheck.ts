@@ -18,8 +18,8 @@ import {
 import { TransportError } from "../api/base/errors.ts";
 
 /**
- * The times in ms for a wait until a block is final: between two requests, and how long the slowest endpoint may show
- * no new block.
+ * The times in ms for a wait until a block is final: the pause between two requests, and the time for which the slowest
+ * endpoint may show no new block.
  */
 const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
