@@ -145,7 +145,8 @@ export class Chain {
 
   /**
    * Returns the number of the newest block. If it is lower than that of a block that was on the chain, it is read
-   * again, because the node may be behind. After the last retry, the chain counts as reorganized.
+   * again, because the node may be behind. If it is still lower after the last retry, the chain is treated as
+   * reorganized.
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(

@@ -42,8 +42,8 @@ export interface CompareContext {
 const NAMED = 20;
 
 /**
- * Compares records with the file of their users' root. If the records give the same root, they are all records of this
- * file, so it does not need to be fetched.
+ * Compares records with the file of their users' root. If the tree of these records has the same root, the file
+ * contains exactly these records, so it does not need to be fetched.
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
