@@ -119,8 +119,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. Each user
-   * counts as one request for the rate limit. Use `provision` for longer lists.
+   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. For the rate
+   * limit, each user is counted as one request. Use `provision` for longer lists.
    * @returns the result for each user, in the order of the list
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    * @throws ServiceError if a user in the list is malformed. In this case, the service creates no user.

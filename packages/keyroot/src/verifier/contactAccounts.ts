@@ -88,7 +88,7 @@ function olderThanVerified({ account, key }: AccountSlot, cached: AccountSlot): 
   return new VerificationError("file", "SUCCESSOR_UNPROVEN", message, { expected, actual });
 }
 
-/** Returns the slot of a cached account file. A damaged file counts as missing. */
+/** Returns the slot of a cached account file, or undefined if the file is missing or damaged. */
 function findCachedSlot(config: VerifierConfig, query: KeyQuery, file: string | undefined): ContactSlot | undefined {
   if (file === undefined) return undefined;
   try {

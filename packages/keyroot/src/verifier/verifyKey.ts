@@ -39,7 +39,7 @@ export async function verifyKey(
     return verified;
   } catch (error) {
     if (error instanceof VerificationError) {
-      // If the import fails, the advice remains `warn`.
+      // If the import fails, the advice is still `warn`.
       const loaded = await loadModule(() => import("./milderAdvice.ts")).catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }

@@ -50,7 +50,7 @@ export async function checkUsers(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       errors.push(error);
-      // An aborted request does not count as an outage.
+      // An aborted request is no outage.
       if (error.code !== "ABORTED") failed?.(error.code);
     }
   };

@@ -48,7 +48,7 @@ export interface PublishOptions {
    * Default: reads from the store.
    */
   fetchFile?: FetchFile | undefined;
-  /** The condition for a root to count as published. Default: one confirmation. */
+  /** The condition under which a root is treated as published. Default: one confirmation. */
   finality?: Finality | undefined;
   /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
   keyType?: KeyType | undefined;

@@ -61,7 +61,7 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
   return `${scheme}://${host}${rest === "/" ? "" : "/<redacted>"}`;
 }
 
-/** Removes parameter values from the error of a failed query. The statement and the cause remain. */
+/** Removes parameter values from the error of a failed query. The statement and the cause are kept. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
   // An `instanceof` check would fail if both module formats of drizzle-orm were loaded.

@@ -58,7 +58,7 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Rejects a user who has no attempts left, before any query. Each challenge counts as an attempt.
+   * Rejects a user who has no attempts left, before any query. Each challenge uses one attempt.
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {

@@ -43,7 +43,7 @@ export interface RootCheckOptions {
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Number of blocks, including the one that contains it, after which a root counts as published. */
+  /** Number of blocks, including the root's own block, after which a root is treated as published. */
   confirmations: number;
   /** The type of the registry's keys. */
   keyType: KeyType;

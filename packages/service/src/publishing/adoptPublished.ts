@@ -59,7 +59,7 @@ export async function adoptPublished(
       await giveUpSlot(transaction, { ...known, account: known.account }, now, author);
       continue;
     }
-    // For an erased user, only a key that was already submitted remains.
+    // An erased user has a key only if it was already submitted.
     const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
     if (bizID === undefined) continue;
     if (known === undefined) {

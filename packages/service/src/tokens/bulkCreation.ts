@@ -117,7 +117,7 @@ export class BulkCreation {
     const tokens = await Promise.all(
       wanted.map(async ({ userID, context }) => {
         if (context === undefined) return undefined;
-        // The same user and context count as the same request in every list.
+        // The same user and context are treated as the same request in every list.
         const repeatable = options.repeatable && {
           ...options.repeatable,
           digest: hashSecret("user of a list", region),

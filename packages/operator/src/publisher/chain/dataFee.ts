@@ -110,7 +110,7 @@ export class DataFees {
   }
 }
 
-/** Returns the data fee that counts toward cost limits, in wei. */
+/** Returns the data fee that a transaction is assumed to cost at most, for the cost limits, in wei. */
 export function worstDataFeeOf({ wei }: DataFee): bigint {
   return DATA_FEE_FACTOR * wei;
 }

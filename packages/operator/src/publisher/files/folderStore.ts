@@ -114,8 +114,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Removes drafts that killed processes have left. It is enough to do this once per store, because a restarted
-   * publisher opens a new one.
+   * Removes drafts that killed processes have left. Once per store is enough, because a restarted publisher opens a new
+   * store.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;

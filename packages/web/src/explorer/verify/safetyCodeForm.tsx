@@ -71,7 +71,7 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
   const state = isMismatch ? "different" : code && failure === undefined && shown.trim() !== "" ? "equal" : "none";
   useEffect(() => {
     onCompared(isMismatch ? { state: "different", failure } : { state: state === "equal" ? "equal" : "none" });
-    // Whoever scans looks at the camera. Whoever types keeps the focus in the field.
+    // Move the focus only after a scan, because a person who types needs it in the field.
     if (isScanned && state !== "none") goToVerdict();
   }, [state]);
   return (
