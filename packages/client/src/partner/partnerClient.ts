@@ -189,7 +189,7 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of a user's refresh tokens in the order of creation. Revoked tokens are included. A
+   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked ones. A
    * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
@@ -255,9 +255,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of the partner's server tokens in the order of creation. Revoked tokens are
-   * included. A description does not contain the token itself. Each page is requested only when the caller needs its
-   * first token.
+   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked ones. A
+   * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };

@@ -69,8 +69,8 @@ function readAnswer(host: string, path: string, { status, headers, bytes }: Http
 }
 
 /**
- * Parses JSON. For text that is not JSON, the result is undefined. The parser's error is dropped, because it may
- * contain a token.
+ * Parses JSON, and returns undefined for text that is not JSON. The parser's error is dropped, because it may contain a
+ * token.
  */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {

@@ -98,7 +98,7 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in it. Only the form is checked. Use `verifyMerkleProof` to verify the
+ * Parses an inclusion proof and the record in it. It checks only their form, so call `verifyMerkleProof` to verify the
  * proof.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`

@@ -44,8 +44,8 @@ export interface PublishOptions {
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys.
-   * Default: reads from the store.
+   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys. By
+   * default, files are read from the store.
    */
   fetchFile?: FetchFile | undefined;
   /** The condition under which a root is treated as published. Default: one confirmation. */

@@ -10,7 +10,7 @@ interface LoggedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
-/** Creates a log with one JSON object per line. The log contains no secrets. Default destination: standard error. */
+/** Creates a log, which has one JSON object per line and contains no secrets. Default destination: standard error. */
 export function makeLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {

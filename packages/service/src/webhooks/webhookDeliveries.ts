@@ -68,7 +68,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none. Endpoints of suspended partners also receive events. Two
+   * Stores deliveries for the oldest events that have none, including events for endpoints of suspended partners. Two
    * replicas can do this at the same time.
    * @returns whether more events without deliveries may exist
    */

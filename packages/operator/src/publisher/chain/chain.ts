@@ -64,7 +64,10 @@ const MAX_PRICE = 10n ** 18n;
  * temporary failures.
  */
 export class Chain {
-  /** Sends a request. Repeats reads after temporary failures, and sends transactions once. Does not check the result. */
+  /**
+   * Sends a request, without checking the result. Reads are repeated after temporary failures, but transactions are
+   * sent only once.
+   */
   readonly call: RpcCall;
   readonly #callOnce: RpcCall;
   readonly #retry: RetryOptions;

@@ -14,8 +14,8 @@ import type { AccountFileStore, MerkleFileStore, PutOptions, StoredFile } from "
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Stores Merkle-tree files in a folder that a file host serves. A missing folder is created. Several processes may use
- * the same folder.
+ * Stores Merkle-tree files in a folder that a file host serves. The folder is created if it is missing, and several
+ * processes may use it at the same time.
  * @example
  * ```ts
  * const store = new FolderStore("/var/www/merkle");
