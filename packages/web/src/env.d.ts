@@ -1,7 +1,7 @@
 /** Constants that the build defines. */
 
 /**
- * The URL and the hash of each worker's script. The URL is relative to the page. The hash has the form of the
+ * The URL and the hash of each worker's script. The URL is relative to the page, and the hash has the form of the
  * `integrity` attribute.
  */
 declare const WORKERS: Readonly<

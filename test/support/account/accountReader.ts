@@ -55,8 +55,8 @@ export async function runHistories(count: number, seed: number, mutant?: Mutant)
 }
 
 /**
- * Runs verifications one after another, with a cache and a thief of the recovery keys who cannot publish. If a key is
- * older than an earlier one, that is a defect.
+ * Runs verifications one after another, with a cache and a thief of the recovery keys who cannot publish. If a
+ * verification returns an older key than an earlier one did, that is a defect.
  */
 export async function runCachedHistories(count: number, seed: number): Promise<Outcome> {
   const reader = makeReader();

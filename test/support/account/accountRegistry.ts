@@ -25,10 +25,7 @@ export const PAPER = plainKey("ed25519", "paper");
 export const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] ?? new Uint8Array();
 export const textAt = (number: number) => Buffer.from(keyAt(number)).toString("base64");
 
-/**
- * A registry on a local chain, with a file host that also has account files, and an operator who follows every
- * instruction.
- */
+/** A registry on a local chain. Its file host also has account files, and its operator follows every instruction. */
 export class AccountRegistry {
   /** The file host's files, by their paths. */
   readonly files: Map<string, string>;

@@ -225,8 +225,8 @@ export function rehash(block: unknown, fields: HeaderJson): BlockJson {
 }
 
 /**
- * Deploys a contract with the roots in a mapping at slot 1, as in PubKeyTrust, one of which is the user's. It treats
- * every call as a call of `getMerkleTreeRoot(bytes20)`.
+ * Deploys a contract that keeps the roots in a mapping at slot 1, as PubKeyTrust does. One of the roots is the user's.
+ * The contract treats every call as a call of `getMerkleTreeRoot(bytes20)`.
  */
 async function deployOlder(call: RpcCall, root: string): Promise<string> {
   const code = [

@@ -31,8 +31,8 @@ export interface Case {
 }
 
 /**
- * A query about a file or a proof has a `root`, and one about a bundle has a `chainId` and a `contract`. Keys are in
- * base64.
+ * A query about a file or a proof has a `root`, whereas one about a bundle has a `chainId` and a `contract`. Keys are
+ * in base64.
  */
 interface Query {
   userID: string;

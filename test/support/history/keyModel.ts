@@ -25,8 +25,8 @@ interface KeyState {
 }
 
 /**
- * One user's key as a register, which is empty or has one key. A key can be registered only if the register is empty,
- * and removed only while it is pending. The publisher moves it forward, never back.
+ * One user's key as a register, which is empty or contains one key. A key can be registered only if the register is
+ * empty, and removed only while it is pending. The publisher moves the key forward through its states, never back.
  */
 export const keyModel: Model<KeyState, KeyInput, KeyOutput> = {
   initial: { keyID: undefined, phase: "pending", removed: new Set() },

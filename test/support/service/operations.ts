@@ -57,8 +57,8 @@ export function needsNoAccounts({ path }: { path: string }): boolean {
 }
 
 /**
- * Every operation of the service's table, including those for people with a session. Each has the kind of caller with a
- * bearer token, and whether people may call it.
+ * Every operation of the service's table, including those for people with a session. Each entry contains the kind of
+ * caller that uses a bearer token, and whether people may call the operation.
  */
 export const TABLE = operations.map((operation) => {
   const { path, role = "reader", reads = false, unverified, body } = operation;

@@ -42,8 +42,8 @@ const ROUNDS_PER_LIE = 30;
 
 /**
  * Runs a watch over an honest but faulty network, with a simulated clock, and kills it repeatedly, between rounds and
- * during them. Contacts change their keys before these are published, one after the other. Then copies of the watch get
- * false answers.
+ * during them. The server's answers change a contact's key until it is published, and the keys are published one after
+ * the other. Then copies of the watch get false answers.
  */
 export async function soakWatch(chain: WatchedChain, options: SoakOptions): Promise<SoakResult> {
   const { rounds, seed, reorganize, onRound } = options;

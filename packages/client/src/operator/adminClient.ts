@@ -56,8 +56,8 @@ export interface AdminClientOptions extends ConnectionOptions {
 /** Options of `AdminClient.createPartner`. */
 export interface CreatePartnerOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. A call with the same key and the same name
-   * returns the same partner. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. A call with the same key and the same name returns the
+   * same partner. Default: a random key for each call, which all its retries share.
    */
   idempotencyKey?: string | undefined;
 }
@@ -67,8 +67,8 @@ export interface CreateServerTokenOptions extends CallOptions {
   /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
-   * returns the same token. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same token. Default: a random key for each call, which all its retries share.
    */
   idempotencyKey?: string | undefined;
 }
@@ -176,8 +176,8 @@ export class AdminClient {
   }
 
   /**
-   * Suspends a partner. The service then rejects all tokens of the partner and its users. Keys that are already
-   * published remain verifiable.
+   * Suspends a partner. The service then rejects all tokens of the partner and its users, but keys that are already
+   * published can still be verified.
    */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);

@@ -36,8 +36,8 @@ export interface ListEventsOptions extends CallOptions {
 /** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
-   * returns the same tokens. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same tokens. Default: a random key for each call, which all its retries share.
    */
   idempotencyKey?: string | undefined;
 }

@@ -119,8 +119,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. Each user
-   * counts as one request for the rate limit. Use `provision` for longer lists.
+   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. For the rate
+   * limit, each user is counted as one request. Use `provision` for longer lists.
    * @returns the result for each user, in the order of the list
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    * @throws ServiceError if a user in the list is malformed. In this case, the service creates no user.
@@ -189,7 +189,7 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of a user's refresh tokens in the order of creation. Revoked tokens are included. A
+   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked ones. A
    * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
@@ -255,9 +255,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of the partner's server tokens in the order of creation. Revoked tokens are
-   * included. A description does not contain the token itself. Each page is requested only when the caller needs its
-   * first token.
+   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked ones. A
+   * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };

@@ -31,8 +31,8 @@ const queued = object<{ queued: number }>({ queued: count });
 /** The options of operations that create a webhook secret. */
 export interface NewSecretOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key
-   * returns the same secret. Default: a random key for each call. All retries of the call share this key.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same secret. Default: a random key for each call, which all its retries share.
    */
   idempotencyKey?: string | undefined;
 }

@@ -9,8 +9,8 @@ export interface ListAuditLogOptions extends PageOptions {
   /** The kind of change, such as `refreshToken.revoked`. */
   action?: string | undefined;
   /**
-   * Who made the change: `service`, `operator`, `person`, `partner` or `user`. A `person` belongs to the partner's
-   * staff, and `partner` is the partner's server.
+   * Who made the change: `service`, `operator`, `person`, `partner` or `user`. `person` means one of the partner's
+   * staff, and `partner` the partner's server.
    */
   actorKind?: string | undefined;
   /** The id of the person, the user (zBase32) or the server's refresh token that made the change. */

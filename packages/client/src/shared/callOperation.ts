@@ -12,8 +12,8 @@ import { sendWithRetry } from "./retry.ts";
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
 /**
- * The number of documents from which the limit on JSON members follows. A page has up to 1,000 objects of up to 16
- * members.
+ * The number of documents that `parseBoundedJson` assumes for one response. A page needs the limits of several
+ * documents, because it has up to 1,000 objects of up to 16 members.
  */
 const DOCUMENTS = 16;
 
@@ -69,8 +69,8 @@ function readAnswer(host: string, path: string, { status, headers, bytes }: Http
 }
 
 /**
- * Parses JSON. For text that is not JSON, the result is undefined. The parser's error is dropped, because it may
- * contain a token.
+ * Parses JSON, and returns undefined for text that is not JSON. The parser's error is dropped, because it may contain a
+ * token.
  */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {

@@ -361,7 +361,7 @@ export interface AccountStatement {
   key_id: string;
   /** The id under which the key is published. For number 0, it is the user's id. */
   slot_id: UserID;
-  /** `pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the account file has the void statement. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed. */
+  /** `pending`: the statement is in its hold period, or waits for a publisher after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the void statement is in the account file. `objected`: there was an objection, so the statement is not published. `taken`: the slot holds another key, so sign a statement with the next number. `withdrawn`: the first key was removed. */
   state: "pending" | "submitted" | "published" | "objected" | "taken" | "withdrawn";
   /** A time in milliseconds since 1970-01-01, UTC. */
   submitted: number;

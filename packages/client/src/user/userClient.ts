@@ -157,7 +157,8 @@ export class UserClient {
   /**
    * Requests the public key of another user of the same partner from the service, and verifies it against the chain.
    * The key is returned only if the service's key equals the published one, except in two cases:
-   * - If neither the service nor the chain responds, the result is the key that the verifier's cache has as verified.
+   * - If neither the service nor the chain responds, the result is the key that the verifier's cache contains as
+   *   verified.
    * - In a registry with accounts, the result is the newest key that the chain shows, which may be newer than the
    *   service's.
    *

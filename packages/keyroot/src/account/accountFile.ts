@@ -9,7 +9,10 @@ import type { AccountPlace, AuthorizedKey } from "./choice.ts";
 import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
 import { invalidStatement, parseKeyStatement, type SignedKeyStatement, verifySignatures } from "./keyStatement.ts";
 
-/** Maximum numbers of void statements, and of signatures, in a file. A signature takes milliseconds to check on a phone. */
+/**
+ * The maximum numbers of void statements and of signatures in an account file. They limit a reader's work, because a
+ * phone needs milliseconds to check one signature.
+ */
 const MAX_VOIDS = 15;
 const MAX_SIGNATURES = 32;
 
@@ -35,8 +38,8 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
 }
 
 /**
- * Parses an account file. Checks the form, and that the statements' numbers follow one another. Each file has only one
- * meaning, and there is no other file with this meaning and these signatures.
+ * Parses an account file, and checks its form and that its statements have consecutive numbers. The encoding is unique:
+ * two different files never contain the same statements with the same signatures.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
 export function parseAccountFile(source: Uint8Array): AccountFile {
@@ -63,16 +66,18 @@ export function parseAccountFile(source: Uint8Array): AccountFile {
 }
 
 /**
- * Returns the number of void statements that an account file can have, so that a hostile one costs its readers at most 32
- * checks of signatures. If the next slot is filled nevertheless, its owner signs a key for the slot after it.
+ * Returns the maximum number of void statements in an account file. It is chosen so that a reader never checks more
+ * than 32 signatures, even for a hostile file. If the slot after the last possible void statement is filled, too, the
+ * owner signs a key for the slot after that.
  */
 export function maxVoidStatements({ threshold }: Pick<Account, "threshold">): number {
   return Math.min(MAX_VOIDS, Math.floor(MAX_SIGNATURES / threshold) - 1);
 }
 
 /**
- * Verifies an account file without the chain: the account is the user's and of this registry, and enough of its
- * recovery keys signed each statement. Only the chain shows that the key is published, and that no newer one is.
+ * Verifies an account file without the chain. The account must belong to this user and this registry, and enough of its
+ * recovery keys must have signed each statement. Only the chain can show whether the key is published and whether there
+ * is a newer one.
  * @throws VerificationError as `parseAccountFile`; ACCOUNT_MISMATCH, step "file"
  */
 export function verifyAccountFile(source: Uint8Array, userID: UserID, place: AccountPlace): AuthorizedKey {

@@ -33,10 +33,16 @@ export interface AuthorizedKey {
  */
 export type VerifyAccountFile = (source: Uint8Array, userID: UserID, place: AccountPlace) => AuthorizedKey;
 
-/** The choices that this library made. A value from elsewhere is not in the map, so it cannot be used by mistake. */
+/**
+ * The `accounts` values that this library made. A value from elsewhere is not in the map, so it cannot be used by
+ * mistake.
+ */
 const choices = /* @__PURE__ */ new WeakMap<object, VerifyAccountFile>();
 
-/** Makes the choice. The function reaches the verifier in this way, so that apps without accounts do not load it. */
+/**
+ * Makes the value of the `accounts` option. It carries the function that verifies account files to the verifier, so
+ * that apps without accounts do not load this code.
+ */
 export function makeAccounts(verifyFile: VerifyAccountFile): Accounts {
   const accounts: Accounts = Object.freeze({ name: "accounts" });
   choices.set(accounts, verifyFile);

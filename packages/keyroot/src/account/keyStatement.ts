@@ -50,11 +50,12 @@ const HEAD = new RegExp(
 const SIGNATURE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
 
 /**
- * Returns the text that recovery keys sign. Sign its UTF-8 bytes: with Ed25519, or with ECDSA on P-256 and SHA-256.
+ * Returns the text that recovery keys sign. Sign its UTF-8 bytes with Ed25519, or with ECDSA over P-256 and SHA-256,
+ * depending on the type of the recovery key.
  *
  * Sign a statement only if the slot before it has a root on the chain. Otherwise, the operator could publish the slots
- * in another order, and an older key could seem to be the newest. Sign `void` only if the slot holds another key than
- * the authorized one.
+ * in another order, and an older key could seem to be the newest. Sign `void` only if the slot contains a different key
+ * from the one that the account authorized.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function keyStatementText(account: Pick<Account, "userID">, options: KeyStatementOptions): string {
@@ -66,8 +67,9 @@ export function keyStatementText(account: Pick<Account, "userID">, options: KeyS
 }
 
 /**
- * Makes a signed statement. Brings the signatures into their only valid form and order, and verifies them. If there are
- * more signatures than the threshold, the statement contains those of the keys with the lowest numbers.
+ * Makes a signed statement. It converts the signatures to their only valid form, sorts them by key number, and verifies
+ * them. If there are more signatures than the threshold requires, the statement contains those of the keys with the
+ * lowest numbers.
  * @param options `signatures` are Ed25519 signatures of 64 bytes, or P-256 signatures as r ‖ s (WebCrypto) or in DER
  * (Secure Enclave, Android Keystore)
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false or missing signature
@@ -127,8 +129,8 @@ export function parseKeyStatement(text: unknown): SignedKeyStatement {
 }
 
 /**
- * Verifies a signed statement of an account, which may come from any source. The chain must show the rest: that the key
- * is published, and that there is no newer one.
+ * Verifies a signed statement of an account, which may come from any source. The result does not show that the key is
+ * published or that it is the newest one, because only the chain can show this.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */
 export function verifyKeyStatement(account: Pick<Account, "text">, statement: string): KeyStatement {
@@ -139,8 +141,9 @@ export function verifyKeyStatement(account: Pick<Account, "text">, statement: st
 }
 
 /**
- * Verifies the signatures of an account's statement: it names the account, and exactly as many recovery keys as the
- * threshold signed it, each once and in ascending order.
+ * Verifies the signatures of an account's statement. The statement must name the account, and must have exactly as many
+ * signatures as the threshold requires. Each signature must come from a different recovery key, in ascending order of
+ * the keys' numbers.
  * @throws VerificationError KEY_STATEMENT_INVALID, step "file"
  */
 export function verifySignatures(account: Account, statement: SignedKeyStatement): void {

@@ -33,7 +33,9 @@ export function isRecoveryKey({ type, publicKey }: RecoveryKey): boolean {
 }
 
 /**
- * Verifies a signature, for Ed25519 as `isEd25519Signature`. Each ECDSA signature must have the low S of the two possible ones, because both would verify.
+ * Verifies a signature of a recovery key. Ed25519 signatures must meet the conditions of `isEd25519Signature`. An ECDSA
+ * signature must use the lower of its two possible values of S, because otherwise anyone could turn a valid signature
+ * into a second one.
  * @param signature 64 bytes: R ‖ S for `ed25519`, r ‖ s for `p256`
  */
 export function verifySignature({ type, publicKey }: RecoveryKey, message: Uint8Array, signature: Uint8Array): boolean {
@@ -47,8 +49,9 @@ export function verifySignature({ type, publicKey }: RecoveryKey, message: Uint8
 }
 
 /**
- * Converts a signature to the form that statements contain. Accepts P-256 signatures as r ‖ s, which WebCrypto returns,
- * and in DER, which the Secure Enclave and Android Keystore return, with any of the two possible S.
+ * Converts a signature to the form that statements contain. A P-256 signature may have either of the forms that
+ * platforms return: r ‖ s (WebCrypto) or DER (Secure Enclave, Android Keystore). Its S may be either of the two
+ * possible values.
  * @returns undefined if the bytes have another form
  */
 export function normalizeSignature(type: RecoveryKeyType, signature: Uint8Array): Uint8Array | undefined {

@@ -1,4 +1,4 @@
-/** Groups items by a key. The groups are in the order of their first items. Replaces `Map.groupBy` (ES2024). */
+/** Groups items by a key, in the order of the groups' first items. Replaces `Map.groupBy` (ES2024). */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

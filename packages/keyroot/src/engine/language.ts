@@ -1,9 +1,6 @@
 /** Replacements for language features that ES2020 does not include. */
 
-/**
- * Checks whether an object has its own member with this name. Inherited members do not count. Replaces `Object.hasOwn`
- * (ES2022).
- */
+/** Checks whether an object has a member with this name that is not inherited. Replaces `Object.hasOwn` (ES2022). */
 export function hasOwn(object: object, name: string): boolean {
   return Object.prototype.hasOwnProperty.call(object, name);
 }

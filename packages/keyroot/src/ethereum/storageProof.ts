@@ -34,7 +34,7 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof of one slot from a response to `eth_getProof`. Only the form of the proof is checked. Use
+ * Extracts the proof of one slot from a response to `eth_getProof`. It checks only the form of the proof, so call
  * `verifyStorageProof` to verify it.
  * @param index the index of the slot in the request
  * @throws VerificationError PROOF_INVALID, step "root"

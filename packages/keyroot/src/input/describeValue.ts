@@ -1,8 +1,8 @@
 import { isBytes } from "./isBytes.ts";
 
 /**
- * Describes an untrusted value for an error message. A text is quoted and shortened. Of most other values, only the
- * type is shown.
+ * Describes an untrusted value for an error message. A text is quoted and shortened, whereas most other values are
+ * described only by their type.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));

@@ -4,9 +4,9 @@ import { isObject } from "./isObject.ts";
 import { isBytes } from "./isBytes.ts";
 
 /**
- * Checks for arguments, because programs in plain JavaScript can pass any value. Each check returns the value, or
- * throws ArgumentError ARGUMENT_INVALID with the expected and the actual value. The error message begins with `what`,
- * such as "The chainId option".
+ * Checks for the arguments of public functions, because programs in plain JavaScript can pass any value. Each check
+ * returns the value, or throws ArgumentError ARGUMENT_INVALID with the expected and the actual value. The error message
+ * begins with `what`, such as "The chainId option".
  */
 
 /** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */

@@ -1,7 +1,7 @@
 /**
- * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers put everything behind an entry into
- * the chunk that a page loads first. The clients therefore import this entry in their first code, instead of
- * `identity`, `ethereum` and `merkle`.
+ * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers load everything behind an entry as
+ * soon as a page imports anything from it. In the code that a page loads first, the clients therefore import this small
+ * entry instead of `identity`, `ethereum` and `merkle`.
  */
 export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 export { ANY_KEY } from "../identity/compareKey.ts";

@@ -98,7 +98,7 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in it. Only the form is checked. Use `verifyMerkleProof` to verify the
+ * Parses an inclusion proof and the record in it. It checks only their form, so call `verifyMerkleProof` to verify the
  * proof.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
@@ -125,8 +125,8 @@ export function parseMerkleProof(
 
 /**
  * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and show that the tree
- * with this root includes the record. An inclusion proof cannot rule out a second record of the same user in the tree.
- * Only the whole file shows that.
+ * with this root includes the record. It cannot show that this is the user's only record in the tree. To rule out a
+ * second one, verify the whole file.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, or an error of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"

@@ -107,8 +107,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected one. It is used
-  // for the access, because engines find a member faster by the object's own key than by an equal string.
+  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected one. The member
+  // is then read with the object's own key, because engines find it faster than with an equal string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];

@@ -69,8 +69,8 @@ interface BundledBlock {
 
 /**
  * Where a trusted block hash comes from. Each source is one module or folder next to this file, with a constructor that
- * apps call (`makeTrust`). What follows is the same for all sources: `verifier/readRootAtBlock.ts` reads the header and
- * the root, and the verifier checks the file and the record.
+ * apps call (`makeTrust`). The later steps are the same for all sources: `verifier/readRootAtBlock.ts` reads the header
+ * and the root, and the verifier checks the file and the record.
  *
  * `findBlock` MUST:
  * - return a hash only after all checks that the source promises, and never a block with weaker evidence;

@@ -2,8 +2,8 @@ import { invalidArgument } from "../input/options.ts";
 import type { BlockSource, SourcePlace } from "./blockSource.ts";
 
 /**
- * What an app trusts for the hash of the block. Functions such as `endpoints` and `lightClient` make this value, and
- * `createVerifier` takes it as the `trust` option.
+ * What an app trusts for the hash of the block. Make this value with a function such as `endpoints` or `lightClient`,
+ * and pass it to `createVerifier` as the `trust` option.
  */
 export interface Trust {
   readonly name: BlockSource["name"];

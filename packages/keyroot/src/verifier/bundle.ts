@@ -104,7 +104,7 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Parses a bundle with its proof and record. Only the form is checked. Use `verifyBundle` to verify the bundle.
+ * Parses a bundle with its proof and record. It checks only their form, so call `verifyBundle` to verify the bundle.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"; the
@@ -204,8 +204,8 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
 }
 
 /**
- * The error for a reader without the accounts option, who would otherwise accept the account's first key as its only
- * one.
+ * Makes the error for a reader who did not set the `accounts` option. Such a reader would otherwise accept the
+ * account's first key, although the user may have changed it since.
  */
 function unexpectedAccount(): VerificationError {
   const message =

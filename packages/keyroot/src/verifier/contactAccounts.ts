@@ -24,8 +24,10 @@ export interface ContactSlot extends AccountSlot {
 }
 
 /**
- * Where account files come from: `known` is the app or its cache, and the file host if they have none. After known files
- * proved too old, `next` is the file host's file of the newest change, and then `hosted` the file that everyone reads.
+ * Where account files come from. If the files of one kind prove too old, those of the next kind are tried:
+ * - `known`: the app or its cache, or the file host if they have no file
+ * - `next`: the file host's file of the newest change
+ * - `hosted`: the file host's file that everyone reads
  */
 export type AccountFiles = "known" | "next" | "hosted";
 
@@ -35,9 +37,11 @@ export interface AccountContact extends Pick<Contact, "account"> {
 }
 
 /**
- * Finds the slots of a contact list. Of the contact's account file and the cached one, the newest counts. If there is
- * none, the file host's file counts. No file counts whose key is older than the cached one: whoever stole the recovery
- * keys could declare the newest slot void, and so make an older key valid again without publishing anything.
+ * Finds the slots of a contact list. The contact's account file and the cached one are compared, and the newer one is
+ * used. If there is neither, the file is fetched from the file host.
+ *
+ * An account file is never used if its key is older than the cached one. Otherwise, a thief of the recovery keys could
+ * declare the newest slot void, which would make an older key valid again without any publication.
  * @param cache a store with account files only of keys that were verified on the chain
  * @returns a slot or an error for each contact, in the order of the list
  */
@@ -84,7 +88,7 @@ function olderThanVerified({ account, key }: AccountSlot, cached: AccountSlot): 
   return new VerificationError("file", "SUCCESSOR_UNPROVEN", message, { expected, actual });
 }
 
-/** Returns the slot of a cached account file. A damaged file counts as missing. */
+/** Returns the slot of a cached account file, or undefined if the file is missing or damaged. */
 function findCachedSlot(config: VerifierConfig, query: KeyQuery, file: string | undefined): ContactSlot | undefined {
   if (file === undefined) return undefined;
   try {

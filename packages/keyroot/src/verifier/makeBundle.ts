@@ -47,8 +47,8 @@ export interface MadeBundle {
  * Makes a user's bundle. It contains a storage proof of the contract's answer at a block, and the user's record from
  * the file of the root. Before it is returned, `verifyBundle` checks it as a reader does.
  *
- * What the block is worth depends on `trust`. With `auditors`, the bundle contains the auditors' statement. With
- * `oneEndpoint`, the block is an unproven answer.
+ * The evidence for the block depends on `trust`. With `auditors`, the bundle contains the auditors' statement about the
+ * block. With `oneEndpoint`, the block is an unproven answer of that endpoint.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `Verifier.verify`
  * @example
@@ -111,9 +111,9 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /**
- * Runs work with a user's account file. The app's file may be older than the last change of the key. If the chain shows
- * that the next slot is filled, the work is repeated from the start, first with the file host's file of the newest
- * change, and then with the file that everyone reads.
+ * Runs work with a user's account file. The app's file may be older than the last change of the key, which shows when
+ * the chain has a root for the next slot. The work is then repeated from the start, first with the file host's file of
+ * the newest change, and then with the file that everyone reads.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),

@@ -45,8 +45,8 @@ function milderAdvice(
 }
 
 /**
- * Checks whether the evidence is recent. It already meets the verifier's trust, as for a key, because whoever can hide
- * a key from the app could also show a false one.
+ * Checks whether the evidence is recent. Its source needs no further check, because the evidence already meets the
+ * verifier's trust. An attacker who could hide a key under this trust could also show a false one.
  */
 function showsAbsence(evidence: Evidence | undefined, time: number): boolean {
   const { block } = evidence ?? {};

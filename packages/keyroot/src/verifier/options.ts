@@ -84,7 +84,7 @@ export interface KeyOptions {
    * time, the advice of a NOT_PUBLISHED error changes from `wait` to `warn`.
    *
    * Default: a verifier with `cache` uses the time when it first found no key of this user. Without `cache`, the user
-   * counts as new. The default also applies to null, which databases may return.
+   * is treated as new. The default also applies to null, which databases may return.
    */
   knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */

@@ -30,9 +30,9 @@ export interface RootReading {
 }
 
 /**
- * Reads a user's root at a block that the source finds. What follows is the same for every source: the function checks
- * the header's hash and the block's age, and reads the contract's answer at this block, with a storage proof if the
- * source requires one.
+ * Reads a user's root at a block that the source finds. The rest is the same for every source: the function checks the
+ * header's hash and the block's age, and reads the contract's answer at this block. If the source requires a storage
+ * proof, the answer is read with one.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
  * endpoint.
  * @param fetchFile fetches the file of a root. If it is set, the download begins while the evidence is requested.

@@ -76,13 +76,13 @@ export interface StoredKeys {
   /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
   save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
   /**
-   * Notes that the chain shows no key of a user. Because the time of the first note is kept, the user does not count as
-   * new for ever.
-   * @returns the time of the first note in ms since 1970
+   * Records that the chain shows no key of a user. The time of the first record is kept, so that the user is not
+   * treated as new forever.
+   * @returns the time of the first record in ms since 1970
    */
   noteAbsence: (target: Target) => Promise<number>;
   /**
-   * Notes an alarm about a user. The stored key is then not used until the chain confirms it again.
+   * Records an alarm about a user. The stored key is then not used until the chain confirms it again.
    * @param isContradiction true if the stored answer contradicts the one that the error is about
    */
   noteError: (target: Target, error: KeyrootError, isContradiction: boolean) => Promise<void>;

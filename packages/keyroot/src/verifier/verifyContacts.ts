@@ -214,7 +214,7 @@ export async function verifyContacts(
   const verifyUser = async (found: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
     const { target, root, reading, stored, sources } = found;
     const { query, slot } = target;
-    // A verified record of the same root remains true, so the file is not fetched again.
+    // A verified record stays true as long as the root is the same, so the file is not fetched again.
     const known = stored.cached?.root === root ? recordOf(query, stored.cached) : undefined;
     const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
     const verified = known ? { ...known, evidence } : await verifyInFile(found, await readFile());

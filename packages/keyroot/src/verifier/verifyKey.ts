@@ -10,8 +10,8 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { verifyFile, verifyRoot } from "./verdict.ts";
 
 /**
- * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts. The steps run one after
- * another, and none calls another: servers → evidence → verdict.
+ * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts. Three steps run one after
+ * another, and no step calls another one: servers → evidence → verdict.
  */
 export async function verifyKey(
   config: VerifierConfig,
@@ -39,7 +39,7 @@ export async function verifyKey(
     return verified;
   } catch (error) {
     if (error instanceof VerificationError) {
-      // If the import fails, the advice remains `warn`.
+      // If the import fails, the advice is still `warn`.
       const loaded = await loadModule(() => import("./milderAdvice.ts")).catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }

@@ -122,8 +122,8 @@ function useSlot(user: WatchedUserState, { key }: ContactSlot): void {
 }
 
 /**
- * Checks that the app's own account file authorizes the app's own key. Otherwise, a mistake of the app would later look
- * like a change of the key.
+ * Checks that the app's own account file authorizes the app's own key. Without this check, a mistake in the app would
+ * later look like a change of the key.
  * @throws ArgumentError ARGUMENT_INVALID
  * @throws VerificationError as `VerifyAccountFile`
  */

@@ -33,7 +33,7 @@ interface CheckOptions {
 
 /**
  * Reads the users' roots at a finalized block, reads the files that are due, and updates the users' states. If data is
- * unavailable, the states stay as they are, and a root whose file cannot be read counts as an outage.
+ * unavailable, the states stay as they are, except that a root whose file cannot be read is recorded as an outage.
  *
  * A contact's file is read once for each root, because the file of a root never changes. After that, the file host is
  * only asked whether it still serves the file.
@@ -50,7 +50,7 @@ export async function checkUsers(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       errors.push(error);
-      // An aborted request does not count as an outage.
+      // An aborted request is no outage.
       if (error.code !== "ABORTED") failed?.(error.code);
     }
   };

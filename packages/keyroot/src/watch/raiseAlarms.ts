@@ -26,8 +26,8 @@ const WORKERS = 4;
 const ROUND_TIMES = 3;
 
 /**
- * Makes the alarms and passes them to the app. An alarm that fails or takes too long does not delay the others. It is
- * repeated in later rounds, after them.
+ * Makes the alarms and passes them to the app. An alarm that fails or takes too long does not delay the others, and is
+ * repeated after them in later rounds.
  * @returns the conditions whose alarms the app did not accept
  */
 export async function raiseAlarms(

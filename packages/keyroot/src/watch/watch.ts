@@ -65,8 +65,8 @@ export interface WatchKeysOptions {
    */
   recheckMs?: number | undefined;
   /**
-   * Maximum time in ms for which a file may be unavailable. Only the time during which the app runs counts. Default: 24
-   * hours.
+   * Maximum time in ms for which a file may be unavailable. Time during which the app does not run is not counted.
+   * Default: 24 hours.
    */
   fileLimitMs?: number | undefined;
   /** A signal that ends the watch. */

@@ -82,7 +82,7 @@ export interface AuditReport extends ContractCounts {
   filesRead: number;
   /** The number of files that this run counted as read because of `skipKnownFiles`. */
   filesKnown: number;
-  /** The number of users in the audited files. A user in two files counts twice. */
+  /** The number of users in the audited files. A user in two files is counted twice. */
   usersInFiles: number;
   findings: Findings;
   /** The files that the host or folder did not return. An audit passes only if this list is empty. */

@@ -27,11 +27,11 @@ export interface AccountAudit {
 }
 
 /**
- * Compares all records of a registry with accounts with the statements in its account files.
+ * Compares all records of a registry that has accounts with the statements in its account files.
  *
- * Each record must belong to a slot of an account. It must be authorized by the newest statement if that statement is
- * about its slot, and no record may have a later slot. Account files contain only the newest statement, so the keys of
- * earlier slots cannot be compared.
+ * Each record must belong to a slot of an account, and no record may belong to a slot after the one in the newest
+ * statement. If the newest statement is about a record's slot, it must authorize the record's key. Account files
+ * contain only the newest statement, so the keys of earlier slots cannot be compared.
  *
  * All records are kept in memory, which takes about 300 bytes for each.
  * @throws TransportError FILE_UNREADABLE, and the other errors of the file source

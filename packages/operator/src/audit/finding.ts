@@ -80,7 +80,7 @@ export function finding(
   return { code, severity, ...about, message };
 }
 
-/** The findings of an audit. The list contains the first 10,000 findings. The counts include all findings. */
+/** The findings of an audit. The list contains only the first 10,000, but the counts include all of them. */
 export class Findings {
   /** The maximum number of stored findings. Without a maximum, an operator could fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;

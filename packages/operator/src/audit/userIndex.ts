@@ -31,7 +31,7 @@ export class UserIndex {
     this.#hash = hash;
   }
 
-  /** The number of users in all files. A user in two files counts twice. */
+  /** The number of users in all files. A user in two files is counted twice. */
   get count(): number {
     return this.#count;
   }

@@ -52,8 +52,8 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Rejects unknown variables, so that a misspelled one is not silently ignored. A variable with an empty value counts as
- * not set.
+ * Rejects unknown variables, so that a misspelled one is not silently ignored. Variables with an empty value are
+ * allowed, because they have no effect.
  * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {

@@ -28,8 +28,9 @@ interface OptionBase {
    */
   readonly excludes?: readonly string[];
   /**
-   * The mode in which the option has an effect. For each named option or argument, it lists the values that this must
-   * have; true means any value except 0. For a value such as `endpoints:2`, only the part before the colon is compared.
+   * The mode in which the option has an effect. It maps the names of other options or arguments to the values that they
+   * must have; true means any value except 0. For a value such as `endpoints:2`, only the part before the colon is
+   * compared.
    *
    * In every other mode, the option is rejected and its variable is ignored. If it were accepted, someone could rely on
    * an option that has no effect.

@@ -19,7 +19,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Returns true if the service rejected the request with a 4xx status. 429 does not count, because a rate limit is
+ * Returns true if the service rejected the request with a 4xx status, except for 429, because a rate limit is
  * temporary.
  */
 function isRefused(error: unknown): boolean {

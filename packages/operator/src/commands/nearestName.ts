@@ -1,4 +1,4 @@
-/** Finds the most similar name. The case has no effect. At most two letters, or a third of the letters, may differ. */
+/** Finds the most similar name, without regard to case. At most two letters, or a third of the letters, may differ. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;

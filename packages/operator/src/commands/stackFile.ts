@@ -51,7 +51,7 @@ export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same time, the later one's file remains.
+ * Writes the stack file atomically. If two stacks start at the same time, the file of the later one is kept.
  *
  * @returns false, without a change, if the file already describes another running stack
  * @throws TransportError FILE_UNWRITABLE
@@ -64,7 +64,7 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 }
 
 /**
- * Returns the running stack. It counts as running if its process exists and its chain's port accepts connections,
+ * Returns the running stack, whose process exists and whose chain's port accepts connections. The port is checked, too,
  * because another program can be given the same process id. A malformed file is ignored, and replaced when the next
  * stack starts.
  */

@@ -16,11 +16,11 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
 
 /**
  * Creates a file, and locks it for this process with a lock of the operating system. The system releases the lock when
- * the process ends, even after `kill -9`. The empty file remains.
+ * the process ends, even after `kill -9`, but the empty file is not deleted.
  *
- * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere: a
- * process loses its locks on a file as soon as it closes any descriptor of that file (POSIX, fcntl), and a file that is
- * deleted and created again is not locked.
+ * Use a local disk, because network file systems may not support locks. Do not open the file elsewhere, because a
+ * process loses its locks on a file as soon as it closes any descriptor of that file (POSIX, fcntl). Do not delete it
+ * either, because a file that is deleted and created again is not locked.
  * @param path path of the file, whose folder is created with mode 0700 if it is missing
  * @returns a lock that is released by disposal, or undefined if the file is already locked
  * @throws TransportError FILE_UNWRITABLE

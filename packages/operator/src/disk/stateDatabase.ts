@@ -73,8 +73,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database in a temporary file that is deleted when the database is closed. SQLite chooses its folder:
-   * SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
+   * Creates a database in a temporary file that is deleted when the database is closed. SQLite creates the file in the
+   * folder SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
    */
   static temporary(format: StateFormat): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");

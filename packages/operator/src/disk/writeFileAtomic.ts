@@ -6,8 +6,8 @@ import { cannotWrite } from "./fileErrors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**
- * The time in ms after which an unchanged draft counts as abandoned. A draft is a temporary file in the folder of the
- * final file. A process writes it without a pause, so an older one was left by a process that was killed. If the
+ * The time in ms after which an unchanged draft is treated as abandoned. A draft is a temporary file in the folder of
+ * the final file. A process writes it without a pause, so an older one was left by a process that was killed. If the
  * process was only suspended, its write fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;

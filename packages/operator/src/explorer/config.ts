@@ -18,8 +18,7 @@ export interface ExplorerConfig {
    */
   lightClient?: Omit<LightClientOptions, "store"> | undefined;
   /**
-   * The auditors. The page accepts these auditors' statements. Without `lightClient`, the auditors are the default source of
-   * the block.
+   * The auditors whose statements the page accepts. Without `lightClient`, they are the default source of the block.
    */
   auditors?: AuditorsOptions | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */

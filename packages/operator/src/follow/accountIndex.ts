@@ -29,8 +29,8 @@ export class AccountIndex {
   }
 
   /**
-   * Verifies an account file and adds the account's slots. If there are several files of one account, the newest
-   * counts.
+   * Verifies an account file and adds the account's slots. If there are several files of one account, the newest one is
+   * used.
    * @throws VerificationError the errors of `verifyAccountFile` of `keyroot/account`
    */
   add(file: Uint8Array): void {

@@ -19,8 +19,8 @@ const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
   /**
-   * The chain id (EIP-155). On development chains, only `maxAgeMs` applies, because they set any time and make blocks
-   * on demand.
+   * The chain id (EIP-155). On development chains, only `maxAgeMs` is checked, because their blocks can have any time
+   * and are made on demand.
    */
   chainId: number;
   /** The newest block of an earlier run. Undefined if there was no earlier run. */

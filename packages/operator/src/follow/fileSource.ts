@@ -14,7 +14,7 @@ import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts"
 
 /**
  * The source of Merkle-tree files: a host, or a folder on this machine. Each region may have a subfolder of its own, so
- * files in direct subfolders count as files of the folder.
+ * files in direct subfolders are treated as files of the folder.
  */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The maximum file size in bytes. Larger files are rejected. */

@@ -4,8 +4,9 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 
 /**
- * When a root counts as published: when its block has a number of confirmations, or when the chain has finalized its
- * block. One confirmation means that the root is in a block, and two mean that one more block follows.
+ * The condition under which a root is treated as published: either its block has a number of confirmations, or the
+ * chain has finalized its block. One confirmation means that the root is in a block, and two mean that one more block
+ * follows.
  */
 export type Finality = { confirmations: number } | "finalized";
 

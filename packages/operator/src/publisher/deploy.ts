@@ -28,8 +28,8 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
    */
   recordFile: string;
   /**
-   * A registry that the endpoint's first account already owns, as on a local stack: 0x and 40 hex digits. No second one
-   * is deployed for this account. Default: none.
+   * A registry that the endpoint's first account already owns, as on a local stack: 0x and 40 hex digits. For this
+   * account, no second registry is deployed. Default: none.
    */
   firstAccountsRegistry?: string | undefined;
 }

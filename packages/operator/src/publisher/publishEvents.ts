@@ -18,7 +18,7 @@ export interface PublishedRoot extends AddedRootEvent {
   fileBytes: number;
 }
 
-/** The result of publishing. Every user of the records and of a resumed plan counts in exactly one field. */
+/** The result of publishing. Every user of the records and of a resumed plan is counted in exactly one field. */
 export interface PublishResult {
   /** The roots that this call published. Every key of the roots' users is proven. */
   published: PublishedRoot[];
@@ -27,8 +27,8 @@ export interface PublishResult {
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
   /**
-   * The users whose published key is not the one in the records. They are also counted in one of the other fields.
-   * Their published keys remain.
+   * The users whose published key is not the one in the records. They keep the published key, and are also counted in
+   * one of the other fields.
    */
   differing: KeyDifference[];
 }

@@ -44,11 +44,11 @@ export interface PublishOptions {
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys.
-   * Default: reads from the store.
+   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys. By
+   * default, files are read from the store.
    */
   fetchFile?: FetchFile | undefined;
-  /** The condition for a root to count as published. Default: one confirmation. */
+  /** The condition under which a root is treated as published. Default: one confirmation. */
   finality?: Finality | undefined;
   /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
   keyType?: KeyType | undefined;

@@ -59,8 +59,8 @@ export function repeatingCaller(call: RpcCall, retry: RetryOptions = DEFAULT_RET
 class Unsettled extends Error {}
 
 /**
- * Repeats a read until its result is consistent, as often as `retry` allows. A node that is behind the others may have
- * answered a part of it.
+ * Repeats a read until its result is consistent, as often as `retry` allows. A result can be inconsistent if a node
+ * that is behind the others answered a part of the read.
  * @returns the first consistent result, or the last one
  */
 export async function readUntil<T>(

@@ -8,7 +8,7 @@ import { TEST_CHECKPOINT } from "./testCheckpoint.ts";
 
 /** Options of a simulated beacon endpoint. */
 export interface SimulatedBeaconOptions {
-  /** Sends JSON-RPC requests to the local chain. The newest block of this chain counts as final at once. */
+  /** Sends JSON-RPC requests to the local chain. Its newest block is treated as final at once. */
   call: RpcCall;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: () => number;

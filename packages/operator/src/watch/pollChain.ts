@@ -66,8 +66,8 @@ export interface PollOptions {
    */
   retry?: RetryOptions | undefined;
   /**
-   * The maximum time in ms that one poll spends on reading files. The next poll continues with the remaining ones.
-   * Default: no maximum.
+   * The maximum time in ms that one poll spends on reading files. The files that it does not reach are read by the next
+   * poll. Default: no maximum.
    */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */

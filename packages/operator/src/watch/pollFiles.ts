@@ -30,7 +30,7 @@ export interface FileReading {
  * suspect, or if it belongs to a watched user's root and was not read for `rereadAfterMs`.
  *
  * The files of watched users' new roots are read first, then those that have waited longest, so that slow files cannot
- * keep a poll from reading the others. A due file that was not read stays due, and counts as damage after the time
+ * keep a poll from reading the others. A due file that was not read stays due, and is reported as damage after the time
  * limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */

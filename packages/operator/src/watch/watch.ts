@@ -36,7 +36,7 @@ export type PollEvent =
    */
   | ({ event: "alarm" | "stillOpen" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** A poll has ended. The event contains its counts. */
+  /** A poll has ended. The event contains the poll's counts. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */

@@ -9,7 +9,10 @@ export interface AccountFiles {
   current: StoredStatement;
   /** `accounts/<id in hex>.txt`, the file of the current key. */
   file: string;
-  /** `accounts/<id in hex>.next.txt`, the file of the key that is being published. It equals `file` without such a key. */
+  /**
+   * `accounts/<id in hex>.next.txt`, the file of the key that is being published. If there is none, the content is that
+   * of `file`.
+   */
   nextFile: string;
 }
 

@@ -38,7 +38,8 @@ export class AccountStore {
   }
 
   /**
-   * Stores a user's account text. The text's hash is the user's id, so it never changes. Repeating the call has no effect.
+   * Stores a user's account text, which never changes, because its hash is the user's id. Repeating the call has no
+   * effect.
    * @throws ServiceError ACCOUNT_INVALID, ACCOUNT_MISMATCH, USER_DEACTIVATED
    */
   async store(user: User, text: string, now: number, author: Author): Promise<Account> {

@@ -23,8 +23,8 @@ interface DecisionOptions {
 type ChangeID = Pick<StoredStatement, "number" | "keyID">;
 
 /**
- * Receives an objection that one of the account's recovery keys signed. The key is then not published, unless the partner
- * approves it. Repeating the call has no effect.
+ * Receives an objection that one of the account's recovery keys signed. The service then does not publish the key,
+ * unless the partner approves the change. Repeating the call has no effect.
  * @throws ServiceError KEY_STATEMENT_INVALID, ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED
  */
 export async function objectWithKey(
@@ -41,8 +41,8 @@ export async function objectWithKey(
 
 /**
  * Objects to a change that no publisher has taken.
- * @param objection the signed objection of a recovery key. Undefined if the partner objects, who can also object to a
- * change that the partner has approved
+ * @param objection the signed objection of a recovery key, or undefined if the partner objects. Only the partner can
+ * object to a change that the partner has approved
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED
  */
 export function objectToChange(
@@ -69,8 +69,9 @@ export function objectToChange(
 }
 
 /**
- * Approves a change to which there is an objection, after the partner has found out who the owner is. The owner's
- * recovery keys have signed it, so the partner alone cannot change a key. Objections of recovery keys no longer count.
+ * Approves a change for the partner, who must first find out who the owner is. The partner cannot change a key alone,
+ * because the account's recovery keys have signed the change. It loses any earlier objection, and recovery keys can no
+ * longer object to it.
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED, CHANGE_PENDING, USER_DEACTIVATED
  */
 export function approveChange(

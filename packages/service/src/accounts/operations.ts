@@ -29,7 +29,7 @@ const statement = named("AccountStatement", "A statement of an account.", {
   slot_id: userID.meta({ description: "The id under which the key is published. For number 0, it is the user's id." }),
   state: z.enum(STATEMENT_STATES).meta({
     description:
-      "`pending`: in the hold period or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the account file has the void statement. `objected`: not published, after an objection. `taken`: the slot holds another key, so sign the next number. `withdrawn`: the first key was removed.",
+      "`pending`: the statement is in its hold period, or waits for a publisher after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the void statement is in the account file. `objected`: there was an objection, so the statement is not published. `taken`: the slot holds another key, so sign a statement with the next number. `withdrawn`: the first key was removed.",
   }),
   submitted: timestamp,
   hold_ends_at: timestamp.nullable().meta({ description: "The end of a pending statement's hold period." }),
@@ -73,7 +73,7 @@ export const accountOperations = [
     callers: ["user"],
     summary: "Store the user's account text",
     description:
-      "Only for services with accounts. The user's id must be the account id, which is the hash of the text. Repeating the request has no effect.",
+      "Available only in services with accounts. The user's id must be the account id, which is the hash of the text. Repeating the request has no effect.",
     body: strict({ account: sent('The account text (docs/formats.md, "Account").') }),
     answer: account,
     errors: [404, 409],
@@ -105,7 +105,7 @@ export const accountOperations = [
     callers: ["user"],
     summary: "Submit a statement that the account's recovery keys signed",
     description:
-      "Number 0 registers the user's first key. The next number changes the key after the hold period. The request must contain the response to a challenge for the new key from publicKey/challenge, except for `void` and for hashes of documents. Sign a number only if the slot before it has a root on the chain. Repeating the request has no effect.",
+      "Number 0 registers the user's first key. The next number changes the key after the hold period. Except for `void` and for hashes of documents, the request must contain the response to a challenge for the new key, which publicKey/challenge returns. Sign a statement only if the slot before its number has a root on the chain. Repeating the request has no effect.",
     body: strict({
       statement: sent('The signed statement (docs/formats.md, "Key statement").'),
       challenge: challenge.optional(),
@@ -161,7 +161,7 @@ export const accountOperations = [
     role: "administrator",
     duringSuspension: true,
     summary: "Object to a pending change of a user's key",
-    description: "The service then does not publish the key. Repeating the request has no effect.",
+    description: "After the objection, the service does not publish the key. Repeating the request has no effect.",
     body: ofChange,
     answer: change,
     errors: [404, 409],
@@ -178,7 +178,7 @@ export const accountOperations = [
     role: "administrator",
     summary: "Approve a change of a user's key to which a recovery key objected",
     description:
-      "Find out first who the owner of the account is. The change, which may be void, is then published without a further hold period, and only the partner can object to it. Repeating the request has no effect.",
+      "Before you approve a change, find out who the owner of the account is. An approved change or void statement is published without a further hold period, and only the partner can still object to it. Repeating the request has no effect.",
     body: ofChange,
     answer: change,
     errors: [404, 409],

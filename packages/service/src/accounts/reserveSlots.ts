@@ -9,9 +9,10 @@ import { addClaims, findClaims, giveClaim, SLOT_OWNER } from "../users/claims.ts
 const RESERVED_SLOTS = 8;
 
 /**
- * Makes the ids of the slots after a statement unavailable for users. Whoever knows the account text can have created
- * users with these ids, but cannot register a key for them, because no account has such an id. These users are erased. A
- * user whose key a publisher took before the registry had accounts keeps the id.
+ * Reserves the ids of the slots after a statement, so that no user can have them. Anyone who knows the account text may
+ * already have created users with these ids, but cannot have registered keys for them, because no account has such an
+ * id. These users are erased. The only users who keep such an id are those whose key a publisher took before the
+ * registry had accounts.
  * @param place.after the number of the statement
  * @param place.now milliseconds since 1970
  */

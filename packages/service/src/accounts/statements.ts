@@ -7,8 +7,13 @@ import { accounts, batches, keyStatements, publicKeys, VOID } from "../keys/tabl
 export const STATEMENT_STATES = ["pending", "submitted", "published", "objected", "taken", "withdrawn"] as const;
 
 /**
- * `pending`: in the hold period, or after it. `submitted`: a publisher has taken the key. `published`: the key is on the chain, or the void statement is in the account file. `objected`: not published,
- * after an objection. `taken`: the slot holds another key. `withdrawn`: the user or the partner removed the first key.
+ * The states mean:
+ * - `pending`: the statement is in its hold period, or waits for a publisher after it.
+ * - `submitted`: a publisher has taken the key.
+ * - `published`: the key is on the chain, or the void statement is in the account file.
+ * - `objected`: there was an objection, so the statement is not published.
+ * - `taken`: the slot holds another key.
+ * - `withdrawn`: the user or the partner removed the first key.
  */
 type StatementState = (typeof STATEMENT_STATES)[number];
 

@@ -66,7 +66,10 @@ export interface Operation<
   callers: readonly Callers[];
   /** The role that staff need. Default: `reader`. */
   role?: "reader" | "administrator";
-  /** Whether the operation changes nothing. Staff confirm every other request with a passkey. Default: false. */
+  /**
+   * Whether the operation only reads. Staff must confirm every other operation with a passkey, unless `unverified` is
+   * set. Default: false.
+   */
   reads?: boolean;
   /** The reason why staff need no passkey for a change. Undefined if they need it. */
   unverified?: string;

@@ -102,7 +102,7 @@ export const holdEndsAt = timestamp.nullable().meta({
 });
 
 /**
- * Returns the id of a request's user, which the request must contain in exactly one form.
+ * Returns the id of a request's user. The request must contain it in exactly one of its two forms.
  * @throws ServiceError FIELD_MISSING, FIELD_INVALID
  */
 export function userIDOf({

@@ -10,7 +10,7 @@ interface LoggedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
-/** Creates a log with one JSON object per line. The log contains no secrets. Default destination: standard error. */
+/** Creates a log, which has one JSON object per line and contains no secrets. Default destination: standard error. */
 export function makeLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {
@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes segments that may contain a token from the path of an unknown operation. Segments of up to 24 letters remain,
- * and so do segments of up to 8 characters of any kind.
+ * Removes segments that may contain a token from the path of an unknown operation. It keeps only short segments: up to
+ * 24 characters if all of them are letters, and up to 8 characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
@@ -61,7 +61,7 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
   return `${scheme}://${host}${rest === "/" ? "" : "/<redacted>"}`;
 }
 
-/** Removes parameter values from the error of a failed query. The statement and the cause remain. */
+/** Removes parameter values from the error of a failed query. The statement and the cause are kept. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
   // An `instanceof` check would fail if both module formats of drizzle-orm were loaded.

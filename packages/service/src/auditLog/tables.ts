@@ -18,9 +18,10 @@ export const changeColumns = () => ({
 });
 
 /**
- * The audit log, in every database. A trigger makes the table append-only. `actor_id` is the id of a person, a user or
- * a server's refresh token, and `actor_token` is the refresh token behind a server's or user's access token. `address`
- * is the caller's IP address. It becomes null after a retention period of its own.
+ * The audit log, in every database. A trigger makes the table append-only.
+ * - `actor_id`: the id of a person, a user or a server's refresh token.
+ * - `actor_token`: the refresh token from which a server's or user's access token was made.
+ * - `address`: the caller's IP address, which becomes null after a retention period of its own.
  */
 export const auditEntries = pgTable(
   "audit_entries",

@@ -5,7 +5,7 @@ import type { Region } from "keyroot/internal/identity";
 export interface ChainConfig {
   /** The JSON-RPC endpoint of the chain. */
   rpcUrl: string;
-  /** A second endpoint, from another operator. Keys count as published only if both endpoints agree. Default: none. */
+  /** A second endpoint, from another operator. A key is published only when both endpoints agree. Default: none. */
   secondRpcUrl?: string | undefined;
   /** Whether an endpoint on another machine may use plain http. */
   allowHttp?: boolean | undefined;
@@ -15,7 +15,7 @@ export interface ChainConfig {
   chainId: number;
   /** Cost limits per plan and region, and per day. "local" means a development chain, which needs no limits. */
   limits: CostLimits | "local";
-  /** Number of blocks, including the one that contains it, after which a root counts as published. */
+  /** Number of blocks, including the root's own block, after which a root is treated as published. */
   confirmations: number;
   /** The store of each region's Merkle-tree files: a folder, or `s3://<bucket>/<prefix>`. */
   files: Record<Region, string>;

@@ -71,7 +71,7 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
   maxCostPerDay?: string | undefined;
-  /** Number of blocks, including the one that contains it, after which a root counts as published. Default: 1. */
+  /** Number of blocks, including the root's own block, after which a root is treated as published. Default: 1. */
   confirmations?: number | undefined;
   /**
    * The store of Merkle-tree files, for all regions or for each one: a folder, or `s3://<bucket>/<prefix>`. In a text,

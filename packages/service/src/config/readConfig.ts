@@ -14,7 +14,7 @@ const NUMBERS = new Set([
 const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.allowHttp"]);
 
 /**
- * Reads the service's configuration from environment variables. An empty variable counts as unset. A variable for the
+ * Reads the service's configuration from environment variables. Empty variables are ignored. A variable for the
  * registry owner's key is invalid, because only the publisher may hold that key.
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  * @example
@@ -31,7 +31,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
 }
 
 /**
- * Reads the publisher's configuration from environment variables. An empty variable counts as unset.
+ * Reads the publisher's configuration from environment variables. An empty variable is ignored.
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  */
 export function readPublisherConfig(environment: NodeJS.ProcessEnv): ResolvedPublisherConfig {

@@ -9,7 +9,7 @@ import { lockActiveUser } from "../users/users.ts";
 import type { DecisionOutcome } from "./withdrawOrDiscardKey.ts";
 
 /**
- * Approves a user's pending key at the partner's request, which also decides about all conflicting keys of the user.
+ * Approves a user's pending key at the partner's request. It then marks all conflicting keys of the user as decided.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function approveKey(

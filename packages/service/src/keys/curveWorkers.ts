@@ -7,7 +7,7 @@ import type { ChallengeRequest, KeyTypeName, MadeChallenge, PossessionStatement 
 import type { CurveAnswer, CurveJob, CurveResult } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 
-/** Maximum number of threads. On a machine with several cores, one core remains for other requests. */
+/** Maximum number of threads. On a machine with several cores, one core is left for other requests. */
 const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** Maximum number of waiting jobs per partner. One thread needs about 0.5 s for 64 jobs. */
 const MAX_WAITING = 64;

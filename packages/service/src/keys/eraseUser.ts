@@ -20,13 +20,13 @@ export interface ErasedUser {
   userID: UserID;
   /** Time of the erasure in milliseconds since 1970. */
   erased: number;
-  /** Whether the user's public key remains, because it is on the chain or a publisher has taken it. */
+  /** Whether the user's public key is kept, because it is on the chain or a publisher has taken it. */
   keyRemains: boolean;
 }
 
 /**
  * Erases a user in one transaction: the user's tokens, salt, challenges, key history and account, and also the key,
- * unless a publisher has taken it. The user's row remains, so that the id cannot be used again. Repeating the call has
+ * unless a publisher has taken it. The user's row is kept, so that the id cannot be used again. Repeating the call has
  * no effect.
  * @returns undefined if the partner has no such user
  */

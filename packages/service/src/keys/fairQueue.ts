@@ -1,5 +1,5 @@
 /**
- * A queue in which owners take turns, so that an owner with many jobs delays each other one by at most one job per
+ * A queue in which owners take turns, so that an owner with many jobs delays every other owner by at most one job per
  * turn.
  */
 export class FairQueue<Job> {

@@ -19,8 +19,8 @@ import {
 } from "./possessionCheck.ts";
 
 /**
- * Maximum number of attempts per user and minute at one replica. A registration takes one attempt, and so does an offer
- * of another key.
+ * Maximum number of attempts per user and minute at one replica. Both a registration and an offer of another key use
+ * one attempt.
  */
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
@@ -42,8 +42,8 @@ export interface KeyRegistrationOptions {
 
 /**
  * Registers users' public keys. Curve arithmetic is done in separate threads, in which partners take turns. A repeated
- * registration needs none, because the database is queried first. Each user has a limited number of attempts per
- * minute.
+ * registration needs no arithmetic, because the database is queried first. Each user has a limited number of attempts
+ * per minute.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
@@ -58,7 +58,7 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Rejects a user who has no attempts left, before any query. Each challenge counts as an attempt.
+   * Rejects a user who has no attempts left, before any query. Each challenge uses one attempt.
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {

@@ -9,7 +9,12 @@ import { holdEndOf } from "./holdPeriod.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
 
-/** `pending`: can be withdrawn. `submitted`: a publisher has taken the key. `published`: the key is on the chain. */
+/**
+ * The state of a key:
+ * - `pending`: the user can still withdraw it.
+ * - `submitted`: a publisher has taken it.
+ * - `published`: it is on the chain.
+ */
 type KeyState = "pending" | "submitted" | "published";
 
 export interface Registration {

@@ -17,7 +17,7 @@ export type DecisionOutcome = "done" | "unknown" | "submitted";
 
 /**
  * Removes a user's pending key. The action is `key.withdrawn` if the user requests the removal, and `key.discarded` if
- * the partner does. The partner's request also decides about all conflicting keys of the user.
+ * the partner does. A removal by the partner also marks all conflicting keys of the user as decided.
  */
 export function withdrawOrDiscardKey(
   databases: Databases,

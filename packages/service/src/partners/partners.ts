@@ -146,8 +146,10 @@ export class PartnerStore {
 
   /**
    * Suspends a partner. All replicas then reject the tokens of the partner and of its users. Repeating the call has no
-   * effect. The home database is changed first. If a regional database is unreachable, the call fails, but lists
-   * already show the partner as suspended.
+   * effect.
+   *
+   * The home database is changed first. If a regional database is unreachable, the call fails, although lists already
+   * show the partner as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases))

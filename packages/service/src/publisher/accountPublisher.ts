@@ -13,9 +13,9 @@ import { suspensions } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 
 /**
- * The time in ms from the confirmation of a changed key until the account file shows it. In this time, contacts whose
- * block is older still verify the earlier key, and others find the change in the next file. Light clients are 13 to 19
- * minutes late.
+ * The time in ms between the confirmation of a changed key on the chain and the update of the account file. During this
+ * time, contacts who read an older block still verify the earlier key, and all others find the change in the next file.
+ * Light clients need most of this time, because they are 13 to 19 minutes late.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 
@@ -50,8 +50,8 @@ export class AccountPublisher {
   }
 
   /**
-   * Stores the account files of the users with these published ids before the ids' root is sent, so that whoever finds
-   * the root on the chain also finds the statement.
+   * Stores the account files of the users with these published ids before the ids' root is sent. Everyone who finds the
+   * root on the chain can then also find the statement.
    * @param ids user ids and ids of slots
    */
   async storeBefore(ids: readonly UserID[]): Promise<void> {
@@ -63,8 +63,9 @@ export class AccountPublisher {
   }
 
   /**
-   * Completes changes: published keys after `SETTLE_MS`, and void statements after their hold period, if their slots have a
-   * root. A void statement makes an older key valid again, so the account's other keys must be able to object to it.
+   * Completes the changes that are due. A published key is complete after `SETTLE_MS`. A void statement is complete
+   * after its hold period, if its slot has a root. It has a hold period because it makes an older key valid again, so
+   * the account's other keys must be able to object to it.
    * @param rootsOf reads the roots of ids at a final block, in order
    * @returns the number of completed changes
    */

@@ -73,7 +73,7 @@ export class DatabaseJournal implements Journal {
     await this.#handlers.onPlan(plan);
   }
 
-  /** Replaces the unfinished plan with a part of the plan. The recorded attempts remain. */
+  /** Replaces the unfinished plan with a part of it. The recorded attempts are kept. */
   async replacePlan(plan: Plan): Promise<void> {
     const text = [...serializePlan(plan)].join("");
     const isOfRegion = eq(plans.region, this.#region);

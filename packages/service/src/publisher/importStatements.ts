@@ -40,9 +40,11 @@ interface Missing {
 }
 
 /**
- * Adds the statements that only the account files have, as after a restore. Without them, a slot's key would seem to be
- * somebody else's, and a thief of a recovery key could declare the slot void. A statement counts if the account's recovery
- * keys signed it and its slot has a root on the chain. Every other statement must be submitted again.
+ * Adds the statements that only the account files contain, for example after a backup was restored. Without them, a
+ * slot's key would seem to be somebody else's, and a thief of a recovery key could declare the slot void.
+ *
+ * A statement is added only if the account's recovery keys signed it and its slot has a root on the chain. All other
+ * statements must be submitted again.
  * @returns the slots of the added statements, with their roots
  */
 export async function importStatements(options: ImportOptions): Promise<Map<UserID, string>> {

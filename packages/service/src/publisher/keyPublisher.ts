@@ -115,15 +115,15 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys after their hold period, region by region. If a region fails, the others are still published,
-   * and then the first region's error is thrown.
+   * Publishes all keys whose hold period has ended, region by region. If a region fails, the others are still
+   * published, and then the error of the first failed region is thrown.
    *
    * In each region, an unfinished plan is finished first, with its own roots. Keys in a plan can no longer be
    * withdrawn. The process may end at any time, because the plan is in the database and the next call reads its
    * progress from the chain.
    * @param author the actor in the audit log. Default: the service
    * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
-   *   `publish` function
+   * `publish` function
    */
   publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, (fenced, lost) => this.#publish(author, fenced, lost));

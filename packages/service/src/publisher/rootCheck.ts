@@ -18,8 +18,8 @@ import {
 import { TransportError } from "../api/base/errors.ts";
 
 /**
- * The times in ms for a wait until a block is final: between two requests, and how long the slowest endpoint may show
- * no new block.
+ * The times in ms for a wait until a block is final: the pause between two requests, and the time for which the slowest
+ * endpoint may show no new block.
  */
 const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
@@ -43,7 +43,7 @@ export interface RootCheckOptions {
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Number of blocks, including the one that contains it, after which a root counts as published. */
+  /** Number of blocks, including the root's own block, after which a root is treated as published. */
   confirmations: number;
   /** The type of the registry's keys. */
   keyType: KeyType;

@@ -23,8 +23,8 @@ export interface Adopted {
 
 /**
  * Replaces users' stored keys with the published ones, because a published key cannot change. A replaced key becomes a
- * conflicting key. A slot of an account with another published key is marked as taken, because only the owner can
- * authorize a key for it.
+ * conflicting key. If the slot of an account has another published key, the slot is marked as taken instead, because
+ * only the owner can authorize a key for it.
  *
  * Users who are erased or missing in the database are skipped. The caller marks the keys as published.
  * @param transaction a transaction in the region
@@ -59,7 +59,7 @@ export async function adoptPublished(
       await giveUpSlot(transaction, { ...known, account: known.account }, now, author);
       continue;
     }
-    // For an erased user, only a key that was already submitted remains.
+    // An erased user has a key only if it was already submitted.
     const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
     if (bizID === undefined) continue;
     if (known === undefined) {
@@ -86,7 +86,7 @@ export async function adoptPublished(
 }
 
 /**
- * Records that a slot holds another key than the one that its account authorized. The owner must then sign the next
+ * Records that a slot holds a different key from the one that its account authorized. The owner must then sign the next
  * number.
  */
 async function giveUpSlot(

@@ -53,7 +53,7 @@ export class PublishRequests {
    * @param isSilent whether no publisher has reported lately
    * @param signal stops waiting
    * @throws ServiceError PUBLISHER_SILENT if no publisher took the request within five seconds and none has reported.
-   *   The request remains for the next publisher
+   * The next publisher still takes the request
    */
   async waitFor(id: number, isSilent: () => Promise<boolean>, signal: AbortSignal): Promise<PublishRequest> {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {

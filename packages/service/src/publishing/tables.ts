@@ -77,9 +77,11 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * Requests to publish now, in the home database. A publisher takes a request within seconds. `author` is the person or
- * the operator who asked. `ended` is null until the publication ends. `batches` are the published batches, and `error`
- * is the error code if it failed.
+ * Requests to publish now, in the home database. A publisher takes a request within seconds.
+ * - `author`: the person or the operator who sent the request.
+ * - `ended`: null until the publication ends.
+ * - `batches`: the published batches.
+ * - `error`: the error code if the publication failed.
  */
 export const publishRequests = pgTable(
   "publish_requests",

@@ -171,8 +171,8 @@ async function bind(app: App, host: string, port: number): Promise<string> {
 }
 
 /**
- * Reads or creates the keys for webhook secrets. A database in memory gets a new key, because both end with the
- * process.
+ * Reads or creates the keys for webhook secrets. A database in memory gets a new key, because neither the database nor
+ * the key outlives the process.
  */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
   if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);

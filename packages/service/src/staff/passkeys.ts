@@ -124,7 +124,7 @@ export class PasskeyStore {
    */
   remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests run one after the other, so that at least one passkey remains.
+      // The lock makes concurrent requests run one after the other, so that they cannot remove the last passkey.
       await lockStaff(transaction, personID);
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;

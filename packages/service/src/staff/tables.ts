@@ -51,8 +51,8 @@ export const passkeys = pgTable(
 );
 
 /**
- * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value, and `verified` is the
- * time of a passkey verification that no change has used yet.
+ * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
+ * of a passkey verification, until a change uses this verification.
  */
 export const sessions = pgTable(
   "sessions",

@@ -24,9 +24,7 @@ interface VerifiedToken {
   expires: number;
 }
 
-/**
- * Issues and verifies access tokens. Access tokens are JWTs (RFC 9068). Each kind of principal has a separate audience.
- */
+/** Issues and verifies access tokens, which are JWTs (RFC 9068). Each kind of principal has a separate audience. */
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: string;

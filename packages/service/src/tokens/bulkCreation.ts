@@ -39,8 +39,8 @@ export interface CreatedUser {
 type UserRow = User & { erased: number | null };
 
 /**
- * Creates lists of users with one statement per table. The results are the same as those of separate requests for each
- * user. For the rate limit, the users are counted in `operations.ts`.
+ * Creates lists of users with one statement per table. The results are the same as if each user was created with a
+ * request of its own. For the rate limit, `operations.ts` counts the users of a list.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -117,7 +117,7 @@ export class BulkCreation {
     const tokens = await Promise.all(
       wanted.map(async ({ userID, context }) => {
         if (context === undefined) return undefined;
-        // The same user and context count as the same request in every list.
+        // The same user and context are treated as the same request in every list.
         const repeatable = options.repeatable && {
           ...options.repeatable,
           digest: hashSecret("user of a list", region),

@@ -5,8 +5,8 @@ import { serverTokens, userTokens } from "./tables.ts";
 import { isSuspended } from "./tokenState.ts";
 
 /**
- * Rows for the values of an array parameter, each with a value and its place in the array. In this form, PostgreSQL
- * plans the statement once for all array lengths, which matters because planning takes longer than execution.
+ * Rows for the values of an array parameter, each with a value and its place in the array. PostgreSQL can plan this
+ * form once for all array lengths. This matters because planning takes longer than execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;

@@ -9,8 +9,8 @@ import { creationOf, type NewUser } from "./newUser.ts";
 
 /**
  * Prepares a statement that inserts many users and records the creation of each new one.
- * @param claiming whether the statement also claims the ids, for a region that shares the home database. It then skips
- *   users whose id is claimed, and users of partners with a user limit
+ * @param claiming whether the statement also claims the ids, for a region that shares the home database. In this case,
+ * it skips users whose id is already claimed, and users of partners with a user limit
  * @returns a function that returns the inserted user, or undefined if the user was not inserted
  */
 export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {

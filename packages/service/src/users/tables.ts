@@ -17,7 +17,7 @@ export const userIDs = pgTable(
 
 /**
  * Shadow users, in the users' regions. The tokens of a deactivated user are rejected. An erased user is also
- * deactivated, and their row remains only to prevent reuse of the id.
+ * deactivated, and the row is kept only so that the id cannot be used again.
  */
 export const users = pgTable(
   "users",

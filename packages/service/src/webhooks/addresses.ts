@@ -37,8 +37,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process,
- * and a name server that does not respond would delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process: a
+ * name server that does not respond would then delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {

@@ -137,7 +137,7 @@ function readPage(database: Database, bizID: string, anchor: Anchor | undefined,
     .limit(limit);
 }
 
-/** Merges the pages of all databases by the events' times. The order within each page remains. */
+/** Merges the pages of all databases by the events' times, and keeps the order within each page. */
 function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before: EventCursor["read"], limit: number) {
   const read = { ...before };
   const heads = pages.map(({ place, rows }) => ({ place, rows, next: 0 }));

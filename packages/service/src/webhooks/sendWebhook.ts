@@ -139,7 +139,7 @@ export class WebhookSender implements Disposable {
           bytes += chunk.length;
           if (bytes > MAX_BODY_BYTES) response.destroy();
         });
-        // Only the status counts, so an incomplete or too large body has no effect.
+        // Only the status is used, so an incomplete or too large body has no effect.
         response.on("error", () => undefined);
         response.on("close", () => {
           resolve(response);

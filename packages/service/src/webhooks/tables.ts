@@ -20,9 +20,11 @@ import { partners } from "../partners/tables.ts";
 const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
 
 /**
- * The outbox of events for partners, in every database. Receivers recognize duplicates by `id`. `xid` is the
- * transaction of the change. Transactions below the snapshot's `xmin` have ended, so a reader in the order of `xid`
- * skips no event. `dispatched` is null until the deliveries to the partner's endpoints are stored.
+ * The outbox of events for partners, in every database.
+ * - `id`: the id by which receivers recognize duplicates.
+ * - `xid`: the transaction of the change. All transactions below the snapshot's `xmin` have ended, so a reader that
+ *   follows the order of `xid` skips no event.
+ * - `dispatched`: null until the deliveries to the partner's endpoints are stored.
  */
 export const events = pgTable(
   "events",
@@ -80,8 +82,10 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Deliveries, in the databases of the delivered events. `position` is the event's position, `due` is the time at which
- * a pending delivery is sent next, and `error` is the reason for the last failure.
+ * Deliveries, in the databases of the delivered events.
+ * - `position`: the position of the event.
+ * - `due`: the time at which a pending delivery is sent next.
+ * - `error`: the reason for the last failure.
  *
  * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. A
  * result that arrives after that changes nothing.

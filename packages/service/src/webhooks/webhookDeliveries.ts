@@ -10,8 +10,8 @@ const DISPATCHED_AT_ONCE = 500;
 /** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
 /**
- * The tolerance in ms for different clocks of replicas. An endpoint also receives events that are up to this much older
- * than the endpoint.
+ * The tolerance in ms for differences between the replicas' clocks. An endpoint also receives events that are up to
+ * this much older than the endpoint itself.
  */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -68,7 +68,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none. Endpoints of suspended partners also receive events. Two
+   * Stores deliveries for the oldest events that have none, including events for endpoints of suspended partners. Two
    * replicas can do this at the same time.
    * @returns whether more events without deliveries may exist
    */

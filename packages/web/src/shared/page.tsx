@@ -2,8 +2,8 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Sets the window's title. On later pages, focuses the content and scrolls to the top, as browsers do after a page
- * load.
+ * Sets the window's title. On every page except the first, it also focuses the content and scrolls to the top, as
+ * browsers do after a page load.
  * @param place a value that changes with the page
  * @returns the reference for the element that contains the page's content
  */

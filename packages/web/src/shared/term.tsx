@@ -42,8 +42,8 @@ const DEFINITIONS = {
 export type TermName = keyof typeof DEFINITIONS;
 
 /**
- * A term with a definition that opens on demand. Each page explains a term once, at the term's first use.
- * @param props `children` is the displayed text if the text differs from the term, such as the term's plural
+ * A term with a definition that opens on demand. Each page explains a term once, where it first appears.
+ * @param props `children` is the displayed text if it differs from the term, such as its plural
  */
 export function Term({ of, children = of }: { of: TermName; children?: ComponentChildren }) {
   const id = useId();

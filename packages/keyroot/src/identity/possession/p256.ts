@@ -6,9 +6,9 @@ const SIGNATURE_BYTES = 64;
 
 /**
  * The proof of possession of P-256 keys, which is an ECDSA signature of the transcript's SHA-256. WebCrypto writes a
- * signature as 64 bytes, r and s. The Secure Enclave and the Android Keystore write it in DER, which takes 70 to 72
- * bytes except for about one signature in millions. None of them limits s to half the order, so both halves are
- * accepted.
+ * signature as the 64 bytes of r and s. The Secure Enclave and the Android Keystore write it in DER, which takes 70 to
+ * 72 bytes except for about one signature in millions. No platform restricts s to the lower half of the order, so both
+ * halves are accepted.
  */
 export const possession = signing(p256, (signature, message, publicKey) => {
   const format = signature.length === SIGNATURE_BYTES ? "compact" : "der";

@@ -8,7 +8,7 @@ export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
  * The fraction of a verification's time limit for one round of requests. If a host does not respond, the rest of the
- * time remains for other requests.
+ * time is left for other requests.
  */
 const ROUND_SHARE = 0.2;
 

@@ -44,9 +44,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Returns the error for a failure at this endpoint, which may have named a fork that this version does not support.
-   * If its response could not be decoded, FORK_UNKNOWN then replaces the error. If the response was decoded but is
-   * false, the error remains, and its message mentions the fork.
+   * Explains a failure at this endpoint if the endpoint named a fork that this version does not support. If the
+   * response could not be decoded, the result is the error FORK_UNKNOWN. If it was decoded but is false, the code stays
+   * LIGHT_CLIENT_INVALID, and the message mentions the fork. Any other error is returned unchanged.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;

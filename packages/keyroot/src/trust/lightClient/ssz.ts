@@ -74,7 +74,7 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`. The result is not exact from 2^53 on. `getBigUint64` is not used, because Hermes
+ * Reads a little-endian `uint64`. Results from 2^53 on are not exact. `getBigUint64` is not used, because Hermes
  * converts BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {

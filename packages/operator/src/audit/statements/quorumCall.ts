@@ -23,7 +23,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
     const votes = await new Quorum(calls, quorum).agree(
       async (call) => {
         const answer = await call(method, params);
-        // Reject a response with an unexpected format before the response counts as an answer.
+        // Reject a response with an unexpected format before it is counted as an answer.
         return { answer, key: JSON.stringify(answer === null ? null : parts(answer)).toLowerCase() };
       },
       ({ key }) => key,

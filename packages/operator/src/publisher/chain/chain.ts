@@ -64,7 +64,10 @@ const MAX_PRICE = 10n ** 18n;
  * temporary failures.
  */
 export class Chain {
-  /** Sends a request. Repeats reads after temporary failures, and sends transactions once. Does not check the result. */
+  /**
+   * Sends a request, without checking the result. Reads are repeated after temporary failures, but transactions are
+   * sent only once.
+   */
   readonly call: RpcCall;
   readonly #callOnce: RpcCall;
   readonly #retry: RetryOptions;
@@ -145,7 +148,8 @@ export class Chain {
 
   /**
    * Returns the number of the newest block. If it is lower than that of a block that was on the chain, it is read
-   * again, because the node may be behind. After the last retry, the chain counts as reorganized.
+   * again, because the node may be behind. If it is still lower after the last retry, the chain is treated as
+   * reorganized.
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(

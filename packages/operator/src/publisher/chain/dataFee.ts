@@ -37,8 +37,8 @@ const DATA_FEE_FACTOR = 2n;
  */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
 /**
- * The address of Arbitrum's NodeInterface, which estimates fees. Only simulated calls (`eth_call`) can use this
- * address. Source: https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
+ * The address of Arbitrum's NodeInterface, which estimates fees. It exists only in simulated calls (`eth_call`).
+ * Source: https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
  */
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";
 const abi = new Interface([
@@ -110,7 +110,7 @@ export class DataFees {
   }
 }
 
-/** Returns the data fee that counts toward cost limits, in wei. */
+/** Returns the data fee that a transaction is assumed to cost at most, for the cost limits, in wei. */
 export function worstDataFeeOf({ wei }: DataFee): bigint {
   return DATA_FEE_FACTOR * wei;
 }

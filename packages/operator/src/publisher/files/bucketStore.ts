@@ -23,7 +23,7 @@ import {
 
 /** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
-  /** The maximum time of one attempt, in ms. Also the maximum time without data. Default: 30,000. */
+  /** The maximum time of one attempt, and the maximum time without data, in ms. Default: 30,000. */
   attemptMs: number;
   /** The maximum time of a request with all attempts of the SDK, in ms. Default: 120,000. */
   requestMs: number;

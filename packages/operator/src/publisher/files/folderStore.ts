@@ -14,8 +14,8 @@ import type { AccountFileStore, MerkleFileStore, PutOptions, StoredFile } from "
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Stores Merkle-tree files in a folder that a file host serves. A missing folder is created. Several processes may use
- * the same folder.
+ * Stores Merkle-tree files in a folder that a file host serves. The folder is created if it is missing, and several
+ * processes may use it at the same time.
  * @example
  * ```ts
  * const store = new FolderStore("/var/www/merkle");
@@ -114,8 +114,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Removes drafts that killed processes have left. It is enough to do this once per store, because a restarted
-   * publisher opens a new one.
+   * Removes drafts that killed processes have left. Once per store is enough, because a restarted publisher opens a new
+   * store.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;

@@ -12,7 +12,7 @@ const FILE = "journal.sqlite";
 
 /**
  * The tables of the journal. Each line of `serializePlan` becomes one row of a plan. The longest possible line
- * describes a million users and has 35 MB.
+ * describes a million users and takes 35 MB.
  */
 const TABLES = [
   `CREATE TABLE plan (

@@ -36,7 +36,7 @@ const KEPT_ATTEMPTS = 10_000;
 
 /**
  * Returns how many of the newest attempts to keep after a plan is finished. At least the newest 10,000 are kept, and
- * all of the last day, because they count toward the limit per day.
+ * all of the last day, because the limit per day includes them.
  * @param attempts the attempts, the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {

@@ -23,7 +23,7 @@ export interface KeyDifference {
 
 /** The result of a comparison, as an event of `publish`. */
 export type CompareEvent =
-  /** Users have another published key than in the records. */
+  /** The published keys of some users are not those in the records. */
   | { event: "keyDiffers"; users: KeyDifference[] }
   /** The published keys of users with this root could not be compared with the records. `message` has the reason. */
   | { event: "notCompared"; root: string; users: number; code: string; message: string };
@@ -42,8 +42,8 @@ export interface CompareContext {
 const NAMED = 20;
 
 /**
- * Compares records with the file of their users' root. If the records give the same root, they are all records of this
- * file, so it does not need to be fetched.
+ * Compares records with the file of their users' root. If the tree of these records has the same root, the file
+ * contains exactly these records, so it does not need to be fetched.
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
@@ -110,7 +110,7 @@ export async function checkPublishedType(root: string, { fetchFile, keyType }: C
   }
 }
 
-/** The error for records of another type than the published keys. */
+/** The error for records whose key type differs from that of the published keys. */
 function otherType(root: string, cause: KeyrootError): ArgumentError {
   const message =
     `The registry already has keys of another type than the records, in the file ${root}.json: ${cause.message} All keys of ` +

@@ -39,7 +39,7 @@ export async function findUnpublished(
 
 /**
  * Returns the batches that contain a user without a root at the newest block. The request names this block, so a node
- * that does not have it yet reports an error. For "latest", it would answer with older roots.
+ * that does not have it yet reports an error. A request for "latest" would return older roots instead.
  * @param atLeast the number of a block that was on the chain. Default: 0
  */
 export async function findUnpublishedBatches(

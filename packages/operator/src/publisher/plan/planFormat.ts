@@ -80,7 +80,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   };
 }
 
-/** Yields the lines of a plan one at a time, because a plan of a million users has 35 MB. */
+/** Yields the lines of a plan one at a time, because a plan of a million users takes 35 MB. */
 function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < bytes.length;) {

@@ -24,11 +24,12 @@ const TOLERANCE = 1 / 50;
 
 /**
  * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
- * block must have room for it. Limits and prices differ between chains and forks, so only the node's estimates count.
+ * block must have room for it. Limits and prices differ between chains and forks, so the function relies only on the
+ * node's estimates.
  *
  * The estimates use the most expensive user ids, which have no zero bytes, so that any real batch with this number of
- * users fits. Gas grows by the same amount per user, so a few estimates are enough. They do not show the nodes' limit
- * on the size of a transaction, which is therefore calculated.
+ * users fits. A few estimates are enough, because every further user adds the same amount of gas. Estimates do not show
+ * the nodes' limit on the size of a transaction, so the size is calculated.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError the node's error if it rejects even a single user

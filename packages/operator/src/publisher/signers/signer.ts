@@ -4,7 +4,10 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { ArgumentError, TransportError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 
-/** A transaction to sign, in the format of JSON-RPC. Quantities are 0x and hex digits. Addresses are 0x and 40 hex digits. */
+/**
+ * A transaction to sign, in the format of JSON-RPC. Quantities are 0x and hex digits, and addresses are 0x and 40 hex
+ * digits.
+ */
 export interface TransactionRequest {
   from: string;
   /** The address of the called contract. Undefined in a transaction that deploys a contract. */

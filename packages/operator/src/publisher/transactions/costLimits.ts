@@ -16,18 +16,18 @@ export interface CostLimits {
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
-   * The maximum cost of a plan over all runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee, so a false response of the endpoint cannot make it look cheaper. Transactions of an earlier plan for
-   * the same root also count.
+   * The maximum cost of a plan over all runs, in wei. Every signed transaction is counted with its whole gas limit at
+   * its highest fee, so a false response of the endpoint cannot make it look cheaper. Transactions of an earlier plan
+   * for the same root are counted, too.
    *
-   * By default, it is an amount of gas at the price `maxFeePerGas`: 150,000 gas per file, plus twice the estimated gas
-   * per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after the fork
-   * Amsterdam.
+   * The default allows 150,000 gas per file plus an amount per user, at the price `maxFeePerGas`. The amount per user
+   * is twice the estimated gas, but at least 50,000 and at most 250,000. Ethereum needs 22,660 per user now, and will
+   * need about 111,700 after the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
-   * The maximum cost of all plans within 24 hours, in wei. The journal's transactions count in the same way as for
-   * `maxCost`. Default: no limit.
+   * The maximum cost of all plans within 24 hours, in wei. The transactions in the journal are counted in the same way
+   * as for `maxCost`. Default: no limit.
    */
   maxCostPerDay?: bigint | undefined;
 }
@@ -137,10 +137,12 @@ export class CostBudget {
   }
 
   /**
-   * Counts the attempts in the journal. Those for the plan's roots count for the plan, and all count for the day.
+   * Adds the cost of the attempts in the journal. All attempts are added to the cost of the day, and those for the
+   * plan's roots also to the cost of the plan.
    *
-   * The default allowance is an amount of gas at the current maximum fee, so under it attempts with a higher fee count
-   * at this fee. Attempts without a sender come from version 0.2, and count as those of the current sender.
+   * The default allowance is an amount of gas at the current maximum fee. Under this allowance, an attempt with a
+   * higher fee is therefore counted at the current maximum fee. Attempts without a sender were recorded by version 0.2,
+   * and are treated as attempts of the current sender.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -164,7 +166,10 @@ export class CostBudget {
   }
 }
 
-/** A sum in wei. An account can use a nonce only once, so only the most expensive transaction of each nonce counts. */
+/**
+ * A sum in wei. It includes only the most expensive transaction of each nonce, because an account can use a nonce only
+ * once.
+ */
 class Spending {
   /** The costs by registry, sender and nonce. The last recorded cost is at the end. */
   readonly #costs = new Map<string, { cost: bigint; time: number }>();

@@ -11,8 +11,8 @@ export class RevertedTransactions {
 
   /**
    * Records a reverted transaction.
-   * @param isOfThisRun true if this run has sent it. Transactions of earlier runs do not count toward the maximum,
-   *   because the conditions may have changed since
+   * @param isOfThisRun true if this run has sent it. The maximum applies only to transactions of this run, because the
+   * conditions may have changed since an earlier one
    * @throws VerificationError TRANSACTION_REVERTED at the second transaction of this run with the same root
    */
   record(root: string, receipt: Receipt, isOfThisRun: boolean): void {

@@ -3,8 +3,8 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 /** Options for sending transactions, and for the wait until transactions are in a block. */
 export interface SendOptions {
   /**
-   * The maximum number of pending transactions. If a node accepts fewer from one account, the others wait. Default: 64,
-   * which is more than fit into a block of 60 million gas with 64 users per transaction.
+   * The maximum number of pending transactions. If a node accepts fewer from one account, the rest is sent later.
+   * Default: 64, which is more than fit into a block of 60 million gas with 64 users per transaction.
    */
   inFlight: number;
   /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */

@@ -18,8 +18,8 @@ export interface OwnersTransaction {
 }
 
 /**
- * How many checks may find no receipt before a search for another transaction starts. A node may count a transaction's
- * nonce before it returns the receipt.
+ * The number of checks without a receipt after which the search for another transaction starts. The first checks may
+ * find no receipt, because a node may count a transaction's nonce before it returns the receipt.
  */
 export const MAX_MISSING_RECEIPTS = 3;
 

@@ -21,11 +21,11 @@ const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced:
 
 /**
  * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the
- * node has the transaction. For errors of the node, the table `SEND_ANSWERS` decides.
+ * node has the transaction. The table `SEND_ANSWERS` determines the reaction to each error of the node.
  * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so
- *   missing funds are then no error
+ * missing funds are then not treated as an error
  * @throws the error of `send`, with the remedy, if the node rejects the transaction permanently. If the sender cannot
- *   pay, the error names the sender
+ * pay, the error names the sender
  */
 export async function trySend(
   send: SendTransaction,

@@ -2,7 +2,9 @@ import { parseSafeQuantity, toQuantity } from "keyroot/internal/ethereum";
 import { TransportError } from "../../errors.ts";
 import type { Chain } from "../chain/chain.ts";
 
-/** The number of successive reads with fewer nonces that count as a reorganization if the chain proves nothing. */
+/**
+ * The number of successive reads with fewer nonces after which a reorganization is assumed if the chain proves nothing.
+ */
 const MAX_LOWER_READS = 20;
 /** The number of attempts to find a block that proves a number of nonces. */
 const MAX_PROOF_ATTEMPTS = 3;

@@ -61,9 +61,9 @@ async function exists(database: Database, name: ReturnType<typeof sql>): Promise
 }
 
 /**
- * Gives restored events this server's transaction id. A dump contains the ids of the old server, and an event whose id
- * is above all ids on this server would not be listed. The order by `position` remains. Old cursors are rejected with
- * CURSOR_UNKNOWN, so readers start again.
+ * Gives restored events this server's transaction id. A dump contains the ids of the old server. An event whose id is
+ * above all ids on this server would not be listed, so the ids are replaced. The events keep their order by `position`.
+ * Old cursors are rejected with CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
   // The transaction of a visible row has ended, so its id is below the snapshot's xmax.

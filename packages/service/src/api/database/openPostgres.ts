@@ -60,8 +60,8 @@ export async function openPostgres(url: string, connections: number, closing: Cl
 }
 
 /**
- * node-postgres treats these modes as verify-full, and warns that a later version will verify less. This keeps the
- * current meaning without the warning.
+ * Replaces three values of `sslmode` with `verify-full`. node-postgres already treats them as verify-full, but warns
+ * that a later version will verify less. The replacement keeps the current meaning and avoids the warning.
  */
 function withSslMode(url: string): string {
   return url.includes("uselibpqcompat=")

@@ -3,7 +3,8 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
 /**
- * The prefix length in bits of IPv6 addresses that count as one. Each customer has at least one /64 network (RFC 6177).
+ * The length in bits of the prefix by which IPv6 addresses are counted. Each customer has at least one /64 network (RFC
+ * 6177).
  */
 const IPV6_BITS = 64;
 

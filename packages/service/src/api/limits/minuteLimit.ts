@@ -76,7 +76,8 @@ export class MinuteLimit {
   }
 
   /**
-   * Returns the quota if further requests of the name are rejected. Otherwise, returns undefined. Counts no request.
+   * Returns the quota if further requests of the name are rejected, and undefined otherwise. It does not count a
+   * request.
    */
   exceeded(name: string): Quota | undefined {
     const now = performance.now();

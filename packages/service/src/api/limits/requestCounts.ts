@@ -53,7 +53,7 @@ export class RequestCounts {
   /** Deletes each count one minute after the counted minute ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skips rows that a request has locked. That request may in turn be waiting for other rows, so waiting here could
+    // Skip rows that a request has locked. That request may in turn be waiting for other rows, so waiting here could
     // cause a deadlock.
     const past = this.#home
       .select({ key })

@@ -44,7 +44,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
 /**
- * The list of changes, with the changes' times and authors. The address contains the filter: `#/audit?user=…`.
+ * The list of changes, with the time and the author of each. The address contains the filter: `#/audit?user=…`.
  * @param path the operation that lists the entries
  */
 export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {

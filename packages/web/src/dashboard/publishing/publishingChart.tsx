@@ -74,8 +74,8 @@ function totalsOf(days: readonly PublishedDay[]): Totals[] {
 }
 
 /**
- * Draws the chart. The chart's code is loaded on demand. If loading fails, the page still shows the table of the same
- * numbers.
+ * Draws the chart, whose code is loaded on demand. If loading fails, the page still shows the same numbers in the
+ * table.
  */
 function Drawing({ rows }: { rows: readonly Totals[] }) {
   const parent = useRef<HTMLDivElement>(null);

@@ -44,8 +44,8 @@ export function isAdministrator({ person }: Me): boolean {
 export const SESSION_ENDED = "keyroot-session-ended";
 
 /**
- * Calls an operation of the service. If the operation requires verification, asks the person for a passkey and then
- * repeats the call.
+ * Calls an operation of the service. If the operation requires verification, the person is asked for a passkey, and
+ * then the call is repeated.
  * @throws CallError
  */
 export async function call<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Promise<AnswerOf<Path>> {

@@ -14,7 +14,10 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. The dialog is open while the component is rendered. Then the focus returns to where it was before. */
+/**
+ * A modal dialog, which is open while the component is rendered. When it closes, the focus returns to its earlier
+ * place.
+ */
 export function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -119,7 +122,7 @@ interface SecretProps {
   onDone: () => void;
 }
 
-/** Shows a secret until the person clicks Done or leaves the page. The Back button does not show the secret again. */
+/** Shows a secret until the person clicks Done or leaves the page. The Back button does not show it again. */
 export function Secret({ title, name, value, children, steps, onDone }: SecretProps) {
   useWindowEvent("pagehide", onDone);
   return (
@@ -156,7 +159,7 @@ export interface TextDialogProps {
   onCancel: () => void;
 }
 
-/** A dialog that asks for one text. The dialog shows errors beside the field, and the field keeps the text. */
+/** A dialog that asks for one text. Errors appear beside the field, which keeps the text. */
 export function TextDialog(props: TextDialogProps) {
   const {
     title,

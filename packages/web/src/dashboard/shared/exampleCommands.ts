@@ -6,8 +6,8 @@ function operation(path: string): string {
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 /**
- * Returns a command that exchanges a server token. The command reads the token from a variable, so that the shell's
- * history does not contain the token.
+ * Returns a command that exchanges a server token. It reads the token from a variable, so that the shell's history does
+ * not contain the token.
  */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
@@ -65,7 +65,7 @@ def receive(body, headers):
     print(event["type"], event["data"])`;
 
 /**
- * Returns commands that get an access token and then send a request with the access token.
+ * Returns commands that get an access token and then send a request with it.
  * @param body JSON for the shell's double quotes
  */
 function withAccessToken(bizID: string, path: string, body: string): string {

@@ -41,7 +41,7 @@ export interface Loaded<Result> {
 }
 
 /**
- * Calls an operation when the page is shown and when the body changes. Keeps each response until the next response
+ * Calls an operation when the page is shown, and again when the body changes. Each response is kept until the next one
  * arrives.
  */
 export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
@@ -62,8 +62,8 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
 }
 
 /**
- * Whether the condition has been true in any rendering. Pages show the content below a list only after the list has
- * loaded. Otherwise, the list would move the content.
+ * Returns whether the condition has been true in any rendering. Pages use it to show the content below a list only
+ * after the list has loaded. If they showed it earlier, the list would move it.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);

@@ -7,8 +7,8 @@ import { useAction } from "../shared/useCall.ts";
 let token: string | undefined;
 
 /**
- * Removes an invitation's token from the address, so that neither the history nor a screenshot contains the token. The
- * page keeps the token only in memory until the token is used.
+ * Removes an invitation's token from the address, so that it appears neither in the history nor in a screenshot. The
+ * page keeps the token only in memory, until it is used.
  */
 export function takeInvitation(): string | undefined {
   const [, found] = /^#\/invitation\/([A-Za-z0-9_-]{1,64})$/.exec(location.hash) ?? [];

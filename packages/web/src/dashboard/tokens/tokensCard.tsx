@@ -180,7 +180,10 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
   );
 }
 
-/** The token's name. Tokens without one differ by the beginning of the id, which is also shown when a token is created. */
+/**
+ * Returns the token's name. If it has none, the result contains the beginning of its id, which is also shown when a
+ * token is created.
+ */
 export function serverTokenName({ name, token_id }: ServerToken): string {
   return name ?? `Without a name (${token_id.slice(0, 8)})`;
 }

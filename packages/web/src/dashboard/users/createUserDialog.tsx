@@ -10,7 +10,7 @@ import { useAction } from "../shared/useCall.ts";
 /** Error codes that concern the user id. */
 const ID_CODES = ["USER_ID_TAKEN", "USER_ERASED"];
 
-/** A dialog that asks for a new user's id and region. The id is random unless the person enters a different id. */
+/** A dialog that asks for a new user's id and region. The id is random unless the person enters another one. */
 export function CreateUserDialog({
   onCreated,
   onCancel,

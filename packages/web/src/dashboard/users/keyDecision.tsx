@@ -72,7 +72,10 @@ export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
   );
 }
 
-/** Returns why an entered key id is not the waiting key's. The beginning of a key id may still become it. */
+/**
+ * Returns why an entered key id is not that of the waiting key. The beginning of a key id is no mismatch, because the
+ * person may not have entered the rest yet.
+ */
 function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): string | undefined {
   if (others.some(({ keyID }) => toComparable(keyID) === read))
     return "This is the other key. Revoke the token that registered the waiting key, and discard the waiting key. The user’s app can then register its own.";
@@ -80,7 +83,10 @@ function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): stri
   return isBeginning ? undefined : "This is none of these keys.";
 }
 
-/** A key id without what people leave out when they read or copy it: spaces, and the padding of base64. */
+/**
+ * Returns a key id without the characters that people leave out when they read or copy it: spaces, and the padding of
+ * base64.
+ */
 function toComparable(keyID: string): string {
   return keyID.replaceAll(/[\s=]/g, "");
 }

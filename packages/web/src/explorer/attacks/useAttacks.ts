@@ -26,7 +26,7 @@ interface Run {
 const NO_RUN: Run = { id: "", results: {} };
 
 /**
- * Runs all attacks, one after the other. Runs them again each time an argument changes.
+ * Runs all attacks, one after the other, and again each time an argument changes.
  * @returns the results, by the attacks' names
  */
 export function useAttacks(
@@ -34,7 +34,10 @@ export function useAttacks(
   source: AttackedSource,
   run: number,
 ): Readonly<Record<string, AttackResult>> {
-  /** The results with the run that they belong to. Until a new run begins, the page would otherwise show the earlier ones. */
+  /**
+   * The results, together with the run to which they belong. Without the run, the page would show the results of the
+   * earlier run until a new one begins.
+   */
   const [{ id, results }, setResults] = useState<Run>(NO_RUN);
   const currentID = `${source} ${run}`;
   useEffect(() => {

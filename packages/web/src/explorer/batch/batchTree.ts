@@ -53,7 +53,7 @@ export class BatchTree {
   }
 
   /**
-   * Returns the other child of a node's parent. Returns the node itself if the node is paired with itself, and
+   * Returns the other child of a node's parent. The result is the node itself if it is paired with itself, and
    * undefined for the root.
    */
   sibling({ level, index }: NodeRef): NodeRef | undefined {
@@ -79,7 +79,7 @@ export class BatchTree {
     return this.search(userID, 1)[0];
   }
 
-  /** Finds the first leaves with a text in the user id or key id, or at the start of the hash. */
+  /** Finds the first leaves whose user id or key id contains a text, or whose hash begins with it. */
   search(text: string, limit: number): number[] {
     const wanted = text.trim();
     if (wanted === "") return [];
@@ -98,8 +98,8 @@ export class BatchTree {
 }
 
 /**
- * Searches concatenated values of `size` characters each for a text. Adds the indexes of the values that contain the
- * text to `found`.
+ * Searches concatenated values of `size` characters each for a text, and adds the indexes of the values that contain it
+ * to `found`.
  */
 function collect(texts: string, wanted: string, size: number, limit: number, found: Set<number>): void {
   for (let at = texts.indexOf(wanted); at !== -1 && found.size < limit;) {

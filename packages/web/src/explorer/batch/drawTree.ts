@@ -27,7 +27,7 @@ export function rowHeight(tree: BatchTree, { height }: Size): number {
   return height / tree.height;
 }
 
-/** Draws the visible part of the tree, with the root at the top. Each node is as wide as the node's leaves. */
+/** Draws the visible part of the tree, with the root at the top. Each node is as wide as all of its leaves together. */
 export function drawTree(
   context: CanvasRenderingContext2D,
   tree: BatchTree,

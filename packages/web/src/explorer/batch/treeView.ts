@@ -21,8 +21,8 @@ export function zoomView({ start, span }: View, factor: number, anchor: number, 
 }
 
 /**
- * Returns a view that shows leaves `from` to `to`. Returns the current view if these leaves are already visible and
- * wide enough.
+ * Returns a view that shows leaves `from` to `to`. If they are already visible and wide enough, the view stays the
+ * same.
  */
 export function viewOf([from, to]: readonly [number, number], view: View, leafCount: number): View {
   const isVisible = from >= view.start && to <= view.start + view.span && to - from >= view.span / 200;

@@ -76,8 +76,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code and starts the worker. The browser checks the code's hash. The worker starts from a blob and
- * therefore inherits the page's policy. The worker can connect only to the page's allowed hosts.
+ * Fetches a worker's code, whose hash the browser checks, and starts the worker. Because it starts from a blob, it
+ * inherits the page's policy, so it can connect only to the hosts that the policy allows.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[needsComplete && !COMPLETE_ALREADY.has(name) ? "complete" : name];

@@ -14,8 +14,8 @@ interface Dropped {
 }
 
 /**
- * Handles files that are dropped on any page. A Merkle-tree file opens as a batch, a CSV file or a JSON array as a contact
- * list, and any other file as a bundle.
+ * Handles files that are dropped on any page. A Merkle-tree file is opened as a batch, a CSV file or a JSON array as a
+ * contact list, and any other file as a bundle.
  */
 export function useDroppedFile(): Dropped {
   const [dropped, setDropped] = useState<Dropped>({

@@ -3,7 +3,10 @@ import { Field } from "../../shared/form.tsx";
 import { formatBytes } from "../../shared/format.ts";
 import { callWorker } from "../shared/callWorker.ts";
 
-/** Maximum size of a picture file in bytes, and of a picture's longer side in pixels. Larger ones are scaled down. */
+/**
+ * The maximum size of a picture file in bytes, and the maximum length of a picture's longer side in pixels. Larger
+ * pictures are scaled down to this length.
+ */
 const MAX_PICTURE_BYTES = 20_000_000;
 const MAX_PIXELS = 1600;
 /** Time between two looks at the camera's picture, in ms. */

@@ -28,8 +28,8 @@ interface SafetyCodeFormProps {
 }
 
 /**
- * Shows the safety code of the visitor and the verified user as digits and as a QR code. Compares it with the code in the
- * other app.
+ * Shows the safety code of the visitor and the verified user as digits and as a QR code, and compares it with the code
+ * in the other app.
  */
 export function SafetyCodeForm({ userID: contactID, verified, onCompared }: SafetyCodeFormProps) {
   const { record, account } = verified;
@@ -71,7 +71,7 @@ export function SafetyCodeForm({ userID: contactID, verified, onCompared }: Safe
   const state = isMismatch ? "different" : code && failure === undefined && shown.trim() !== "" ? "equal" : "none";
   useEffect(() => {
     onCompared(isMismatch ? { state: "different", failure } : { state: state === "equal" ? "equal" : "none" });
-    // Whoever scans looks at the camera. Whoever types keeps the focus in the field.
+    // Move the focus only after a scan, because a person who types needs it in the field.
     if (isScanned && state !== "none") goToVerdict();
   }, [state]);
   return (

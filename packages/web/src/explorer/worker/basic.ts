@@ -1,5 +1,5 @@
 /**
- * The worker that verifies batches. This worker also verifies users' keys if one endpoint's unproven answer is enough.
+ * The worker that verifies batches. It also verifies users' keys if one endpoint's unproven answer is enough.
  */
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";

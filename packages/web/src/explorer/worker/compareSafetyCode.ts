@@ -3,7 +3,7 @@ import { loadKeyType } from "keyroot/internal/keyTypes";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { type Handler, toFailure } from "./serveCalls.ts";
 
-/** Makes two users' safety code. Compares the safety code with the digits or the QR code in the contact's app. */
+/** Makes two users' safety code, and compares it with the digits or the QR code in the contact's app. */
 export const safetyCode: Handler<"safetyCode"> = async ({ mine, contact, shown, keyType: typeName = "curve41417" }) => {
   const keyType = await loadKeyType(typeName);
   try {

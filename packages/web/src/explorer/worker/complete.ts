@@ -1,6 +1,6 @@
 /**
- * The worker with the whole library: for explorers with another key type than Curve41417 or with accounts, and for attacks. It has
- * all functions of the workers `basic`, `evidence`, `signedBlock` and `safetyCode`.
+ * The worker with the whole library. It is used for attacks, and by explorers of registries that have accounts or a key
+ * type other than Curve41417. It has all functions of the workers `basic`, `evidence`, `signedBlock` and `safetyCode`.
  */
 import { accountCode, readSlots } from "./accounts.ts";
 import { makeBundleWith, verifyBundleWith } from "./bundles.ts";

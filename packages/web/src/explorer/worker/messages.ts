@@ -37,9 +37,13 @@ export type Progress =
   | { kind: "contact"; index: number; result: ContactResult };
 
 /**
- * What was found about a contact of a list. `same` and `different` compare the list's key with the published one,
- * `published` has no key to compare, and `absent` has no published key. `rejected` is a failed verification, `open` one
- * that could not be finished, and `unreadable` a row without a user id or key.
+ * What was found about a contact of a list:
+ * - `same` and `different`: the result of comparing the list's key with the published one
+ * - `published`: there is a published key, but the list has no key to compare
+ * - `absent`: there is no published key
+ * - `rejected`: the verification failed
+ * - `open`: the verification could not be finished
+ * - `unreadable`: the user id, key or key id in the row is malformed
  */
 export type ContactVerdict =
   "waiting" | "same" | "different" | "published" | "absent" | "rejected" | "open" | "unreadable";
@@ -81,8 +85,8 @@ export interface PathNode {
 /** A path in a tree, with the leaf's record. */
 export interface TreePath {
   /**
-   * The nodes from the leaf to the root, with hashes that this browser computed. Contains only the root if the user has
-   * no leaf.
+   * The nodes from the leaf to the root, with hashes that this browser computed. If the user has no leaf, the list
+   * contains only the root.
    */
   nodes: readonly PathNode[];
   /** The record's position in the file. */
@@ -235,8 +239,8 @@ export interface WorkerCalls {
   safetyCode: {
     arguments: SafetyCodeArguments;
     /**
-     * With `digits`, `failure` is the error of the comparison with `shown`. Without `digits`, `failure` is the reason
-     * why the safety code could not be made.
+     * If `digits` is set, `failure` is the error of the comparison with `shown`. Otherwise, it is the reason why the
+     * safety code could not be made.
      */
     result: { digits: string; payload: string; failure?: Failure | undefined } | { failure: Failure };
   };

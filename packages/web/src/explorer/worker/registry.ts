@@ -44,8 +44,7 @@ const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, 
 };
 
 /**
- * Reads the newest events from the first endpoint. Some events may be missing, because the other endpoints do not
- * confirm the events.
+ * Reads the newest events from the first endpoint. Some events may be missing, because no other endpoint confirms them.
  */
 async function readRecent(call: ReturnType<typeof rpcCaller>, contract: string, newest: number) {
   let found: RootAdded[] = [];

@@ -55,8 +55,8 @@ const MAX_DRAWN = 20_000;
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. Only the
- * drawing uses the result. The verification's result does not depend on the drawing.
+ * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. It is used
+ * only for the drawing, and does not affect the result of the verification.
  */
 export function pathInRejectedFile(
   bytes: Uint8Array,
