@@ -9,10 +9,19 @@ import { makeSafetyCode } from "keyroot/safety-code";
 import { App } from "./App";
 import { me } from "./keys";
 
-// The test replaces only the phone's store, the verifier, the server and the client of the service.
+// The test replaces only the phone's store, user and key type, the verifier, the server and the client of the service.
 jest.mock("@react-native-async-storage/async-storage", () =>
   jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
 );
+jest.mock("./config", () => {
+  const { curve41417 } = jest.requireActual("keyroot/key-types");
+  return { ...jest.requireActual("./config"), keyType: curve41417 };
+});
+jest.mock("./me.json", () => {
+  const { generateKeyPair } = jest.requireActual("keyroot/internal/identity");
+  const { makeKeyRecord, randomUserID } = jest.requireActual("keyroot/records");
+  return makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+});
 jest.mock("keyroot", () => {
   const verifier = { verify: jest.fn(), verifyMany: jest.fn(), watch: jest.fn() };
   return { ...jest.requireActual("keyroot"), createVerifier: () => verifier };

@@ -1,13 +1,14 @@
 import { makeSafetyCode } from "keyroot/safety-code";
 import { useMemo } from "react";
 import { Button, Text, View } from "react-native";
+import { keyType } from "./config";
 import { me } from "./keys";
 
 /** Shows the safety code of this user and a contact. @param verified the contact's verified key */
 export function SafetyCode({ name, verified, onClose }) {
   const digits = useMemo(() => {
     const { record, publicKey } = verified;
-    return makeSafetyCode(me, { userID: record.userID, publicKey }).digits;
+    return makeSafetyCode(me, { userID: record.userID, publicKey }, keyType).digits;
   }, [verified]);
   return (
     <View>

@@ -1,4 +1,8 @@
 import { oneEndpoint } from "keyroot";
+import { curve41417 } from "keyroot/key-types";
+
+/** The type of your users' keys, such as x25519: docs/key-types.md. */
+export const keyType = curve41417;
 
 /** Replace these addresses of a local system with the addresses from your operator. */
 export const verifierOptions = {
@@ -8,6 +12,9 @@ export const verifierOptions = {
   merkleUrl: "http://127.0.0.1:8546",
   // Before you go live, choose a stronger source of the block: docs/verifying.md.
   trust: oneEndpoint(),
+  keyType,
+  // Without a response for 5 seconds, the phone is offline, and the app shows what it verified before.
+  limits: { timeoutMs: 5000 },
 };
 
 /** The URL of server.mjs. Replace this URL with the URL of your server. */

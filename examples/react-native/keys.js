@@ -35,14 +35,18 @@ function toQuery({ userID, publicKey }) {
 
 /** Returns the server's contacts, or the last ones that the phone has of them. The keys are verified in both cases. */
 async function loadContacts() {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(), verifierOptions.limits.timeoutMs);
   try {
-    const contacts = await fetchContacts();
+    const contacts = await fetchContacts({ signal: waiting.signal });
     await AsyncStorage.setItem(CONTACTS, JSON.stringify(contacts));
     return contacts;
   } catch (error) {
     const stored = await AsyncStorage.getItem(CONTACTS);
     if (stored === null) throw error;
     return JSON.parse(stored);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
