@@ -30,7 +30,7 @@ export async function startWorld(records: readonly KeyRecord[], usersPerFile: nu
     return resource;
   };
   const stack = open(await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } }));
-  await publishLocally(stack, records, { usersPerFile });
+  await publishLocally(stack, records, { usersPerFile, brotli: true });
   const head = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as BlockJson;
   const urls = await Promise.all([1, 2, 3].map(async () => open(await startEndpoint(stack.rpcUrl)).url));
   const signers = testAuditors("a", "b", "c");

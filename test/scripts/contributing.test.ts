@@ -68,7 +68,7 @@ const ROWS: Addition = {
     generate: async () => (await loadModule(() => import("./secp256k1.ts"))).generate(),
   },
 `,
-    before: "};\n\n/** The names",
+    before: "};\n\n/** Loads",
   },
   "identity/possession/loadPossession.ts": {
     text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,

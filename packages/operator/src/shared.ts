@@ -5,7 +5,7 @@ export { readSecretFile } from "./disk/permissions.ts";
 export { writeFileAtomic } from "./disk/writeFileAtomic.ts";
 export { checkOptions } from "./checkOptions.ts";
 export { MAX_TIMER_SECONDS } from "./commands/defineCommand.ts";
-export { nearestName } from "./nearestName.ts";
+export { nearestName } from "./commands/nearestName.ts";
 export { plural } from "./plural.ts";
 export { listen, type Listening, onFreePort } from "./http/listen.ts";
 export { parseAmount } from "./publisher/chain/parseAmount.ts";

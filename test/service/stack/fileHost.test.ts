@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import { startFileHost, type FileHost } from "../../../packages/service/src/stack/fileHost.ts";
 import { closedAfterEach, closeOf, failure, sendRaw, temporaryFolder } from "../../support/support.ts";
 
@@ -45,6 +46,21 @@ describe("the file host", () => {
       expect(headers.get("etag")).to.equal(`"${ROOT}"`);
       expect(headers.get("x-content-type-options")).to.equal("nosniff");
       expect(headers.get("access-control-allow-origin")).to.equal("*");
+    });
+
+    it("returns the compressed copy only to clients that accept Brotli", async () => {
+      await writeFile(`${pathOf(ROOT)}.br`, brotliCompressSync(CONTENT));
+      for (const [accepted, encoding] of [
+        ["gzip, br", "br"],
+        ["gzip, brx", null],
+        ["identity", null],
+      ] as const) {
+        const response = await fetch(url, { headers: { "Accept-Encoding": accepted } });
+        expect(response.headers.get("content-encoding"), accepted).to.equal(encoding);
+        expect(response.headers.get("etag")).to.equal(encoding ? `"${ROOT}.json.br"` : `"${ROOT}"`);
+        expect(response.headers.get("vary")).to.equal("Accept-Encoding");
+        expect(await response.text()).to.equal(CONTENT);
+      }
     });
 
     it("returns a file that was added later, even an empty one", async () => {

@@ -1,4 +1,4 @@
-import { nearestName } from "../nearestName.ts";
+import { nearestName } from "./nearestName.ts";
 import { ArgumentError } from "../errors.ts";
 
 /** The packages' environment variables that begin with KEYROOT_. docs/variables.md explains each variable. */

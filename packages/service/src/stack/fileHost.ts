@@ -45,7 +45,7 @@ export interface FileHostOptions {
 /**
  * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these files are
  * served, where a root is 64 lowercase hex digits:
- * - Merkle-tree files: `/<root>.json`
+ * - Merkle-tree files: `/<root>.json`, compressed if the folder has `<root>.json.br` and the client accepts Brotli
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
  * - account files: `/accounts/<account id in hex>.txt`, and `.next.txt` for a change that is being published
@@ -93,6 +93,7 @@ interface Resource {
   etag: string | undefined;
   /** The Cache-Control of the content. Default: depends on `etag`. */
   cache?: string;
+  encoding?: "br";
 }
 
 function resourceAt(url: string): Resource | undefined {
@@ -111,24 +112,49 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  let file: FileHandle | undefined;
+  let found: Found | undefined;
   try {
-    for (const dir of dirs) if ((file = await openIn(dir, resource)) !== undefined) break;
+    found = await find(dirs, variantsOf(resource, request));
   } catch {
     reject(response, 500);
     return;
   }
-  if (file === undefined) {
+  if (found === undefined) {
     reject(response, 404);
     return;
   }
+  const { file, variant } = found;
   try {
     const stat = await file.stat();
-    if (stat.isFile()) await send(file, stat.size, resource, request, response);
+    if (stat.isFile()) await send(file, stat.size, variant, request, response);
     else reject(response, 404);
   } finally {
     await file.close();
   }
+}
+
+/** Returns the compressed copy of a Merkle-tree file, if the client accepts it, and the file itself. */
+function variantsOf(resource: Resource, { headers }: IncomingMessage): Resource[] {
+  const { folder, name, etag } = resource;
+  const acceptsBrotli = /(?:^|,)\s*br\s*(?:,|$)/.test(String(headers["accept-encoding"]));
+  if (folder !== "" || etag === undefined || !acceptsBrotli) return [resource];
+  return [{ ...resource, name: `${name}.br`, etag: `"${name}.br"`, encoding: "br" }, resource];
+}
+
+interface Found {
+  file: FileHandle;
+  variant: Resource;
+}
+
+/** Opens the first variant that a folder contains. */
+async function find(dirs: readonly string[], variants: readonly Resource[]): Promise<Found | undefined> {
+  for (const variant of variants) {
+    for (const dir of dirs) {
+      const file = await openIn(dir, variant);
+      if (file !== undefined) return { file, variant };
+    }
+  }
+  return undefined;
 }
 
 /** Opens a file in a folder. @returns undefined if the folder does not contain the file */
@@ -146,11 +172,12 @@ async function openIn(dir: string, { folder, name }: Resource): Promise<FileHand
 async function send(
   file: FileHandle,
   size: number,
-  { etag, cache = etag === undefined ? REVALIDATE : FOREVER, name }: Resource,
+  { etag, cache = etag === undefined ? REVALIDATE : FOREVER, name, encoding }: Resource,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   response.setHeader("Cache-Control", cache);
+  response.setHeader("Vary", "Accept-Encoding");
   if (etag !== undefined) {
     response.setHeader("ETag", etag);
     if (matches(request.headers["if-none-match"], etag)) {
@@ -161,6 +188,7 @@ async function send(
   response.writeHead(200, {
     "Content-Type": name.endsWith(".txt") ? "text/plain; charset=utf-8" : "application/json",
     "Content-Length": size,
+    ...(encoding && { "Content-Encoding": encoding }),
   });
   if (request.method === "HEAD") {
     response.end();

@@ -36,6 +36,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   "keyChange.taken": "Change # failed, because another key has its slot",
 };
 
+/** What entries have instead of a key id if the change declares that a slot holds no key of the user. */
+const VOID = "void";
+
 /**
  * Returns what happened to a user, newest first.
  * @param entries the user's entries of the audit log, newest first
@@ -57,11 +60,12 @@ export function toHistory(
 
 function toItem({ at, action, actor, data }: AuditEntry, contexts: ReadonlyMap<string, string>): HistoryItem {
   const { key_id, token_id, number, block, transaction } = data;
+  const isVoid = key_id === VOID;
   const context = action.startsWith("refreshToken.") ? contexts.get(String(token_id)) : undefined;
   return {
     at,
-    text: `${TEXTS[action]?.replace("#", String(number)) ?? action}${context === undefined ? "" : `: ${context}`}`,
-    ...(typeof key_id === "string" && { keyID: key_id }),
+    text: `${TEXTS[action]?.replace("#", String(number)) ?? action}${isVoid ? ": its slot is void" : ""}${context === undefined ? "" : `: ${context}`}`,
+    ...(typeof key_id === "string" && !isVoid && { keyID: key_id }),
     ...(typeof block === "number" && { block }),
     ...(typeof transaction === "string" && { transaction }),
     ...(actor.kind !== "service" && { by: authorOf(actor, contexts) }),

@@ -3,7 +3,7 @@ import { toBase64 } from "../../shared/keyText.ts";
 import { readUserID } from "../../shared/readUserID.ts";
 
 /** Maximum number of contacts in a list. */
-export const MAX_CONTACTS = 1000;
+const MAX_CONTACTS = 1000;
 const KEY_ID_BYTES = 16;
 
 /** A contact of a list, or the reason why its row cannot be used. */
