@@ -24,7 +24,7 @@ export interface Chart {
   series?: string;
   /** The names of Keyroot's own lines or bars, which have colors. The others are gray. Default: all are Keyroot's. */
   own?: readonly string[];
-  /** The quantity that grows with x. The page states the exponent for each line. */
+  /** The quantity whose growth with x the page describes, for at most two of Keyroot's own lines. */
   growth?: string;
 }
 

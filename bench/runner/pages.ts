@@ -91,20 +91,22 @@ function ratioTable(ratios: readonly Ratio[]): string {
   return table(withGoal.filter(({ Goal }) => Goal !== ""));
 }
 
-/** Describes the growth of each line, such as "time grows as n^1.02". */
-function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] {
+/** Says how much more Keyroot's lines show for ten times as many users. */
+function growthOf({ growth, own, series, x, y }: Chart, { rows }: Figures): string[] {
   if (growth === undefined) return [];
-  const lines = seriesOf(rows, series).flatMap((name) => {
-    const own = rows.filter((row) => series === undefined || row[series] === name);
-    const points = own.map((row): Point => [Number(row[x.column]), Number(row[y.column])]);
+  const factors = (own ?? seriesOf(rows, series)).flatMap((name) => {
+    const points = rows
+      .filter((row) => series === undefined || row[series] === name)
+      .map((row): Point => [Number(row[x.column]), Number(row[y.column])]);
     const exponent = growthExponent(points);
-    return exponent === undefined
-      ? []
-      : [`${name === "" ? "" : `${name} as `}n^${exponent.toFixed(2).replace("-0.00", "0.00")}`];
+    return exponent === undefined ? [] : [{ name, factor: (10 ** exponent).toPrecision(2) }];
   });
-  if (lines.length === 0) return [];
-  const [first = ""] = lines;
-  return [lines.length === 1 ? `The ${growth} grows as ${first}.` : `The ${growth} grows: ${lines.join("; ")}.`];
+  const [first, ...others] = factors;
+  if (first === undefined) return [];
+  const subject = own === undefined ? `the ${growth}` : `${first.name}'s ${growth}`;
+  const each = factors.map(({ name, factor }) => `${factor} for ${name}`);
+  const by = others.length === 0 ? first.factor : each.join(" and ");
+  return [`With ten times as many users, ${subject} grows by a factor of ${by}.`];
 }
 
 function table(rows: readonly Row[]): string {
