@@ -2,8 +2,8 @@ import { type KeyRecord, type VerifierOptions, createVerifier } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
 import { countBytes } from "../../test/support/servers/rounds.ts";
 
-/** The rounds of a watch in one hour: one every 384 seconds, the default, less an eighth on average. */
-const ROUNDS = 11;
+/** The rounds of a watch in one hour in which the chain is read: the first one after each epoch of 384 seconds. */
+const ROUNDS = 10;
 
 /**
  * Returns the bytes of all responses to a watch in its first hour, and in the following one, in which each contact's

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { setImmediate } from "node:timers/promises";
 import hre from "hardhat";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -129,6 +130,33 @@ describe("watch", () => {
       expect(errors.map((error) => (error as Error & { code: string }).code)).to.deep.equal(
         Array(2).fill("FILE_HOST_ERROR"),
       );
+    });
+
+    it("compares the server's keys in each round, and reads the chain once in an epoch", async () => {
+      serverKeys = [
+        { userID: contact.userID, expectedPublicKey: contact.pubKey },
+        { userID: never.userID, expectedPublicKey: ANY_KEY },
+      ];
+      await (await start()).check();
+      let requests = 0;
+      const fetch: typeof globalThis.fetch = (url, init) => {
+        requests++;
+        return network.fetch(url, init);
+      };
+      /** Waits for the round that a new watch starts, because the last pause is over. @returns its requests */
+      const nextRound = async (ms: number) => {
+        time += ms;
+        requests = 0;
+        const { nextAt } = stored();
+        await start({}, { fetch });
+        while (stored().nextAt === nextAt) await setImmediate();
+        return requests;
+      };
+      expect(await nextRound(45_000)).to.equal(0);
+      expect(await nextRound(383_999 - 45_000)).to.equal(0);
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+      expect(await nextRound(45_000)).to.be.above(0);
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
     it("checks a key in the first round after its publication", async () => {
@@ -336,7 +364,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
     });
 
-    it("tries again after a minute, and doubles the wait after each failure up to the usual pause", async () => {
+    it("doubles the wait after each failure, up to 5 minutes", async () => {
       network.isOffline = true;
       const watch = await start();
       const waits: number[] = [];
@@ -346,7 +374,7 @@ describe("watch", () => {
         waits.push(stored().nextAt - time);
       }
       // The watch has already started one round itself.
-      const limits = [120_000, 240_000, 384_000, 384_000, 384_000];
+      const limits = [180_000, 300_000, 300_000, 300_000, 45_000];
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
 

@@ -55,8 +55,8 @@ export interface WatchKeysOptions {
    */
   onAlarm: (alarm: Alarm) => unknown;
   /**
-   * Maximum pause in ms between two rounds. Default: 384,000, the time of an epoch, because Ethereum finalizes at most one
-   * block in an epoch. After failed requests, the pause is at most 1 minute, and doubles with each further failure.
+   * Maximum pause in ms between two rounds. After failed requests, the pause doubles each time, up to 5 minutes.
+   * Default: 45,000.
    */
   intervalMs?: number | undefined;
   /**
@@ -104,10 +104,11 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
 /** Browser functions, which other runtimes may not have. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
-/** The time of an epoch in ms: 32 slots of 12 seconds (consensus specification, "Time parameters"). */
+/**
+ * The time of an epoch in ms: 32 slots of 12 seconds (consensus specification, "Time parameters"). At most one block is
+ * finalized in an epoch, so no root is read more often.
+ */
 const EPOCH_MS = 384_000;
-/** The pause in ms that doubles with each failed round, and the longest of these pauses. */
-const RETRY_MS = 30_000;
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ERRORS = 100;
 /**
@@ -197,20 +198,17 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
     // Always include the app's user, whose root is read in each round.
-    const chosen = [
-      ownUser,
-      ...chooseContacts(
-        state.round,
-        contacts.filter(([, user]) => isDue(user, time, recheckMs)),
-      ),
-    ];
+    const isOld = ([, { readAt = NaN }]: UserToCheck) => isForced || !(time >= readAt && time - readAt < EPOCH_MS);
+    const due = contacts.filter((contact) => isDue(contact[1], time, recheckMs) && isOld(contact));
+    const chosen = [...[ownUser].filter(isOld), ...chooseContacts(state.round, due)];
     keys.set(userID, own);
     const files = new Map([...keys].map(([id, { account }]) => [id, account]));
     const readAccounts =
       accounts &&
       ((users: readonly UserToCheck[], servers: VerifierServers) =>
         accounts.readAccounts(config, users, { servers, store: cache, files, time, errors }));
-    const answered = await checkUsers(config, chosen, { own: userID, time, recheckMs, signal, errors, readAccounts });
+    const reading = { own: userID, time, recheckMs, signal, errors, readAccounts };
+    const answered = chosen.length > 0 ? await checkUsers(config, chosen, reading) : undefined;
     if (signal.aborted) throw signal.reason ?? new Error();
 
     const found = [ownUser, ...contacts].map(([id, user]) => {
@@ -219,16 +217,14 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       if (accounts) conditions.push(...accounts.accountConditions(id, user, { isOwn, limitMs: publicationMs, time }));
       return { id, user, conditions };
     });
-    const due = found.flatMap(({ id, user, conditions }) =>
+    const alarms = found.flatMap(({ id, user, conditions }) =>
       newConditions(user, conditions).map((condition) => ({ userID: id, condition })),
     );
-    const undelivered = await raiseAlarms(config, due, { makeBundle, onAlarm, refused, errors, signal });
+    const undelivered = await raiseAlarms(config, alarms, { makeBundle, onAlarm, refused, errors, signal });
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
-    state.failures = answered > 0 ? 0 : state.failures + 1;
+    if (answered !== undefined) state.failures = answered > 0 ? 0 : state.failures + 1;
     // The time is random, so that clients that failed together retry at different times.
-    const retryMs = Math.min(intervalMs, RETRY_MS) * 2 ** state.failures;
-    const pauseMs = state.failures > 0 ? Math.min(retryMs, maxPauseMs) : intervalMs;
-    state.nextAt = time + pauseMs * (0.75 + Math.random() / 4);
+    state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     await cache.set(name, lastState);
     keys.delete(userID);
@@ -277,7 +273,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 
 function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
-  const { intervalMs = EPOCH_MS, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
+  const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
   const { name } = config.source;
   if (name === "pinned-block") throw invalidArgument("The trust option", "another choice for a watch", name);
