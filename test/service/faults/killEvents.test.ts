@@ -1,10 +1,9 @@
 /**
- * Kills the service and its PostgreSQL in turns with SIGKILL while partners' changes cause events. Then checks that
- * each event was delivered to the partner's endpoint, which sometimes fails, and that there is no event without its
- * change.
+ * Kills the service and its PostgreSQL alternately with SIGKILL while partners make changes. Then checks that each event
+ * reached the partner's endpoint, although this endpoint fails now and then, and that no event lacks its change.
  *
- * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` (5 minutes) causes 10,000 events and kills 20
- * times.
+ * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` makes 10,000 events and kills 20 times, which takes
+ * about 5 minutes.
  */
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";

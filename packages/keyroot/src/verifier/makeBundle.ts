@@ -111,9 +111,9 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /**
- * Runs work with a user's account file. The app's file may be older than the last change of the key, which shows when
- * the chain has a root for the next slot. The work is then repeated from the start, first with the file host's file of
- * the newest change, and then with the file that everyone reads.
+ * Runs work with a user's account file. If the chain has a root for the next slot, the app's file is older than the last
+ * change of the key. The work is then run again from the start: first with the file host's file of the newest change,
+ * and then with the file that everyone reads.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),

@@ -219,8 +219,8 @@ function describeFailure(
  * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block
  * hash.
  *
- * An unavailable file or a finding about the chain is reported again if it ended in the meantime. Otherwise an endpoint
- * could hide later attacks behind a first false alarm.
+ * If an unavailable file or a finding about the chain ends and comes back, it is reported again. Otherwise an endpoint
+ * could raise one false alarm, and then hide later attacks behind it.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();

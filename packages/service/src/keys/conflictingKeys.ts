@@ -23,8 +23,8 @@ export interface ConflictingKey {
  */
 export const MAX_OFFERED = 10;
 /**
- * Maximum number of undecided keys per user that were withdrawn. Possession of these keys was proven, so offered keys
- * do not take up their room.
+ * Maximum number of keys per user that were withdrawn and still await a decision. They are counted separately from keys
+ * that were only offered, because their possession was proven.
  */
 export const MAX_WITHDRAWN = 100;
 

@@ -54,8 +54,8 @@ export interface ResumeContext {
   /** Receives each checked file, with the SHA-256 of its bytes. */
   onChecked: (file: MerkleFile, sha256: string) => void;
   /**
-   * Receives the root of a divided batch and that of its first part, which takes over the nonces of the batch. A nonce
-   * stays reserved until a transaction uses it.
+   * Called when a batch is divided, with the root of the batch and the root of its first part. The first part takes over
+   * the nonces that are reserved for the batch, because a nonce stays reserved until a transaction uses it.
    */
   onDivided: (root: string, first: string) => Promise<void>;
   /** Replaces the recorded plan. */

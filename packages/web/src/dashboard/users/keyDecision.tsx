@@ -73,8 +73,8 @@ export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
 }
 
 /**
- * Returns why an entered key id is not that of the waiting key. The beginning of a key id is no mismatch, because the
- * person may not have entered the rest yet.
+ * Returns the reason why an entered key id does not match the waiting key, if it does not. A partial id that matches so
+ * far is accepted, because the person may still be typing.
  */
 function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): string | undefined {
   if (others.some(({ keyID }) => toComparable(keyID) === read))

@@ -51,8 +51,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
 }
 
 /**
- * Returns the response of a successful request, and copies what the verifier reads of it. A copied response would lose
- * the status of a failed request.
+ * Returns a response whose bytes are also copied while the verifier reads them.
  */
 function copyTo(received: Uint8Array[], response: Response, onEnd?: () => void): Response {
   if (response.body === null) return response;
