@@ -1,6 +1,10 @@
 import { command, flag, json, keyType } from "@keyroot/operator/definition";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
+import { KEY_TYPE_NAMES, ROWS } from "keyroot/internal/keyTypeNames";
+
+/** The key types that users register themselves, which the demo shows. The partner registers documents. */
+const KEY_TYPES_OF_USERS = KEY_TYPE_NAMES.filter((name) => ROWS[name].possession !== "partner");
 
 /** `npm start` and `npm run demo`: the demo on a new local stack. */
 export const demoCommand = command(
@@ -9,8 +13,7 @@ export const demoCommand = command(
     options: {
       keepRunning: flag("Keep the stack running after the demo, until Ctrl-C"),
       port: HARDHAT_COMMANDS.stack.options.port,
-      // Users cannot register documents themselves, which the demo shows.
-      keyType: { ...keyType, choices: ["curve41417", "x25519", "ed25519", "p256"] as const },
+      keyType: { ...keyType, choices: KEY_TYPES_OF_USERS },
       json,
     },
   },

@@ -68,7 +68,10 @@ const invalid = [
       vector(type, ["other-key", "not the key that the server gave"], [recordText(user, key)], mismatch, {
         expectedPublicKey,
       }),
-      vector(type, ["spare-bits", "bits after the key"], [spare], { step: "file", code: "BASE64_INVALID" }),
+      // The base64 of a multiple of three bytes has no spare bits.
+      ...(key.length % 3 === 0
+        ? []
+        : [vector(type, ["spare-bits", "bits after the key"], [spare], { step: "file", code: "BASE64_INVALID" })]),
       refused(type, "shorter", "a byte less", key.subarray(1), wrongLength),
       refused(type, "longer", "a byte more", Buffer.concat([key, Buffer.alloc(1)]), wrongLength),
       refused(type, "empty", "no bytes", Buffer.alloc(0), wrongLength),

@@ -56,7 +56,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID|region)|merkle)\b/,
         curves: /@noble\/curves\/(?:utils|abstract\/(?!bls|tower))\b/,
         ed25519: /@noble\/curves\/ed25519\b/,
-        keyTypes: /src\/identity\/keyTypes\/(?:document|ed25519|p256|x25519)\b/,
+        keyTypes: /src\/identity\/keyTypes\/(?!curve41417|keyType\b|loadKeyType|rows)/,
         group: /src\/identity\/(?:possession|newPublicKey|keyTypes\/curve41417Group)\b/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
         twoRoots: /src\/verifier\/twoRootsByCall\b/,

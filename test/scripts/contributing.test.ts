@@ -56,8 +56,8 @@ export const possession = signing(secp256k1, (signature, message, publicKey) =>
 `,
   },
   "identity/keyTypes/rows.ts": {
-    text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature" },\n`,
-    before: "} as const;",
+    text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
+    before: "} as const satisfies",
   },
 };
 /** The rows that the type checker asks for. */
@@ -70,6 +70,7 @@ const ROWS: Addition = {
 `,
     before: "};\n\n/** Loads",
   },
+  "identity/possession/webCrypto.ts": { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
   "identity/possession/loadPossession.ts": {
     text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
     before: "};\n\n/** Loads",

@@ -1,3 +1,4 @@
+import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import { globSync } from "node:fs";
 import { buildPage } from "./buildPage.ts";
 import { buildScript, type PinnedScript } from "./buildScript.ts";
@@ -38,7 +39,7 @@ const UNUSED = [
   ...["lightClient/blockProof", "keyTypes/curve41417Group", "keyTypes/x25519.ts → @noble/curves/ed25519.js"],
 ];
 /** The key types of explorers that are configured with one of them. They need the worker `complete`. */
-const OTHER_KEY_TYPES = ["x25519", "ed25519", "p256", "document"].map((name) => `keyTypes/${name}`);
+const OTHER_KEY_TYPES = KEY_TYPE_NAMES.filter((name) => name !== "curve41417").map((name) => `keyTypes/${name}`);
 /** The modules for registries with accounts and for contact lists. */
 const ACCOUNTS = ["verifyContacts", "accountSlot", "twoRootsByCall"].map((name) => `verifier/${name}`);
 const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES, ...ACCOUNTS];

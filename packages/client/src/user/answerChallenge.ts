@@ -22,9 +22,9 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
 
 // This file is loaded on demand, because only proofs of possession use the curve arithmetic, which has 8 kB.
 
-/** The sizes of responses in bytes: of a MAC, and of signatures in the fixed form and in the DER form. */
+/** The size of a MAC, and the smallest size of a signature, which is in DER, in bytes. */
 const MAC_BYTES = 32;
-const SIGNATURE_BYTES = { least: 8, most: 72 };
+const LEAST_SIGNATURE_BYTES = 8;
 
 /**
  * Computes the response to the service's challenge, which must name the service, chain and contract in the app's
@@ -79,8 +79,8 @@ function prove(statement: PossessionStatement, key: OwnKey): Promise<Uint8Array>
   return provePossession(statement, key.privateKey as bigint);
 }
 
-function checkResponse(response: Uint8Array, { possession }: KeyType): Uint8Array {
-  const { least, most } = possession === "signature" ? SIGNATURE_BYTES : { least: MAC_BYTES, most: MAC_BYTES };
+function checkResponse(response: Uint8Array, { possession, signatureBytes: most = MAC_BYTES }: KeyType): Uint8Array {
+  const least = possession === "signature" ? LEAST_SIGNATURE_BYTES : MAC_BYTES;
   if (ArrayBuffer.isView(response) && response.length >= least && response.length <= most) return response;
   const what = possession === "signature" ? `a signature of at most ${most} bytes` : `${MAC_BYTES} bytes`;
   throw invalidArgument("The result of prove", what, response);

@@ -1,1 +1,1 @@
-export { KEY_TYPE_NAMES } from "../identity/keyTypes/rows.ts";
+export { KEY_TYPE_NAMES, ROWS } from "../identity/keyTypes/rows.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
+import { KEY_TYPE_NAMES, ROWS } from "keyroot/internal/keyTypeNames";
 import { MAX_OFFERED, MAX_WITHDRAWN } from "./conflictingKeys.ts";
 import type { ChallengeResponse } from "./possessionCheck.ts";
 import { eitherUserID, holdEndsAt, keyState, named, strict, timestamp, userID } from "../api/fields.ts";
@@ -29,10 +29,16 @@ const bytes32 = (description: string) =>
     .string()
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
     .meta({ description });
+/** The number of groups of 3 bytes in the longest signature. */
+const MAX_GROUPS = Math.ceil(
+  Math.max(...Object.values(ROWS).map((row) => ("signatureBytes" in row ? row.signatureBytes : 0))) / 3,
+);
 export const response = z
   .string()
-  .max(96)
-  .regex(/^(?:[A-Za-z0-9+/]{4}){2,23}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/)
+  .max(4 * MAX_GROUPS)
+  .regex(
+    new RegExp(`^(?:[A-Za-z0-9+/]{4}){2,${MAX_GROUPS - 1}}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$`),
+  )
   .meta({
     description:
       "The response to the challenge, in base64: a MAC of 32 bytes, a signature of 64 bytes, or, for P-256, also a signature in DER of at most 72 bytes. docs/formats.md specifies how to compute it.",

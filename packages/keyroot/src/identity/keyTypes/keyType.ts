@@ -30,6 +30,8 @@ export interface KeyType {
    * can prove nothing, the value is `partner`, and the partner authorizes the key.
    */
   readonly possession: "shared secret" | "signature" | "partner";
+  /** The maximum length of a signature in bytes, for types that sign. For P-256, it is the length in DER. */
+  readonly signatureBytes?: number;
   /**
    * Checks a public key. Verifiers, publishers and auditors all make the same checks.
    * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE,

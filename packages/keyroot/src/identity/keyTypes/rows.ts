@@ -1,16 +1,25 @@
 /**
  * The key types, one per row. `name` is for configuration, `title` for readers, and `length` is the size of a public
  * key in bytes. `possession` shows how a user proves at registration that the key is theirs: with a shared secret, with
- * a signature, or by the partner's authorization if the key itself can prove nothing. The checks of each type are in a
- * file of their own.
+ * a signature of at most `signatureBytes`, or by the partner's authorization if the key itself can prove nothing. The
+ * checks of each type are in a file of their own.
  */
 export const ROWS = {
   curve41417: { name: "curve41417", title: "Curve41417", length: 105, possession: "shared secret" },
   x25519: { name: "x25519", title: "X25519", length: 32, possession: "shared secret" },
-  ed25519: { name: "ed25519", title: "Ed25519", length: 32, possession: "signature" },
-  p256: { name: "p256", title: "P-256", length: 65, possession: "signature" },
+  ed25519: { name: "ed25519", title: "Ed25519", length: 32, possession: "signature", signatureBytes: 64 },
+  p256: { name: "p256", title: "P-256", length: 65, possession: "signature", signatureBytes: 72 },
   document: { name: "document", title: "document", length: 32, possession: "partner" },
-} as const;
+} as const satisfies Record<string, Row>;
+
+interface CommonRow {
+  name: string;
+  title: string;
+  length: number;
+}
+
+type Row = CommonRow &
+  ({ possession: "signature"; signatureBytes: number } | { possession: "shared secret" | "partner" });
 
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = keyof typeof ROWS;

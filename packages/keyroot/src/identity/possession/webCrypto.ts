@@ -9,19 +9,26 @@ import { foreignPrivateKey } from "./method.ts";
 import type { PrivateKey } from "./ownKey.ts";
 import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
 
-/** How WebCrypto names a key type: the algorithm, the usage of the private key, and the form of a JSON Web Key. */
+/**
+ * How WebCrypto names a key type: the algorithm, the usage of the private key, its length in bytes, and the form of a JSON
+ * Web Key.
+ */
 interface Scheme {
   algorithm: EcKeyImportParams | { name: string };
   usage: "deriveBits" | "sign";
+  secretBytes: number;
   jwk: JsonWebKey;
 }
 
-const SCHEMES: Readonly<Partial<Record<KeyTypeName, Scheme>>> = {
-  x25519: { algorithm: { name: "X25519" }, usage: "deriveBits", jwk: { kty: "OKP", crv: "X25519" } },
-  ed25519: { algorithm: { name: "Ed25519" }, usage: "sign", jwk: { kty: "OKP", crv: "Ed25519" } },
-  p256: { algorithm: { name: "ECDSA", namedCurve: "P-256" }, usage: "sign", jwk: { kty: "EC", crv: "P-256" } },
+const EC_P256 = { name: "ECDSA", namedCurve: "P-256" };
+/** One row per key type. Undefined if WebCrypto has no such keys. */
+const SCHEMES: Readonly<Record<KeyTypeName, Scheme | undefined>> = {
+  curve41417: undefined,
+  x25519: { algorithm: { name: "X25519" }, usage: "deriveBits", secretBytes: 32, jwk: { kty: "OKP", crv: "X25519" } },
+  ed25519: { algorithm: { name: "Ed25519" }, usage: "sign", secretBytes: 32, jwk: { kty: "OKP", crv: "Ed25519" } },
+  p256: { algorithm: EC_P256, usage: "sign", secretBytes: 32, jwk: { kty: "EC", crv: "P-256" } },
+  document: undefined,
 };
-const SECRET_BYTES = 32;
 /**
  * The u-coordinate of X25519's base point (RFC 7748, section 4.1). Multiplied by a private key, it gives the public
  * key.
@@ -50,9 +57,9 @@ export async function proveWithWebCrypto(statement: PossessionStatement, private
 }
 
 async function toCryptoKey(scheme: Scheme, publicKey: Uint8Array, privateKey: PrivateKey): Promise<CryptoKey> {
-  const { algorithm, usage, jwk } = scheme;
+  const { algorithm, usage, secretBytes, jwk } = scheme;
   const { name } = algorithm;
-  if (isBytes(privateKey) && privateKey.length === SECRET_BYTES) {
+  if (isBytes(privateKey) && privateKey.length === secretBytes) {
     const points =
       jwk.kty === "EC"
         ? { x: toBase64Url(publicKey.subarray(1, 33)), y: toBase64Url(publicKey.subarray(33)) }
@@ -71,7 +78,7 @@ async function toCryptoKey(scheme: Scheme, publicKey: Uint8Array, privateKey: Pr
   }
   const key = privateKey as CryptoKey;
   if (isObject(key) && key.type === "private" && isObject(key.algorithm) && key.algorithm.name === name) return key;
-  const message = `The private key must be ${SECRET_BYTES} bytes, or a CryptoKey for "${name}" with the usage "${usage}".`;
+  const message = `The private key must be ${secretBytes} bytes, or a CryptoKey for "${name}" with the usage "${usage}".`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
