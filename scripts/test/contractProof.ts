@@ -44,7 +44,9 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
   scripts: [
     "scripts/generate/contractSources.ts",
     "scripts/generate/proofTwin.ts",
-    "scripts/mutation",
+    ...["compile.ts", "equivalentMutants.json", "mutants.ts", "mutateContract.ts", "worker.ts"].map(
+      (name) => `scripts/mutation/${name}`,
+    ),
     "scripts/test/contractProof.ts",
     "scripts/test/lockedPackages.ts",
     "scripts/test/root.ts",
