@@ -1,5 +1,5 @@
 /**
- * The load generator of `npm run bench:service`. It runs in a separate process, and sends measurements for each plan
+ * The load generator of `npm run bench -- service`. It runs in a separate process, and sends measurements for each plan
  * that it receives.
  */
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,5 @@
 /**
- * The server for comparison in `npm run bench:service`. It runs oidc-provider in a separate process, as an
+ * The server for comparison in `npm run bench -- service`. It runs oidc-provider in a separate process, as an
  * authorization server for one confidential client. It creates refresh tokens, listens, and then sends its URL to the
  * parent process, with the request bodies that exchange the tokens.
  */
