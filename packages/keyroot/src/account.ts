@@ -21,7 +21,6 @@ export {
   keyStatementText,
   makeKeyStatement,
   parseKeyStatement,
-  serializeKeyStatement,
   type SignedKeyStatement,
   type StatementSignature,
   verifyKeyStatement,

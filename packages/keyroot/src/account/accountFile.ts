@@ -3,7 +3,7 @@ import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isBytes } from "../input/isBytes.ts";
 import { decodeDocument } from "../input/untrusted.ts";
-import { checkObject, checkText, invalidArgument } from "../input/options.ts";
+import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type Account, invalidAccount, parseAccount, slotIDOf } from "./account.ts";
 import type { AccountPlace, AuthorizedKey } from "./choice.ts";
 import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
@@ -69,8 +69,11 @@ export function parseAccountFile(source: Uint8Array): AccountFile {
  * Returns the maximum number of void statements in an account file. It is chosen so that a reader never checks more
  * than 32 signatures, even for a hostile file. If the slot after the last possible void statement is filled, too, the
  * owner signs a key for the slot after that.
+ * @throws ArgumentError ARGUMENT_INVALID
  */
-export function maxVoidStatements({ threshold }: Pick<Account, "threshold">): number {
+export function maxVoidStatements(account: Pick<Account, "threshold">): number {
+  const { threshold } = checkObject("The account", account);
+  checkInteger("The account's threshold", threshold, 1);
   return Math.min(MAX_VOIDS, Math.floor(MAX_SIGNATURES / threshold) - 1);
 }
 

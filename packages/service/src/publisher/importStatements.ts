@@ -1,11 +1,5 @@
-import {
-  type Account,
-  parseAccount,
-  parseAccountFile,
-  serializeKeyStatement,
-  slotIDOf,
-  verifyAccountFile,
-} from "keyroot/account";
+import { type Account, parseAccount, parseAccountFile, slotIDOf, verifyAccountFile } from "keyroot/account";
+import { serializeKeyStatement } from "keyroot/internal/account";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { VerificationError } from "keyroot/internal/errors";
 import { type KeyType, keyIDOf, type Region, REGIONS, type UserID, userIDToHex } from "keyroot/internal/identity";

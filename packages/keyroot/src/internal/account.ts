@@ -1,0 +1,2 @@
+/** The texts of accounts, for `@keyroot/service`. */
+export { serializeKeyStatement } from "../account/keyStatement.ts";
