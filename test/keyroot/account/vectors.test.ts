@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { VerificationError } from "keyroot";
+import { ArgumentError } from "keyroot";
 import { maxVoidStatements, verifyAccountFile, verifyObjection } from "keyroot/account";
 import { plainAccount, plainAccountFile, plainKey, plainStatement } from "../../support/account/plainAccount.ts";
 import { WorkCounter } from "../../support/countWork.ts";
@@ -75,6 +76,11 @@ describe("test vectors of account files and objections", () => {
         return threshold * (most + 1);
       });
       expect(Math.max(...costs)).to.equal(MAX_CHECKS);
+    });
+
+    it("have no maximum number of void statements without a threshold", () => {
+      for (const account of [{ threshold: 0 }, { threshold: 1.5 }, {}, undefined])
+        expect(() => maxVoidStatements(account as { threshold: number })).to.throw(ArgumentError);
     });
   });
 
