@@ -208,7 +208,8 @@ describeOnBoth("addRoots", (startChain) => {
       const fees = new Set<string>();
       let sent = 0;
       const via = at("eth_sendTransaction", async (forward, params) => {
-        fees.add((params[0] as { maxFeePerGas: string }).maxFeePerGas);
+        // On a slow machine, the transaction is sent once more after the block.
+        if (sent < 3) fees.add((params[0] as { maxFeePerGas: string }).maxFeePerGas);
         if (++sent === 3) setTimeout(() => void fresh.call("evm_mine", []), 10);
         return forward();
       });
