@@ -1,5 +1,5 @@
 import { and, eq, exists, isNull, lte, not, or } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/internal/identity";
+import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
 import pMap from "p-map";
 import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
@@ -10,7 +10,9 @@ import type { Database, Databases } from "../api/database/database.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
 import { batches, isOpenStatement, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 import { suspensions } from "../partners/tables.ts";
+import { withLease } from "../publishing/lease.ts";
 import { users } from "../users/tables.ts";
+import type { ChainConnection } from "./chainConnection.ts";
 
 /**
  * The time in ms between the confirmation of a changed key on the chain and the update of the account file. During this
@@ -121,4 +123,28 @@ export class AccountPublisher {
     if (files === undefined) return;
     for (const [name, text] of namedAccountFiles(userID, files)) await this.#store.putAccountFile(name, text);
   }
+}
+
+/**
+ * Updates the account files of all regions. Publishes nothing meanwhile, and connects to the chain only if a change is
+ * open.
+ * @returns the number of completed changes
+ * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes
+ */
+export async function settleChanges(
+  home: Database,
+  connection: ChainConnection,
+  accountsOf: (region: Region) => Promise<AccountPublisher>,
+  author: Author,
+): Promise<number> {
+  let settled = 0;
+  for (const region of REGIONS) {
+    const accounts = await accountsOf(region);
+    if (!(await accounts.hasOpen())) continue;
+    settled += await withLease(home, async (_fenced, lost) => {
+      const check = await connection.openCheck(await connection.connect(lost), lost);
+      return accounts.settle(async (ids) => check.rootsOf(ids, await check.finalBlock()), author);
+    });
+  }
+  return settled;
 }

@@ -19,7 +19,7 @@ import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.
 import type { PublishedBatch } from "../publishing/publisherReport.ts";
 import { countFailure, type Difference } from "../publishing/publisherState.ts";
 import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
-import { AccountPublisher } from "./accountPublisher.ts";
+import { AccountPublisher, settleChanges } from "./accountPublisher.ts";
 import { ChainConnection } from "./chainConnection.ts";
 import { reportParts } from "./checkParts.ts";
 import { codeOf } from "./codeOf.ts";
@@ -271,16 +271,8 @@ export class KeyPublisher {
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes
    */
   async settleChanges(author: Author = SERVICE): Promise<number> {
-    let settled = 0;
-    for (const region of this.#hasAccounts ? REGIONS : []) {
-      const accounts = await this.#accountsOf(region);
-      if (!(await accounts.hasOpen())) continue;
-      settled += await withLease(this.#databases.home, async (_fenced, lost) => {
-        const check = await this.#connection.openCheck(await this.#connection.connect(lost), lost);
-        return accounts.settle(async (ids) => check.rootsOf(ids, await check.finalBlock()), author);
-      });
-    }
-    return settled;
+    if (!this.#hasAccounts) return 0;
+    return settleChanges(this.#databases.home, this.#connection, (region) => this.#accountsOf(region), author);
   }
 
   async #accountsOf(region: Region): Promise<AccountPublisher> {
