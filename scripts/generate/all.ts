@@ -1,5 +1,5 @@
 /**
- * Writes all files that are generated from the API and the public names. It is one process, because several generators
+ * Writes all files that are generated from the API, the commands and the public names. It is one process, because several generators
  * need the types of all public modules:
  *
  *     node scripts/generate/all.ts            writes the files
@@ -11,3 +11,4 @@ await import("./clientTypes.ts");
 await import("./apiSummary.ts");
 await import("./keyTypeVectors.ts");
 await import("./possessionVectors.ts");
+await import("./commandReference.ts");
