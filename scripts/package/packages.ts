@@ -61,6 +61,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
         twoRoots: /src\/verifier\/twoRootsByCall\b/,
         evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
+        lists: /src\/(?:engine\/forEachAtOnce|verifier\/cache|transport\/batches)\b/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
         lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow)\b/,
         blockProof: /src\/trust\/lightClient\/blockProof\b/,
