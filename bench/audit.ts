@@ -13,6 +13,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import pMap from "p-map";
@@ -42,13 +43,16 @@ const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
 /** The number of users for the count of requests, in files of the publisher's default size. */
 const SMALL_FILES = { users: SMALL ? 640 : 10_000, usersPerFile: 64 };
+/** The time in ms that the audit of these files adds to each request, as if the endpoint were far away. */
+const DELAY_MS = SMALL ? 1 : 100;
 const ROUNDS = SMALL ? 1 : 3;
 
 const [, , role = "", ...args] = process.argv;
 if (role === "load") process.stdout.write(JSON.stringify(await loadAll(...(args as [string]))));
 else if (role === "least")
   process.stdout.write(JSON.stringify(await workLeast(...(args as [string, LeastWork["work"]]))));
-else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
+else if (role === "audit")
+  process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string, string]))));
 else await compare();
 
 async function compare(): Promise<void> {
@@ -56,7 +60,7 @@ async function compare(): Promise<void> {
   for (const users of FILE_SIZES) files.push(await compareFiles(users));
   const chain: Row[] = [];
   for (const users of CHAIN_SIZES) chain.push(await measureAudit(users));
-  const smallFiles = await measureAudit(SMALL_FILES.users, SMALL_FILES.usersPerFile);
+  const smallFiles = await measureAudit(SMALL_FILES.users, SMALL_FILES.usersPerFile, DELAY_MS);
   chain.push(smallFiles);
   report({
     figures: {
@@ -76,7 +80,7 @@ async function compare(): Promise<void> {
         rows: files.flatMap(({ users, memory }) => memory.map((mebibytes, i) => ({ users, tenth: i + 1, mebibytes }))),
       },
       chain: {
-        what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, MiB at the most, and requests to the endpoint`,
+        what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: ms added to each request; s, MiB at the most, and requests to the endpoint`,
         rows: chain,
       },
     },
@@ -85,6 +89,11 @@ async function compare(): Promise<void> {
         what: `requests of the audit of ${SMALL_FILES.users.toLocaleString("en")} users in files of ${SMALL_FILES.usersPerFile}`,
         value: smallFiles.requests,
         atMost: 60,
+      },
+      {
+        what: `s of the same audit, with ${DELAY_MS} ms added to each request`,
+        value: smallFiles.seconds,
+        atMost: 2.5,
       },
       ...files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {
         const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
@@ -142,10 +151,13 @@ async function compareFiles(users: number): Promise<Compared> {
   }
 }
 
-type AuditRow = Row & { requests: number };
+type AuditRow = Row & { seconds: number; requests: number };
 
-/** Measures the whole audit, with all events and every user's root. */
-async function measureAudit(users: number, usersPerFile = USERS_PER_FILE): Promise<AuditRow> {
+/**
+ * Measures the whole audit, with all events and every user's root.
+ * @param delayMs the time in ms to add to each request
+ */
+async function measureAudit(users: number, usersPerFile = USERS_PER_FILE, delayMs = 0): Promise<AuditRow> {
   progress(`chain with ${users} users in files of ${usersPerFile}`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
@@ -158,7 +170,8 @@ async function measureAudit(users: number, usersPerFile = USERS_PER_FILE): Promi
     await publishAll(call, contract, dir, users, usersPerFile);
     const paths = readdirSync(dir).map((name) => join(dir, name));
     const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-    return { users, files: paths.length, bytes, ...(await inOwnProcess<AuditRow>("audit", dir, anvil.url, contract)) };
+    const measured = await inOwnProcess<AuditRow>("audit", dir, anvil.url, contract, String(delayMs));
+    return { users, files: paths.length, bytes, delayMs, ...measured };
   } finally {
     await anvil.close();
     rmSync(dir, { recursive: true });
@@ -207,10 +220,11 @@ function shares(paths: readonly string[]): string[][] {
 }
 
 /** Runs the whole audit, and returns its time in seconds and its peak memory. */
-async function auditAll(dir: string, rpc: string, contract: string): Promise<AuditRow> {
+async function auditAll(dir: string, rpc: string, contract: string, delayMs: string): Promise<AuditRow> {
   let requests = 0;
-  const counting: typeof fetch = (...request) => {
+  const counting: typeof fetch = async (...request) => {
     requests++;
+    await sleep(Number(delayMs));
     return fetch(...request);
   };
   const call = openEndpoint(rpc, { fetch: counting });

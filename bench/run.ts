@@ -8,7 +8,8 @@
  *     npm run bench -- … --small          with small data, to test the benchmarks; never recorded
  *     npm run bench -- --pages            writes pages and charts again from the newest results, without a run
  *
- * The exit code is 1 if a benchmark failed, and 2 for invalid arguments.
+ * A run is not recorded if other programs used more than 10 % of the cores. The exit code is 1 if a benchmark failed or
+ * was not recorded, and 2 for invalid arguments.
  */
 import { parseArgs } from "node:util";
 import { BUSY_LIMIT } from "./runner/load.ts";
@@ -57,8 +58,11 @@ async function runAll(names: readonly string[]): Promise<void> {
     try {
       const result = await runBenchmark(benchmark, values);
       results.push(result);
-      if (record) recordResults([result], NAMES);
       if (!values.json) process.stdout.write(textOf(result));
+      if (!record) continue;
+      if (result.load.busy)
+        throw new Error(`${benchmark.name} is not recorded. Close other programs, and run it again.`);
+      recordResults([result], NAMES);
     } catch (error) {
       process.stderr.write(`${(error as Error).message}\n`);
       process.exitCode = 1;

@@ -3,7 +3,7 @@
  * the creation of users with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in the same
  * run.
  *
- * The benchmark also measures both operations at a fixed rate below the peak, and the cost of recording changes.
+ * The benchmark also measures both operations at fixed rates, and the cost of recording changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -14,7 +14,7 @@ import { type Contender, REGION, startKeyroot } from "./service/keyroot.ts";
 import type { Measured, Plan } from "./service/load.ts";
 import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
-import { measuredOf } from "./service/measured.ts";
+import { measuredOf, type OpenLoop } from "./service/measured.ts";
 import { median, report, SMALL } from "./runner/report.ts";
 
 const QUICK = SMALL;
@@ -25,7 +25,8 @@ const TOKENS = QUICK ? 64 : 10_000;
 /** The numbers of concurrent clients to measure. The goals apply to 32 clients. */
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
-const SHARE_OF_PEAK = 0.7;
+/** The requests per second of the runs at a fixed rate, which do not depend on the machine's peak. */
+const RATES = QUICK ? { exchange: [50], creation: [50] } : { exchange: [2000, 4000], creation: [1000] };
 /** The number of database connections, which equals the number of clients, so that no client waits for a connection. */
 const CONNECTIONS = 64;
 
@@ -48,10 +49,7 @@ for (const contender of [...Object.values(contenders), keyroot.creation]) await 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Finish checkpoints and autovacuum before each measurement. With millions of rows, they would use up to one of two
-// cores.
-await vacuumAndCheckpoint();
-const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
+const openLoopOfExchange = await atFixedRates("exchange", keyroot.exchange, RATES.exchange);
 const creation = summary(
   await inRounds(CLIENTS, (clients) => ({
     keyroot: () => measure(keyroot.creation, clients),
@@ -60,9 +58,7 @@ const creation = summary(
     pgbenchWithoutRecords: () => sameRows(clients, { withoutRecords: true }),
   })),
 );
-await vacuumAndCheckpoint();
-const openLoopOfCreation = await openLoop(keyroot.creation, creation[CLAIM]?.keyroot);
-const openLoops = { exchange: openLoopOfExchange, creation: openLoopOfCreation };
+const openLoopOfCreation = await atFixedRates("creation", keyroot.creation, RATES.creation);
 const figures = {
   database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
   closedLoop: {
@@ -71,8 +67,8 @@ const figures = {
     creation,
   },
   openLoop: {
-    what: `requests at ${SHARE_OF_PEAK * 100} % of the peak rate for ${OPEN_LOOP_SECONDS} s; ms from when a request was due; slowSeconds: when a response took more than 50 ms; loadStall: the longest pause of the load generator itself, ms; busyCores: of this machine, with everything that runs on it; stolen: the share that the host gave to others; background: what PostgreSQL did besides`,
-    ...openLoops,
+    what: `requests at a fixed rate for ${OPEN_LOOP_SECONDS} s; ms from when a request was due; slowSeconds: the seconds in which a response took more than 50 ms, with the slowest one's ms; loadStall: the longest pause of the load generator itself, ms; busyCores: of this machine, with everything that runs on it; stolen: the share that the host gave to others; then what PostgreSQL did besides`,
+    runs: [...openLoopOfExchange, ...openLoopOfCreation],
   },
 };
 report(measuredOf(figures));
@@ -115,7 +111,10 @@ ${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
   return { perSecond: await pgbench({ url: databaseUrl, script, clients, seconds: SECONDS }) };
 }
 
-/** Waits until PostgreSQL has finished the background work of earlier rounds. */
+/**
+ * Waits until PostgreSQL has finished the background work of earlier rounds. With millions of rows, checkpoints and
+ * autovacuum would use up to one of two cores.
+ */
 async function vacuumAndCheckpoint(): Promise<void> {
   for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
 }
@@ -129,8 +128,18 @@ async function measure({ origin, requests, cpu }: Contender, connections: number
   return { perSecond, p50, p99, serverMicros: Math.round(used / (perSecond * seconds)), loadCores };
 }
 
-async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}) {
-  const rate = Math.floor((peak["perSecond"] ?? NaN) * SHARE_OF_PEAK);
+/** Measures an operation at each rate. PostgreSQL finishes its background work before each measurement. */
+async function atFixedRates(operation: string, contender: Contender, rates: readonly number[]) {
+  const runs: OpenLoop[] = [];
+  for (const rate of rates) {
+    await vacuumAndCheckpoint();
+    process.stderr.write(`${operation}, ${rate} per second\n`);
+    runs.push({ operation, ...(await openLoop(contender, rate)) });
+  }
+  return runs;
+}
+
+async function openLoop({ origin, requests, cpu }: Contender, rate: number) {
   const plan = { origin, requests: [requests], connections: CONNECTIONS, seconds: OPEN_LOOP_SECONDS, rate };
   const before = { machine: machineTimes(), service: await cpu(), background: await background() };
   const measured = await load.send(plan);

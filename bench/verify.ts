@@ -1,6 +1,6 @@
 /**
  * Measures the time to verify one user with the whole file, a proof, or a bundle, in a new process, a warm process, and
- * Chromium. The measured library is the packed package.
+ * Chromium, and the first verification of a page with a slow processor. The measured library is the packed package.
  *
  * For comparison, the same run measures `JSON.parse` of the file, the least work of any verifier in a new process, and
  * the method of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
@@ -11,13 +11,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
+import { measureFirstInPage, SLOWDOWN } from "./verify/firstInPage.ts";
 import { measureInChromium } from "./verify/inChromium.ts";
 import { writeSample } from "./verify/samples.ts";
 import { type Way, WAYS } from "./verify/ways.ts";
 
-const SIZES = SMALL ? [1, 20] : [1, 10, 100, 700, 10_000, 100_000];
+/** The number of users in a file with the publisher's default. */
+const DEFAULT_USERS = SMALL ? 1 : 64;
+const SIZES = SMALL ? [1, 20] : [1, 10, DEFAULT_USERS, 100, 700, 10_000, 100_000];
 /** The number of users in a typical file of a deployment, which the runs in a new process use. */
 const USERS = SMALL ? 20 : 700;
+/** The time in ms to verify one user of a file with the default size and of a typical file, warm. */
+const GOALS = { node: { [DEFAULT_USERS]: 0.5, [USERS]: 4 }, chromium: { [DEFAULT_USERS]: 0.6, [USERS]: 6.5 } };
 const COLD_RUNS = SMALL ? 1 : 15;
 const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "treeHashes", "parse"];
 const WARM_WAYS: readonly Way[] = ["file", "path", "proof", "bundle", "firstClients", "parse"];
@@ -41,10 +46,19 @@ try {
     for (const way of WARM_WAYS)
       warm.push({ users, what: WAYS[way], ms: round(inNewProcess("warm", way, library, folder)) });
   }
+  const warmGoals = (where: string, rows: readonly Row[], column: string, goals: Readonly<Record<number, number>>) =>
+    Object.entries(goals).map(([users, atMost]) => {
+      const row = rows.find((row) => row["users"] === Number(users) && row["what"] === WAYS.file);
+      return { what: `ms to verify one of ${users} users in ${where}, warm`, value: Number(row?.[column]), atMost };
+    });
   const warmOf = (way: Way) => Number(warm.find((row) => row["users"] === USERS && row["what"] === WAYS[way])?.["ms"]);
 
   progress("Chromium");
   const chromium = await measureInChromium({ library, folders, coldRuns: SMALL ? 1 : 5, totalMs: TOTAL_MS });
+
+  progress("first verification in a page");
+  const folder = folders.get(DEFAULT_USERS) ?? "";
+  const firstInPage = round(await measureFirstInPage({ library, folder, runs: COLD_RUNS }));
 
   report({
     figures: {
@@ -67,6 +81,12 @@ try {
       },
     },
     ratios: [
+      ...warmGoals("Node", warm, "ms", GOALS.node),
+      ...warmGoals("Chromium", chromium, "warmMs", GOALS.chromium),
+      {
+        what: `ms to verify one of ${DEFAULT_USERS} users for the first time in a page, with the download of the code, in Chromium with a processor ${SLOWDOWN} times as slow`,
+        ...{ value: firstInPage, atMost: 60 },
+      },
       { what: `ms to verify one of ${USERS} users in a new process`, value: round(coldOf("file")) },
       {
         what: "the first clients' time in a new process, relative to Keyroot's",

@@ -80,10 +80,8 @@ function section(benchmark: string, results: readonly Result[], file: string): s
   return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
 }
 
-function whereOf({ command, date, machine, load, seconds }: Result, file: string): string {
-  const measured = `Measured on ${date} with \`${command}\` in ${seconds} s: ${machine} ([all figures](../bench/results/${file})).`;
-  if (!load.busy) return measured;
-  return `${measured} **The machine was busy with other work** (load average ${load.average}): run it again on a quiet one.`;
+function whereOf({ command, date, machine, seconds }: Result, file: string): string {
+  return `Measured on ${date} with \`${command}\` in ${seconds} s: ${machine} ([all figures](../bench/results/${file})).`;
 }
 
 function ratioTable(ratios: readonly Ratio[]): string {

@@ -13,7 +13,7 @@ const SHOWN: readonly {
 }[] = [
   ...(["lightClient", "oneEndpoint"] as const).map((choice) => ({
     benchmark: "rounds",
-    what: `One more key with \`${choice}\`, 100 ms per request, uncompressed`,
+    what: `One more key with \`${choice}\`, 100 ms per request, files with Brotli`,
     keyroot: (rows: Rows) => timeAndBytes(rows, choice),
     compared: (rows: Rows) => `${timeAndBytes(rows, UNCHECKED)} unchecked, with viem`,
   })),

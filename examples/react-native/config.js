@@ -18,4 +18,4 @@ export const verifierOptions = {
 };
 
 /** The URL of server.mjs. Replace this URL with the URL of your server. */
-export const serverUrl = "http://127.0.0.1:8551";
+export const serverUrl = "http://127.0.0.1:8552";

@@ -8,7 +8,7 @@ import { PartnerClient } from "@keyroot/client/partner";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
-const { SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT = "8551" } = process.env;
+const { SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT = "8552" } = process.env;
 const [file, attack] = process.argv.slice(2);
 const [me, ...others] = readFileSync(file, "utf8")
   .trim()

@@ -5,7 +5,7 @@
 import { PartnerClient } from "@keyroot/client/partner";
 import { createServer } from "node:http";
 
-const { SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT = "8551" } = process.env;
+const { SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT = "8552" } = process.env;
 const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
 
 const server = createServer(async (request, response) => {

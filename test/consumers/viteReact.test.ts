@@ -16,7 +16,7 @@ import { closedAfterEach } from "../support/support.ts";
 
 const EXAMPLE = join(ROOT, "examples/vite-react");
 /** The address of the app's server in the built page. The test forwards its requests to the real server. */
-const SESSIONS = "http://127.0.0.1:8551";
+const SESSIONS = "http://127.0.0.1:8552";
 const CORS = { "Access-Control-Allow-Origin": "*" };
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
@@ -59,7 +59,7 @@ describe("examples/vite-react, built with the packed library", () => {
 
   it("makes a recovery sheet, registers the first key, and replaces it on a new phone", async () => {
     const { stack, admin, partner, variables } = closing(await startAccountStack());
-    const folder = await build(stack, { "http://127.0.0.1:8551": SESSIONS });
+    const folder = await build(stack, { "http://127.0.0.1:8552": SESSIONS });
     const sessions = closing(await startExampleServer(folder, variables));
 
     const app = await serveApp(folder);

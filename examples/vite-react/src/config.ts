@@ -14,4 +14,4 @@ export const config = {
 export const contactsUrl = "/contacts.json";
 
 /** The URL at which your server creates the user and returns a refresh token. `server.mjs` shows how. */
-export const sessionUrl = "http://127.0.0.1:8551/session";
+export const sessionUrl = "http://127.0.0.1:8552/session";

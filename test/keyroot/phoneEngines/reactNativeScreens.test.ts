@@ -50,7 +50,7 @@ describe("screens of examples/react-native", () => {
   async function writeConfig({ rpcUrl, merkleUrl, contract }: Stack, serverUrl: string): Promise<void> {
     let config = await readFile(join(EXAMPLE, "config.js"), "utf8");
     const addresses = {
-      ...{ "http://127.0.0.1:8545": rpcUrl, "http://127.0.0.1:8546": merkleUrl, "http://127.0.0.1:8551": serverUrl },
+      ...{ "http://127.0.0.1:8545": rpcUrl, "http://127.0.0.1:8546": merkleUrl, "http://127.0.0.1:8552": serverUrl },
       "0x5FbDB2315678afecb367f032d93F642f64180aa3": contract,
     };
     for (const [example, address] of Object.entries(addresses)) {

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { axeViolations } from "./axeViolations.ts";
 import { checkLimits, type RecordedLayouts } from "./pageLayout.ts";
 import { type RecordedPictures, takePicture } from "./pagePicture.ts";
+import { checkReadableText } from "./readableText.ts";
 import { unexplainedTerms } from "./unexplainedTerms.ts";
 
 /** The widths, in pixels, and colors in which every page is checked. */
@@ -24,7 +25,8 @@ interface Shift extends PerformanceEntry {
 }
 
 /**
- * Checks a page in all views: every term is explained, axe finds no violation, and nothing is wider than the window.
+ * Checks a page in all views: every term is explained, axe finds no violation, nothing is wider than the window, no line
+ * begins with punctuation, and copy buttons have different names.
  * Its layout and its pictures are also compared with the recorded ones.
  * @param state the name in messages, and in the names of files
  * @param known terms that an earlier page explained
@@ -45,6 +47,7 @@ export async function checkInAllViews(
     const rules = colorScheme === "light" ? {} : { runOnly: COLOR_RULES };
     expect(await axeViolations(page, rules), where).to.deep.equal([]);
     await checkLimits(page, where);
+    await checkReadableText(page, where);
     // Colors do not change the layout.
     if (colorScheme === "light") await recorded.layouts.compare(page, `${state}, ${viewport.width}`);
     const name = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}`;

@@ -7,7 +7,7 @@ import { native } from "./native";
 
 /** The URL of the file host in the app's configuration, and that of the server. */
 const FILES = "http://127.0.0.1:8546";
-const SERVER = "http://127.0.0.1:8551";
+const SERVER = "http://127.0.0.1:8552";
 
 const ignore = () => undefined;
 const blobs = new Map();
