@@ -37,7 +37,13 @@ export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "verify",
     about: "verifying one user: whole file, proof and bundle, in Node and Chromium, beside the format's first clients",
-    tables: { cold: {}, node: { users: [64, 700] }, chromium: { users: [64, 700] }, bytes: { users: [64, 700] } },
+    tables: {
+      cold: {},
+      node: { users: [64, 700] },
+      chromium: { users: [64, 700] },
+      page: {},
+      bytes: { users: [64, 700] },
+    },
     charts: [
       {
         ...{

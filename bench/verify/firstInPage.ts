@@ -21,16 +21,41 @@ interface Options {
   runs: number;
 }
 
+/** A way to read a key, as the code of a page: a module whose default export takes `Input`. */
+const PROGRAMS = {
+  keyroot: (index: string) => `import { ANY_KEY, createVerifier, oneEndpoint } from ${index};
+    export default ({ userID, rpc, contract, merkleUrl }) => createVerifier({ rpc, chainId: 1, contract, merkleUrl, trust: oneEndpoint() })
+      .verify(userID, { expectedPublicKey: ANY_KEY });`,
+  viem: () => `import { createPublicClient, http, parseAbi } from "viem";
+    const abi = parseAbi(["function getMerkleTreeRoot(bytes20) view returns (bytes32)"]);
+    export default async ({ hexUserID, rpc, contract, merkleUrl }) => {
+      const client = createPublicClient({ transport: http(rpc) });
+      const call = { address: contract, abi, functionName: "getMerkleTreeRoot", args: ["0x" + hexUserID] };
+      const root = await client.readContract(call);
+      await (await fetch(merkleUrl + "/" + root.slice(2) + ".json")).json();
+    };`,
+};
+type By = keyof typeof PROGRAMS;
+
+interface Input {
+  userID: string;
+  hexUserID: string;
+  rpc: string;
+  contract: string;
+  merkleUrl: string;
+}
+
 /**
- * Measures a page's first verification in Chromium, whose processor is slowed down: from the start of the download of
- * the verifier's code until the key is verified, in a new context, so that nothing is cached or compiled.
- * @returns the median in ms
+ * Measures the first time that a page verifies a key in Chromium, whose processor is slowed down: from the start of the
+ * download of the code until the key is verified, in a new context, so that nothing is cached or compiled. For
+ * comparison, it also measures a page that reads the root with viem and downloads the file, without any check.
+ * @returns the medians in ms
  */
-export async function measureFirstInPage({ library, folder, runs }: Options): Promise<number> {
+export async function measureFirstInPage({ library, folder, runs }: Options): Promise<Record<By, number>> {
   const sample = JSON.parse(readFileSync(join(folder, "sample.json"), "utf8")) as Sample;
   const file = readFileSync(join(folder, "file.json"));
-  const userID = userIDToHex(sample.userID);
-  const rootOf = (id: string) => (id === userID ? sample.root : "");
+  const hexUserID = userIDToHex(sample.userID);
+  const rootOf = (id: string) => (id === hexUserID ? sample.root : "");
   const modules = await bundle(library);
   const server = await serve((request, response) => {
     const path = request.url ?? "";
@@ -41,29 +66,36 @@ export async function measureFirstInPage({ library, folder, runs }: Options): Pr
     else if (path === `/${sample.root}.json`) response.end(file);
     else response.writeHead(404).end();
   });
+  const { userID, contract } = sample;
+  const input: Input = { userID, hexUserID, rpc: `${server.url}/rpc`, contract, merkleUrl: server.url };
   const browser = await launchChromium();
   try {
-    const times: number[] = [];
-    for (let i = 0; i < runs; i++) times.push(await inNewPage(browser, server.url, sample));
-    return median(times);
+    const times: Record<By, number[]> = { keyroot: [], viem: [] };
+    for (let i = 0; i < runs; i++)
+      for (const by of Object.keys(times) as By[]) times[by].push(await inNewPage(browser, server.url, by, input));
+    return { keyroot: median(times.keyroot), viem: median(times.viem) };
   } finally {
     await browser.close();
     await server.close();
   }
 }
 
-/** Bundles the verifier as an app does: code that is loaded on demand stays in separate files. */
+/** Bundles the programs as an app does: code that is loaded on demand stays in separate files. */
 async function bundle(library: string): Promise<Map<string, Uint8Array>> {
   const index = JSON.stringify(`${library}/index${library.endsWith("src") ? ".ts" : ".js"}`);
-  const { outputFiles } = await build({
-    stdin: { contents: `export { ANY_KEY, createVerifier, oneEndpoint } from ${index};`, resolveDir: library },
-    ...{ bundle: true, splitting: true, format: "esm", minify: true, target: "es2022", platform: "browser" },
-    ...{ write: false, outdir: "/", entryNames: "app" },
-  });
-  return new Map(outputFiles.map(({ path, contents }) => [path, contents]));
+  const modules = new Map<string, Uint8Array>();
+  for (const [by, program] of Object.entries(PROGRAMS)) {
+    const { outputFiles } = await build({
+      stdin: { contents: program(index), resolveDir: import.meta.dirname },
+      ...{ bundle: true, splitting: true, format: "esm", minify: true, target: "es2022", platform: "browser" },
+      ...{ write: false, outdir: `/${by}`, entryNames: "app" },
+    });
+    for (const { path, contents } of outputFiles) modules.set(path, contents);
+  }
+  return modules;
 }
 
-async function inNewPage(browser: Browser, url: string, { userID, contract }: Sample): Promise<number> {
+async function inNewPage(browser: Browser, url: string, by: By, input: Input): Promise<number> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
@@ -71,14 +103,13 @@ async function inNewPage(browser: Browser, url: string, { userID, contract }: Sa
     const session = await context.newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
     return await page.evaluate(
-      async ({ url, userID, contract }) => {
+      async ({ script, input }) => {
         const start = performance.now();
-        const { ANY_KEY, createVerifier, oneEndpoint } = (await import(`${url}/app.js`)) as typeof import("keyroot");
-        const options = { rpc: `${url}/rpc`, chainId: 1, contract, merkleUrl: url, trust: oneEndpoint() };
-        await createVerifier(options).verify(userID, { expectedPublicKey: ANY_KEY });
+        const { default: read } = (await import(script)) as { default: (input: unknown) => Promise<unknown> };
+        await read(input);
         return performance.now() - start;
       },
-      { url, userID, contract },
+      { script: `${url}/${by}/app.js`, input },
     );
   } finally {
     await context.close();

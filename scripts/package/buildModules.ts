@@ -67,6 +67,8 @@ export async function buildModules(
       ...input,
       // Do not read tsconfig.json, because this file has a different setting for class fields.
       tsconfig: false,
+      // The platform `neutral` would not find packages that name their module only in the field `main`.
+      resolve: { ...input.resolve, mainFields: ["module", "main"] },
       transform: {
         ...input.transform,
         assumptions: { setPublicClassFields: true },

@@ -40,4 +40,11 @@ describe("functions on bytes", () => {
       }),
     );
   });
+
+  it("hash bytes of every length around the size of a block in the same way as Node", () => {
+    for (let length = 0; length <= 200; length++) {
+      const bytes = new Uint8Array(length).map((_, i) => i);
+      expect(portableSha256Hex(bytes), `${length} bytes`).to.equal(sha256(bytes));
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { _SHA256 } from "@noble/hashes/sha2.js";
+import { SHA256 } from "@stablelib/sha256";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { portableBytesToHex } from "./hex.ts";
 import { builtinModule } from "./builtinModule.ts";
@@ -8,9 +8,15 @@ const nodeHash = builtinModule("node:crypto")?.hash;
 /** A function that returns SHA-256 of a text in UTF-8 as 64 lowercase hex digits. */
 export type Sha256Hex = (text: string) => string;
 
-/** Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. @returns 64 lowercase hex digits */
+const hasher = new SHA256();
+
+/**
+ * Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. The hash function of StableLib calls no function
+ * in its loops, so engines of phones that do not compile run it in less than half the time of the one in Noble.
+ * @returns 64 lowercase hex digits
+ */
 export const portableSha256Hex = (data: string | Uint8Array): string =>
-  portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
+  portableBytesToHex(hasher.reset().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
 
 /**
  * Computes SHA-256 of bytes or of a text in UTF-8, with Node's function if there is one.
