@@ -50,10 +50,10 @@ export async function findStatement(
    */
   const acceptedAt = (height: number, refusals: KeyrootError[] = []) => {
     const accepted: FoundStatement[] = [];
-    for (const { statement, ...note } of known.ofBlock(height)) {
+    for (const { statement, signers, ...note } of known.ofBlock(height)) {
       try {
         const file = serializeSignedNote(note);
-        accepted.push({ ...acceptStatement(statement, verifySignatures(note, policy.keys), policy, now()), file });
+        accepted.push({ ...acceptStatement(statement, signers, policy, now()), file });
       } catch (error) {
         refusals.push(recoverable(error));
       }
@@ -103,10 +103,16 @@ async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result
   }
 }
 
+/** A statement whose signatures were verified. */
+interface KnownStatement extends SignedStatement {
+  /** The keys of the auditors who signed, as text, in the order of the trusted keys. */
+  signers: readonly string[];
+}
+
 /** The different statements found so far, and the errors for false or missing statements. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
-  private readonly byText = new Map<string, SignedStatement>();
+  private readonly byText = new Map<string, KnownStatement>();
   private readonly query: StatementQuery;
   private readonly limits: StatementLimits;
 
@@ -115,7 +121,7 @@ class KnownStatements {
     this.limits = limits;
   }
 
-  ofBlock(number: number): SignedStatement[] {
+  ofBlock(number: number): KnownStatement[] {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
@@ -129,10 +135,13 @@ class KnownStatements {
       const signed = parseSignedStatement(await fetchStatement(folder, name, this.limits));
       checkPlace(signed.statement, place);
       // Reject a file with a false signature before adding its signatures to others.
-      if (verifySignatures(signed, policy.keys).length === 0) return undefined;
-      const earlier = this.byText.get(signed.text)?.signatures ?? [];
-      const signatures = signaturesOf(policy.keys, [...earlier, ...signed.signatures]);
-      this.byText.set(signed.text, { ...signed, signatures });
+      const found = verifySignatures(signed, policy.keys);
+      if (found.length === 0) return undefined;
+      const earlier = this.byText.get(signed.text);
+      const signatures = signaturesOf(policy.keys, [...(earlier?.signatures ?? []), ...signed.signatures]);
+      const all = [...(earlier?.signers ?? []), ...found];
+      const signers = policy.keys.map(({ text }) => text).filter((text) => all.includes(text));
+      this.byText.set(signed.text, { ...signed, signatures, signers });
       return signed.statement.block.number;
     } catch (error) {
       this.errors.push(recoverable(error));
