@@ -9,6 +9,7 @@ import {
   late,
   lieAboutBlock,
   lieAboutContract,
+  mine,
   nameOf,
   other,
   type Source,
@@ -16,6 +17,7 @@ import {
   userID,
   ZERO,
 } from "../../support/chain/fiveEndpoints.ts";
+import { verifyListOnce } from "../../support/verifier/verifyOnce.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
 describeOnChains("verifier with dishonest endpoints", (chain) => {
@@ -67,6 +69,30 @@ describeOnChains("verifier with dishonest endpoints", (chain) => {
             return isForLatest ? answer : truth(method, params);
           }, 5);
           expect(await resultOf(chain.optionsFor(source)), source).to.equal("truth");
+        }
+      });
+    }
+
+    // In a list, an endpoint that never returns this answer returns nothing, because the answer is part of a batch.
+    for (const [what, answer] of Object.entries(answers).filter(([what]) => what !== "never arrives")) {
+      it(`returns the published key of each contact in a list if the answer ${what}`, async () => {
+        for (const source of ["endpoints", "own-node", "pinned-block"] as const) {
+          chain.letLie((method, params, truth) => {
+            const isForLatest = method === "eth_call" && params[1] === "latest";
+            return isForLatest ? answer : truth(method, params);
+          }, 5);
+          const { expectedPublicKey, ...options } = chain.optionsFor(source);
+          const outcomes = await verifyListOnce(
+            [
+              { userID, expectedPublicKey },
+              { userID, expectedPublicKey },
+            ],
+            options,
+          );
+          const keys = outcomes.map((outcome) =>
+            "verified" in outcome ? outcome.verified.record.pubKey : outcome.error.code,
+          );
+          expect(keys, source).to.deep.equal([mine.pubKey, mine.pubKey]);
         }
       });
     }

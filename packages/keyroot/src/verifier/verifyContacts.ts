@@ -55,6 +55,8 @@ const BATCH_SIZE = 50;
 /** Maximum number of small Merkle-tree files, and of others, in memory. Both can take 64 MiB by default. */
 const SMALL_FILES_AT_ONCE = 64;
 const FILES_AT_ONCE = 4;
+/** The number of contacts whose file is requested before its root is confirmed. Their files can take 50 MiB more. */
+const HINTED_CONTACTS = 50;
 /** The size of a small file in bytes. A file of 700 users is small. */
 const SMALL_FILE_BYTES = 2 ** 20;
 /** The account files with which a contact is verified again, if its file is older than the chain. */
@@ -105,6 +107,11 @@ export async function verifyContacts(
   const outcomes: ContactOutcome[] = [];
   /** The contacts of whom the cache has something. */
   const known = new Set<number>();
+  /** The downloads that began before their roots were confirmed, by root. */
+  const hinted = new Map<string, Promise<Uint8Array>>();
+  let hintedContacts = 0;
+  const { fileBytes } = config.servers.network.limits;
+  const smallBytes = Math.min(SMALL_FILE_BYTES, fileBytes);
   /** The times when the chain first showed that contacts have no key, as the cache says. */
   const absentSince = new Map<number, number>();
 
@@ -167,9 +174,14 @@ export async function verifyContacts(
     if (permanent) return outcomeOf(target, { verified: permanent });
     let reading: RootReading;
     try {
-      // Only a single contact's file is requested before its root is confirmed.
-      const isAlone = contacts.length === 1 && !stored.cached;
-      reading = await readRoot(query, source, { calls, http }, now, isAlone ? fetchFile : undefined);
+      const startDownload = (root: string) => {
+        const download = hinted.get(root) ?? fetchFile(root, contacts.length === 1 ? fileBytes : smallBytes);
+        hinted.set(root, download);
+        return download;
+      };
+      // The file of a key in the cache is rarely needed again.
+      const isHinted = !stored.cached && hintedContacts++ < HINTED_CONTACTS;
+      reading = await readRoot(query, source, { calls, http }, now, isHinted ? startDownload : undefined);
     } catch (error) {
       const verified = findOffline(target, stored, error);
       return verified ? outcomeOf(target, { verified }) : toOutcome(target, error);
@@ -273,7 +285,8 @@ export async function verifyContacts(
     const verifyFiles = async (count: number, files: Iterable<[string, FoundRoot[]]>, maxBytes: number) => {
       const larger: [string, FoundRoot[]][] = [];
       await forEachAtOnce(count, files, async ([root, users]) => {
-        const fetchFile = async () => users[0]?.reading.file ?? servers.fetchFile(root, maxBytes);
+        const started = maxBytes === smallBytes ? hinted.get(root) : undefined;
+        const fetchFile = () => started ?? servers.fetchFile(root, maxBytes);
         const results = await verifyUsersOfFile(fetchFile, users, root);
         const isTooLarge = results.some(([, outcome]) => isError(outcome, "ANSWER_TOO_LARGE"));
         if (isTooLarge && maxBytes < fileBytes) larger.push([root, users]);
@@ -281,9 +294,8 @@ export async function verifyContacts(
       });
       return larger;
     };
-    const { fileBytes } = config.servers.network.limits;
     const byRoot = groupBy(roots, ({ root }) => root);
-    const larger = await verifyFiles(SMALL_FILES_AT_ONCE, byRoot, Math.min(SMALL_FILE_BYTES, fileBytes));
+    const larger = await verifyFiles(SMALL_FILES_AT_ONCE, byRoot, smallBytes);
     await verifyFiles(FILES_AT_ONCE, larger, fileBytes);
     const again = list.filter(([index]) => unproven.has(index));
     if (newerFiles && again.length > 0) await verifyList(again, servers, newerFiles, unproven);
