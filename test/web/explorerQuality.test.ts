@@ -17,7 +17,7 @@ const SCRIPT_LIMIT = 74_000;
 /** The same limit for explorers that are configured with auditors or the light client, which need signature code. */
 const SIGNED_LIMIT = 114_000;
 /** Maximum bytes on the wire until a visitor can enter a user id: the page, its style and scripts, and the registry's state. */
-const START_LIMIT = 90_000;
+const START_LIMIT = 70_000;
 
 describeIfNamed(import.meta.filename)("explorer pages", () => {
   const explorer = sharedExplorer();

@@ -4,7 +4,9 @@ import { narrowPolicy } from "./shared/narrowPolicy.ts";
 import { preloadWorker } from "./shared/callWorker.ts";
 
 narrowPolicy();
-preloadWorker();
+// On the start page, the verifier is loaded as soon as a visitor enters something.
+if (location.hash.startsWith("#/verify/")) preloadWorker();
+else addEventListener("input", preloadWorker, { once: true });
 // Render in a separate task, because the current task already includes the first layout.
 setTimeout(() => {
   const app = document.getElementById("app");

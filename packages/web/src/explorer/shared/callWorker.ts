@@ -35,8 +35,8 @@ export function startWorker(name: WorkerName): Promise<Worker> {
 }
 
 /**
- * Starts the worker of the first verification while the page is rendered, unless the worker is larger than the page. If
- * this fails, the first call to the worker reports the failure.
+ * Starts the worker of the first verification before it is needed, unless the worker is larger than the page. If this
+ * fails, the first call to the worker reports the failure.
  */
 export function preloadWorker(): void {
   if (!needsComplete) startWorker("basic").catch(() => undefined);
