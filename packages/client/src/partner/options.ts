@@ -1,4 +1,4 @@
-import type { CallOptions, ClientOptions } from "../shared/options.ts";
+import type { CallOptions, ClientOptions, CreateOptions } from "../shared/options.ts";
 import type { PageOptions } from "../shared/pages.ts";
 
 /** The options of `PartnerClient`. */
@@ -34,10 +34,4 @@ export interface ListEventsOptions extends CallOptions {
 }
 
 /** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
-export interface CreateTokenOptions extends CallOptions {
-  /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same tokens. Default: a random key for each call, which all its retries share.
-   */
-  idempotencyKey?: string | undefined;
-}
+export type CreateTokenOptions = CreateOptions;

@@ -1,6 +1,5 @@
 import { TransportError } from "../errors.ts";
-import { checkKeyRecord, type KeyType } from "keyroot/internal/formats";
-import { USER_ID, type UserID } from "keyroot/internal/formats";
+import { checkKeyRecord, type KeyType, USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(
@@ -24,6 +23,12 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
     const checked = checks.map(([name, check]) => [name, check(`${where}.${name}`, values[name])] as const);
     return Object.fromEntries(checked.filter(([, value]) => value !== undefined)) as T;
   };
+}
+
+/** Checks an object with the fields of both checks. */
+// @__NO_SIDE_EFFECTS__
+export function both<A extends object, B extends object>(a: Check<A>, b: Check<B>): Check<A & B> {
+  return (where, value) => ({ ...a(where, value), ...b(where, value) });
 }
 
 /**
@@ -125,29 +130,23 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyT
   };
 }
 
-/** The response fields that identify a user, region, key, token or endpoint, each with its name for error messages. */
+/** The response fields that show what a response is about, each with its name for error messages. */
 const SUBJECTS = {
   ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
-  ...{ token_id: "token", endpoint_id: "endpoint" },
+  ...{ token_id: "token", endpoint_id: "endpoint", biz_id: "partner" },
 };
 type Subject = { [Field in keyof typeof SUBJECTS]?: string | undefined };
 
-/** Adds a check that the response belongs to the requested user, region, key, token or endpoint. */
+/** Adds a check that the response is about what was requested. */
 export function about<T extends Subject>(requested: Subject, check: Check<T>): Check<T> {
   return (where, value) => {
     const answer = check(where, value);
-    for (const field of Object.keys(SUBJECTS) as (keyof Subject)[])
-      if (requested[field] !== undefined) checkSubject(SUBJECTS[field], requested[field], String(answer[field]));
+    for (const field of Object.keys(SUBJECTS) as (keyof Subject)[]) {
+      const [expected, actual] = [requested[field], String(answer[field])];
+      if (expected === undefined || actual === expected) continue;
+      const message = `The service's response is for the ${SUBJECTS[field]} ${actual}, but the request was for ${expected}.`;
+      throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected, actual });
+    }
     return answer;
   };
-}
-
-/**
- * Checks that a response belongs to the requested user, region, key, token or endpoint.
- * @throws TransportError SERVICE_ANSWER_INVALID
- */
-export function checkSubject(what: string, requested: string, answered: string): void {
-  if (answered === requested) return;
-  const message = `The service's response is for the ${what} ${answered}, but the request was for ${requested}.`;
-  throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected: requested, actual: answered });
 }

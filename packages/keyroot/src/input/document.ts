@@ -1,6 +1,6 @@
 import { parseJson } from "./parseJson.ts";
 import { checkUntrusted, decodeDocument } from "./untrusted.ts";
-import { isBytes } from "./isBytes.ts";
+import { isBytes } from "./values.ts";
 
 /** The size limits for a document from an untrusted source. */
 export interface DocumentLimits {

@@ -1,6 +1,6 @@
 import { sha256Hex, type Sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 
 /** A hash in a Merkle tree, such as the tree's root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;

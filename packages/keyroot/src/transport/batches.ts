@@ -1,4 +1,4 @@
-import { isObject } from "../input/isObject.ts";
+import { isObject } from "../input/values.ts";
 import {
   type Eip1193Provider,
   post,
@@ -24,7 +24,6 @@ const REFUSED = [401, 403, 429];
  * request, which is called a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls
  * that such an endpoint did not answer are repeated in smaller batches, and finally one by one.
  * @param batchSize maximum number of calls in one request
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function batchingCaller(rpc: string | Eip1193Provider, batchSize: number, options: RpcOptions): RpcCall {
   const single = rpcCaller(rpc, options);

@@ -1,9 +1,8 @@
 import { parseUrl } from "../engine/parseUrl.ts";
 import { hasOwn } from "../engine/language.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { ArgumentError, TransportError, type TransportErrorDetails } from "../errors.ts";
-import { isObject } from "../input/isObject.ts";
 import { parseBoundedJson } from "../input/jsonLimits.ts";
 import { checkSourceUrl } from "./url.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
@@ -23,7 +22,6 @@ export interface Eip1193Provider {
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** The options of JSON-RPC requests. */
 export interface RpcOptions extends FetchOptions {
   /** Returns the maximum size of the response to a method, in bytes. Default: only `maxBytes` applies. */
   bytesOf?: ((method: string) => number) | undefined;
@@ -36,7 +34,6 @@ const MAX_DEPTH = 16;
  * Makes a function that sends JSON-RPC calls, each in its own request.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
  * @param options the limits of each request. `maxBytes` does not apply to a provider.
- * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * const chainId = await call("eth_chainId", []);
@@ -66,7 +63,6 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
 /**
  * Checks that a value is the URL of a JSON-RPC endpoint, or a provider.
  * @param allowHttp as in `FetchOptions`
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
   if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
@@ -92,7 +88,6 @@ interface Reply {
 /**
  * Sends a request or a batch.
  * @param methods the methods of all calls in `body`
- * @throws the errors of `fetchBytes`
  */
 export async function post(
   url: string,
@@ -119,7 +114,6 @@ export async function post(
 /**
  * Returns the result of a call.
  * @param answer the parsed response, or the call's part of a batch
- * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID
  */
 export function resultOf(
   url: string,

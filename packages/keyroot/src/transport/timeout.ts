@@ -1,4 +1,3 @@
-/** The time limits of requests and of whole verifications. */
 import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
 import { KeyrootError, TransportError } from "../errors.ts";

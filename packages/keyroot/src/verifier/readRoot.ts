@@ -1,4 +1,6 @@
 import { loadModule } from "../engine/loadModule.ts";
+import { decodeBlockNumber } from "../registry/answers.ts";
+import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import type { RootQuery } from "./options.ts";
@@ -40,4 +42,16 @@ async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Pro
     agreed: [[0]],
     callContract: (data) => callContract(call, query.contract, data, "latest"),
   };
+}
+
+/**
+ * Reads the number of the block in which a root was added. No proof confirms the number, but it must not be higher than
+ * that of the evidence's block.
+ * @throws TransportError RPC_ANSWER_INVALID if the number is too high, or an error of the call
+ */
+export async function readBlockOfRoot(
+  root: string,
+  { evidence: { block }, callContract }: Pick<RootReading, "evidence" | "callContract">,
+): Promise<number> {
+  return decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), block?.number);
 }

@@ -115,10 +115,7 @@ export const BEACON_NETWORKS = {
 /** The name of a network that the library includes. */
 export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
 
-/**
- * Returns the network that the option specifies. Default: the included network with this chain id.
- * @throws ArgumentError ARGUMENT_INVALID
- */
+/** Returns the network that the option specifies. Default: the included network with this chain id. */
 export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {
   const known: Readonly<Record<string, BeaconNetwork>> = BEACON_NETWORKS;
   let found: BeaconNetwork | undefined;
