@@ -18,7 +18,7 @@ import {
   checkCallOptions,
   checkConnection,
   checkCreateOptions,
-  type CreateOptions,
+  type CreateTokenOptions,
   type CheckedConnection,
   CONNECTION,
   type ConnectionOptions,
@@ -64,7 +64,7 @@ export interface CreatePartnerOptions extends CallOptions {
 }
 
 /** Options of `AdminClient.createServerToken`. */
-export interface CreateServerTokenOptions extends CreateOptions {
+export interface CreateServerTokenOptions extends CreateTokenOptions {
   /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
 }

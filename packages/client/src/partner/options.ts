@@ -1,4 +1,4 @@
-import type { CallOptions, ClientOptions, CreateOptions } from "../shared/options.ts";
+import type { CallOptions, ClientOptions } from "../shared/options.ts";
 import type { PageOptions } from "../shared/pages.ts";
 
 /** The options of `PartnerClient`. */
@@ -32,6 +32,3 @@ export interface ListEventsOptions extends CallOptions {
   /** Maximum number of events, from 1 to 1,000. Default: 100. */
   limit?: number | undefined;
 }
-
-/** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
-export type CreateTokenOptions = CreateOptions;

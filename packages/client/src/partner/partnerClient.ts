@@ -31,6 +31,7 @@ import {
   checkCreateOptions,
   checkClientOptions,
   checkRefreshToken,
+  type CreateTokenOptions,
   keyOf,
   toUserID,
   userOf,
@@ -49,13 +50,7 @@ import {
   type ProvisionOutcome,
   type UserToProvision,
 } from "./provision.ts";
-import type {
-  CreateTokenOptions,
-  ListEventsOptions,
-  ListOptions,
-  ListTokensOptions,
-  PartnerClientOptions,
-} from "./options.ts";
+import type { ListEventsOptions, ListOptions, ListTokensOptions, PartnerClientOptions } from "./options.ts";
 import { PartnerAccounts } from "./accounts.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
 

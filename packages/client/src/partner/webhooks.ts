@@ -1,6 +1,6 @@
 import { checkInteger, checkText, invalidArgument, optional } from "keyroot/internal/input";
 import { about, boolean, count, list, object, uuid } from "../shared/answers.ts";
-import { type CallOptions, checkCallOptions, checkCreateOptions, type CreateOptions } from "../shared/options.ts";
+import { type CallOptions, checkCallOptions, checkCreateOptions, type CreateTokenOptions } from "../shared/options.ts";
 import type { OperationClient } from "../shared/operationClient.ts";
 import type {
   AnswerOf,
@@ -29,7 +29,7 @@ const deliveryPage = page("deliveries", webhookDelivery);
 const queued = object<{ queued: number }>({ queued: count });
 
 /** The options of operations that create a webhook secret. */
-export type NewSecretOptions = CreateOptions;
+export type NewSecretOptions = CreateTokenOptions;
 
 /** The options of `PartnerWebhooks.create`. */
 export interface NewEndpointOptions extends NewSecretOptions {

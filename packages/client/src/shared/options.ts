@@ -51,7 +51,7 @@ export interface CallOptions {
 }
 
 /** The options of every operation that creates a token or a secret. */
-export interface CreateOptions extends CallOptions {
+export interface CreateTokenOptions extends CallOptions {
   /**
    * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
    * the same token or secret. Default: a random key for each call, which all its retries share.
@@ -142,7 +142,7 @@ export function checkCallOptions<T extends CallOptions>(options: T, ...names: (k
  * caller passes none.
  * @param names the names of all options except `signal` and `idempotencyKey`
  */
-export function checkCreateOptions<T extends CreateOptions>(options: T, ...names: (keyof T & string)[]) {
+export function checkCreateOptions<T extends CreateTokenOptions>(options: T, ...names: (keyof T & string)[]) {
   const { idempotencyKey: key = bytesToHex(randomBytes(16)), ...others } = checkCallOptions(
     options,
     "idempotencyKey",
