@@ -14,7 +14,6 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 export type Check<T> = (where: string, value: unknown) => T;
 
 /** Checks an object with these fields. Other fields are ignored, because newer services may add some. */
-// @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
   const names = Object.keys(fields);
@@ -26,7 +25,6 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
 }
 
 /** Checks an object with the fields of both checks. */
-// @__NO_SIDE_EFFECTS__
 export function both<A extends object, B extends object>(a: Check<A>, b: Check<B>): Check<A & B> {
   return (where, value) => ({ ...a(where, value), ...b(where, value) });
 }
@@ -38,13 +36,11 @@ export function both<A extends object, B extends object>(a: Check<A>, b: Check<B
 const MAX_ITEMS = 10_000;
 
 /** Checks a list of at most `max` items. */
-// @__NO_SIDE_EFFECTS__
 export function list<T>(item: Check<T>, max = MAX_ITEMS): Check<T[]> {
   return (where, value) => ANSWER.list(where, value, max, item);
 }
 
 /** Checks an object with any field names and with values of the same type. */
-// @__NO_SIDE_EFFECTS__
 export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
   return (where, value) => {
     const entries = Object.entries(ANSWER.dictionary(where, value));
@@ -53,32 +49,27 @@ export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
 }
 
 /** Checks a string. The pattern is optional. */
-// @__NO_SIDE_EFFECTS__
 export function text(pattern?: RegExp): Check<string> {
   return (where, value) => ANSWER.text(where, value, pattern);
 }
 
 /** Checks a secret string. The error never contains it. */
-// @__NO_SIDE_EFFECTS__
 export function secret(pattern: RegExp): Check<string> {
   return (where, value) =>
     typeof value === "string" && pattern.test(value) ? value : ANSWER.text(where, undefined, pattern);
 }
 
 /** Checks that a value is one of the allowed values. */
-// @__NO_SIDE_EFFECTS__
 export function oneOf<Value extends string | number>(...values: readonly Value[]): Check<Value> {
   return (where, value) => ANSWER.oneOf(where, value, values);
 }
 
 /** Accepts null or a value that passes the check. */
-// @__NO_SIDE_EFFECTS__
 export function nullable<T>(check: Check<T>): Check<T | null> {
   return (where, value) => (value === null ? null : check(where, value));
 }
 
 /** Accepts a missing field or a value that passes the check. */
-// @__NO_SIDE_EFFECTS__
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (where, value) => (value === undefined ? undefined : check(where, value));
 }
@@ -113,7 +104,6 @@ interface KeyOrNone {
  * Checks the public key and its id in a response. If the state is `unregistered`, the response must not contain a key.
  * @param keyType the type of the registry's keys
  */
-// @__NO_SIDE_EFFECTS__
 export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyType): Check<T> {
   return (where, value) => {
     const answer = check(where, value);

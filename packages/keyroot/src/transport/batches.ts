@@ -1,13 +1,5 @@
 import { isObject } from "../input/values.ts";
-import {
-  type Eip1193Provider,
-  post,
-  resultOf,
-  type RpcCall,
-  rpcCaller,
-  type RpcOptions,
-  toRequest,
-} from "./jsonRpc.ts";
+import { type Eip1193Provider, post, resultOf, type RpcCall, rpcCaller, type RpcOptions } from "./jsonRpc.ts";
 
 interface PendingCall {
   method: string;
@@ -62,14 +54,11 @@ async function sendBatch(
 ): Promise<readonly PendingCall[]> {
   const unanswered: PendingCall[] = [];
   try {
-    const bodies = calls.map(({ method, params }, i) => toRequest(i + 1, method, params));
-    const methods = calls.map(({ method }) => method);
-    const isBatch = bodies.length > 1;
-    const { answer, ...reply } = await post(url, isBatch ? bodies : bodies[0], methods, options);
+    const { answer, ...reply } = await post(url, calls, options);
     for (const [i, call] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      if (isBatch) {
+      if (calls.length > 1) {
         own = undefined;
         // The `find` method is not used, because some libraries replace it.
         if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;

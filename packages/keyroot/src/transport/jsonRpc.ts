@@ -42,7 +42,7 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
   checkEndpoint(rpc, options.allowHttp);
   if (typeof rpc === "string")
     return async (method, params) => {
-      const reply = await post(rpc, toRequest(1, method, params), [method], options);
+      const reply = await post(rpc, [{ method, params }], options);
       return resultOf(rpc, method, 1, reply.answer, reply);
     };
   return (method, params) =>
@@ -70,14 +70,6 @@ export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): voi
     throw new ArgumentError("ARGUMENT_INVALID", "The rpc option must be an http(s) URL or an EIP-1193 provider.");
 }
 
-/**
- * Makes the body of a request, or a part of a batch.
- * @param id the number that the response repeats
- */
-export function toRequest(id: number, method: string, params: readonly unknown[]): object {
-  return { jsonrpc: "2.0", id, method, params };
-}
-
 /** The HTTP part of a response, and the end of an error message if the response is not JSON. */
 interface Reply {
   status: number;
@@ -85,27 +77,24 @@ interface Reply {
   problem?: string;
 }
 
-/**
- * Sends a request or a batch.
- * @param methods the methods of all calls in `body`
- */
+/** Sends a call, or several calls as a batch. The id of each call is its place in the list, from 1. */
 export async function post(
   url: string,
-  body: unknown,
-  methods: readonly string[],
+  calls: readonly { method: string; params: readonly unknown[] }[],
   { bytesOf, ...options }: RpcOptions,
 ): Promise<Reply & { answer?: unknown }> {
+  const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
   const init: RequestInit = {
     ...{ method: "POST", cache: "no-store" },
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
+    body: JSON.stringify(bodies.length > 1 ? bodies : bodies[0]),
   };
   let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
-  if (bytesOf !== undefined) for (const method of methods) maxBytes += bytesOf(method);
+  if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
   const { status, headers, bytes } = await fetchBytes(url, init, { ...options, maxBytes });
   const reply = { status, retryAfter: retryAfterOf(headers) };
   try {
-    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, methods.length) };
+    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls.length) };
   } catch (error) {
     return { ...reply, problem: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }

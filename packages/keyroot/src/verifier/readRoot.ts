@@ -23,15 +23,13 @@ export async function readRoot(
   now = Date.now,
   fetchFile?: VerifierServers["fetchFile"],
 ): Promise<RootReading> {
-  if (acceptsLatestAnswer(source)) return readLatestRoot(query, servers.calls);
+  const { name, storageProof, tag, maxAgeMs } = source;
+  // The specification accepts the latest answer of a single endpoint.
+  if (name === "one-endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined)
+    return readLatestRoot(query, servers.calls);
   // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
   const { readRootAtBlock } = await loadModule(() => import("./readRootAtBlock.ts"));
   return readRootAtBlock(query, source, servers, now, fetchFile);
-}
-
-/** Checks whether a single endpoint's latest answer is enough. The specification accepts such an answer. */
-function acceptsLatestAnswer({ name, storageProof, tag, maxAgeMs }: BlockSource): boolean {
-  return name === "one-endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }
 
 async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Promise<RootReading> {
