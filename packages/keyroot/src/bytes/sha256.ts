@@ -5,9 +5,6 @@ import { builtinModule } from "./builtinModule.ts";
 
 const nodeHash = builtinModule("node:crypto")?.hash;
 
-/** A function that returns SHA-256 of a text in UTF-8 as 64 lowercase hex digits. */
-export type Sha256Hex = (text: string) => string;
-
 /** Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. @returns 64 lowercase hex digits */
 export const portableSha256Hex = (data: string | Uint8Array): string =>
   portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());

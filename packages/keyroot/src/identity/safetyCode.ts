@@ -59,7 +59,7 @@ const PAYLOAD = /^(KEYROOT-SAFETY-[12]):([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{
 
 /**
  * Makes the safety code of two users, which both users' apps show. The digits are equal only if both apps use the real
- * keys of both users, so pass verified keys. The computation takes about 30 ms in Node and 100 ms in browsers.
+ * keys of both users, so pass verified keys. The computation takes about 100 ms.
  *
  * In a registry with accounts, pass both users' accounts instead of their keys. The code then stays the same when a
  * user changes the key.

@@ -2,7 +2,7 @@ import { hasOwn } from "../engine/language.ts";
 import type { ErrorDetails, KeyrootError } from "../errors.ts";
 import { describeValue, isObject } from "./values.ts";
 
-export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
+type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**
  * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of

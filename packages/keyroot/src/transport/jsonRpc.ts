@@ -46,7 +46,7 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
       return resultOf(rpc, method, 1, reply.answer, reply);
     };
   return (method, params) =>
-    withTimeout("The provider", timeLeft(options), options.signal, async () => {
+    withTimeout("The provider", timeLeft(options.timeoutMs, options.deadline), options.signal, async () => {
       let answer: unknown;
       try {
         answer = await rpc.request({ method, params });

@@ -136,10 +136,7 @@ export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefi
   return found;
 }
 
-/**
- * Returns the name of the `network` option, or of a field in it, for error messages.
- * @param field empty, or a dot and the field's name
- */
+/** Names the `network` option, or a field of it such as `.forks`, in error messages. */
 function nameOf(field: string): string {
   return `The network${field} option`;
 }
