@@ -48,6 +48,12 @@ const PARTS: readonly (readonly [name: string, comment: string, schema: string, 
   ],
 ];
 
+/** Parts of request bodies: the operation that has exactly these fields. */
+const REQUEST_PARTS: readonly (readonly [name: string, comment: string, path: string])[] = [
+  ["UserInRequest", "The id of a user, in one of its two forms.", "/v1/authdBizSrv/users/get"],
+  ["AuditFilter", "The entries of an audit log to list.", "/v1/authdBizSrv/audit/list"],
+];
+
 /** The names of types that would hide a name of browsers, or of the library that checks webhooks. */
 const NAMES: Readonly<Record<string, string>> = {
   Event: "PartnerEvent",
@@ -67,18 +73,27 @@ const documents = ["docs/openapi.json", "docs/openapi-operator.json"].map(readDo
 const schemas = Object.assign({}, ...documents.map(({ components }) => components.schemas)) as Record<string, Schema>;
 const operations = Object.assign({}, ...documents.map(readOperations)) as ReturnType<typeof readOperations>;
 const named = new Map<string, Schema>();
-const declarations = [...PARTS.map(partOf), ...answers()].map(([name, schema]) => {
-  const declaration = `/** ${schema.description} */\nexport ${declarationOf(name, schema)}`;
+const requestParts = REQUEST_PARTS.map(([name, description, path]): [string, Schema] => [
+  name,
+  { ...operations[path]?.body, description },
+]);
+const declare = ([name, schema]: [string, Schema]) => {
+  const declaration = `/** ${schema.description} */\n${declarationOf(name, schema)}`;
   named.set(name, schema);
   return declaration;
-});
+};
+const declarations = [...PARTS.map(partOf), ...answers()].map((type) =>
+  declare(type).replace("\ninterface", "\nexport interface"),
+);
+const checked = [...named].filter(([name]) => name !== "Problem");
+const requestDeclarations = requestParts.map(declare);
 const rows = Object.entries(operations).map(
   ([path, { body, answer }]) => `"${path}": { body: ${uncommented(body)}; answer: ${uncommented(answer)} };`,
 );
 const source = `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
 import type { Region, UserID } from "keyroot/internal/identity";
 
-${declarations.join("\n\n")}
+${[...declarations, ...requestDeclarations].join("\n\n")}
 
 /** The types of the request body and the response of each operation, by its path. */
 interface Operations {
@@ -99,30 +114,24 @@ await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { o
 
 /**
  * Returns the source of the checks. Every named type has one, except the events' types, because clients accept any
- * event. The fields are created only when a check runs, because a bundler does not remove unused calls at the top of a
- * module.
+ * event. A check is made only when it runs, because a bundler does not remove unused calls at the top of a module.
  */
 function checksSource(): string {
-  const parts = PARTS.map(([name]) => name);
   const responses = JSON.stringify(Object.values(operations).map(({ answer }) => answer));
-  const checks = referencedFirst([...named.entries()].filter(([name]) => name !== "Problem"))
+  const checks = referencedFirst(checked)
     .map(([name, schema]) => {
-      const fields = `const ${fieldsNameOf(name)} = () => (${fieldChecksOf(name, schema)});`;
-      const run = `object<${name}>(${fieldsNameOf(name)}())(where, value)`;
       const isResponse = responses.includes(`"${REFERENCE}${schemaNameOf(name)}"`);
-      const check = `/** Checks \`${name}\`. */\n${isResponse ? "export " : ""}const ${checkNameOf(name)}: Check<${name}> = (where, value) => ${run};`;
-      return parts.includes(name) ? fields : `${fields}\n${check}`;
+      return `${isResponse ? "export " : ""}const ${checkNameOf(name)}: Check<types.${name}> = (where, value) => ${typeCheckOf(name, schema)}(where, value);`;
     })
     .join("\n\n");
   const uses = (name: string) => new RegExp(`\\b${name}\\b(?!:)`).test(checks);
   const imported = [
-    ...["boolean", "count", "dictionary", "list", "nullable", "object", "oneOf", "optional", "scalar", "text"],
+    ...["boolean", "both", "count", "dictionary", "list", "nullable", "object", "oneOf", "optional", "scalar", "text"],
     ...["userID", "uuid", ...new Set(Object.values(SECRETS))],
   ].filter(uses);
-  const types = [...named.keys()].filter((name) => !parts.includes(name) && name !== "Problem");
   return `// Written by scripts/generate/clientTypes.ts from the service's table of operations. Do not edit.
 import { type Check, ${imported.join(", ")} } from "./answers.ts";
-import type { ${types.join(", ")} } from "./operations.ts";
+import type * as types from "./operations.ts";
 
 ${checks}
 `;
@@ -145,36 +154,36 @@ function schemaNameOf(name: string): string {
   return Object.entries(NAMES).find(([, renamed]) => renamed === name)?.[0] ?? name;
 }
 
-function fieldsNameOf(name: string): string {
-  return `${checkNameOf(name.replace(/Fields$/, ""))}Fields`;
-}
-
 function checkNameOf(name: string): string {
   return `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
 }
 
-function fieldChecksOf(name: string, schema: Schema): string {
+/** Returns the check of a type, which is made of those of the types that it extends. */
+function typeCheckOf(name: string, schema: Schema): string {
   const bases = basesOf(schema, name);
   const inherited = new Set(bases.flatMap((base) => Object.keys(named.get(base)?.properties ?? {})));
-  const { properties = {}, required = [] } = schema;
+  const own = `object({ ${fieldChecksOf(schema, name, inherited)} })`;
+  return bases.reduceRight((check, base) => `both(${checkNameOf(base)}, ${check})`, own);
+}
+
+function fieldChecksOf({ properties = {}, required = [] }: Schema, type = "", inherited = new Set<string>()): string {
   const own = Object.entries(properties).filter(([field]) => !inherited.has(field));
   const checks = own.map(([field, schema]) => {
-    const check = SECRETS[`${name}.${field}`] ?? checkOf(schema);
+    const check = SECRETS[`${type}.${field}`] ?? checkOf(schema);
     return `${field}: ${required.includes(field) ? check : `optional(${check})`}`;
   });
-  return `{ ${[...bases.map((base) => `...${fieldsNameOf(base)}()`), ...checks].join(", ")} }`;
+  return checks.join(", ");
 }
 
 function checkOf(schema: Schema): string {
-  const { type, pattern, anyOf, items, properties, additionalProperties: value } = schema;
+  const { type, pattern, anyOf, items, additionalProperties: value } = schema;
   if (schema.$ref !== undefined) return checkNameOf(typeNameOf(schema.$ref));
   if (anyOf !== undefined) return nullableCheckOf(anyOf);
   if (Array.isArray(type))
     return type.length > 2 ? "scalar" : nullableCheckOf(type.map((type) => ({ ...schema, type })));
   if (type === "array") return `list(${checkOf(items ?? {})})`;
   if (typeof value === "object") return `dictionary(${checkOf(value)})`;
-  if (type === "object")
-    return `object(${fieldChecksOf("", { properties: {}, ...schema, ...(properties && { properties }) })})`;
+  if (type === "object") return `object({ ${fieldChecksOf(schema)} })`;
   if (type === "integer") return "count";
   if (type === "boolean") return "boolean";
   if (pattern === USER_ID_PATTERN) return "userID";
@@ -248,7 +257,7 @@ function basesOf(schema: Schema, own = ""): string[] {
     Object.entries(properties).every(
       ([name, field]) =>
         JSON.stringify(schema.properties?.[name]) === JSON.stringify(field) &&
-        required.includes(name) === schema.required?.includes(name),
+        required.includes(name) === (schema.required ?? []).includes(name),
     );
   const namesOf = ([, { properties = {} }]: [string, Schema]) => Object.keys(properties);
   const largestFirst = [...named]

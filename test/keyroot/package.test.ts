@@ -275,7 +275,7 @@ export { verifyMerkleProof } from "keyroot/merkle";
       const named = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
       expect(named).to.deep.equal([
         ...["@ethereumjs/rlp", "@noble/curves", "@noble/hashes"],
-        ...["@stablelib/binary", "@stablelib/int", "@stablelib/sha256", "@stablelib/wipe", "p-map"],
+        ...["@stablelib/binary", "@stablelib/int", "@stablelib/sha256", "@stablelib/wipe"],
       ]);
       const sources = new Set<string>();
       for (const path of files.filter((name) => name.endsWith(".map"))) {

@@ -28,7 +28,6 @@ export function printedBlock(hash: string): Trust {
   checkText("The hash of printedBlock", hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   const block = { hash, endpoints: [] };
   return makeTrust("printed-block", () => ({
-    name: "printed-block",
     storageProof: true,
     tag: "latest",
     findBlock: () => Promise.resolve(block),

@@ -1,7 +1,6 @@
 /** The error classes of the clients, with the codes of `keyroot` and of this package. */
-import { type Advice, KeyrootError } from "keyroot/internal/errors";
+import { type Advice, type ErrorDetails, KeyrootError, type NotInferred } from "keyroot/internal/errors";
 import * as library from "keyroot/internal/errors";
-import type { ErrorDetails, NotInferred } from "keyroot/internal/errors";
 import type { ClientErrorCode } from "./errorCodes.ts";
 
 export { KeyrootError };

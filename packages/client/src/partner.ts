@@ -30,7 +30,7 @@ export type {
   WebhookEndpoint,
   WebhookTest,
 } from "./shared/operations.ts";
-export type { CallOptions } from "./shared/options.ts";
+export type { CallOptions, CreateTokenOptions } from "./shared/options.ts";
 export type { Region } from "keyroot/internal/formats";
 export type { PartnerAccounts } from "./partner/accounts.ts";
 export type { CreateUsersResult, UserToCreate } from "./partner/answers.ts";
@@ -43,10 +43,4 @@ export type {
   PartnerWebhooks,
   UpdateEndpointOptions,
 } from "./partner/webhooks.ts";
-export type {
-  CreateTokenOptions,
-  ListEventsOptions,
-  ListOptions,
-  ListTokensOptions,
-  PartnerClientOptions,
-} from "./partner/options.ts";
+export type { ListEventsOptions, ListOptions, ListTokensOptions, PartnerClientOptions } from "./partner/options.ts";

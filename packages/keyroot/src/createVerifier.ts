@@ -1,6 +1,6 @@
 import { loadModule } from "./engine/loadModule.ts";
 import type { UserID } from "./identity/userID.ts";
-import { checkNames, checkObject } from "./input/options.ts";
+import { checkNames } from "./input/options.ts";
 import type { Watch, WatchKeysOptions } from "./watch/watch.ts";
 import { type Contact, copyContacts } from "./verifier/contacts.ts";
 import type { KeyOptions, VerifierOptions } from "./verifier/options.ts";
@@ -78,14 +78,14 @@ export function createVerifier(options: VerifierOptions): Verifier {
 export function makeVerifier(config: VerifierConfig): Verifier {
   return {
     async verify(userID, options) {
-      const { signal, ...contact } = checkCall(options, KEY_OPTIONS);
+      const { signal, ...contact } = checkNames("The options", options, KEY_OPTIONS);
       if (!config.cache && !config.verifyAccountFile) return verifyKey(config, { ...contact, userID }, signal);
       const copies = copyContacts([{ ...contact, userID }]);
       return (await loadLists()).verifyContact(config, copies, signal);
     },
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
-      return (await loadLists()).verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
+      return (await loadLists()).verifyContacts(config, copies, checkNames("The options", options, LIST_OPTIONS));
     },
     async watch(options) {
       const { watch } = await loadModule(() => import("./watch/watch.ts"));
@@ -96,7 +96,3 @@ export function makeVerifier(config: VerifierConfig): Verifier {
 
 /** Loads the code for caches and contact lists on demand, so that apps that only verify single keys stay small. */
 const loadLists = () => loadModule(() => import("./verifier/verifyContacts.ts"));
-
-function checkCall<T extends object>(options: T, names: readonly string[]): T {
-  return checkNames("The options", checkObject("The options", options), names);
-}

@@ -8,9 +8,6 @@ export interface ErrorDescription {
   text: string;
 }
 
-/** A subject of errors, as users see it. */
-type Subject = keyof typeof WARNINGS | keyof typeof DELAYS | "app";
-
 /** The texts for the advice `warn`, after which the user must not use the key. */
 const WARNINGS = {
   key: ["Wrong key", "This may not be your contact's key, so do not send anything and compare your safety codes."],
@@ -52,94 +49,47 @@ const APP = [
 ] as const;
 const NONE = ["Stopped", "The check was stopped before it ended."] as const;
 
-/** The subject of each code. The texts are chosen by the advice first, because one code can have several. */
-const SUBJECTS: Readonly<Record<ErrorCode, Subject>> = {
-  USER_ID_INVALID: "app",
-  BASE64_INVALID: "key",
-  PUBLIC_KEY_LENGTH: "key",
-  KEY_TYPE_MISMATCH: "key",
-  PUBLIC_KEY_FORMAT: "key",
-  PUBLIC_KEY_NOT_ON_CURVE: "key",
-  PUBLIC_KEY_SMALL_ORDER: "key",
-  PUBLIC_KEY_NOT_PRIME_ORDER: "key",
-  KEY_ID_INVALID: "key",
-  KEY_ID_MISMATCH: "key",
-  IDENTIFIER_INVALID: "app",
-  SECRET_TOO_SHORT: "app",
-  RECORD_INVALID: "false",
-  JSON_INVALID: "false",
-  JSON_TOO_DEEP: "false",
-  JSON_DUPLICATE_KEY: "false",
-  JSON_FORBIDDEN_TOKEN: "false",
-  JSON_TOO_MANY_VALUES: "false",
-  TREE_EMPTY: "false",
-  TREE_TOO_LARGE: "false",
-  HASH_INVALID: "false",
-  HASH_NOT_LOWERCASE: "false",
-  FILE_TOO_LARGE: "false",
-  FILE_NOT_UTF8: "false",
-  FILE_SHAPE: "false",
-  FILE_UNKNOWN_KEY: "false",
-  FILE_HASH_ALGORITHM: "false",
-  VALUE_LOOKS_LIKE_NODE: "false",
-  DUPLICATE_VALUE: "false",
-  DUPLICATE_USER: "key",
-  LOOKUP_MISMATCH: "false",
-  TREE_MISMATCH: "false",
-  ROOT_MISMATCH: "false",
-  PROOF_SHAPE: "false",
-  BUNDLE_SHAPE: "false",
-  USER_MISMATCH: "key",
-  ACCOUNT_MISSING: "changed",
-  ACCOUNT_INVALID: "changed",
-  ACCOUNT_MISMATCH: "changed",
-  KEY_STATEMENT_INVALID: "changed",
-  SUCCESSOR_UNPROVEN: "changed",
-  SAFETY_CODE_INVALID: "safetyCode",
-  SAFETY_CODE_MISMATCH: "safetyCode",
-  UNANCHORED: "false",
-  HEADER_INVALID: "false",
-  HEADER_MISMATCH: "false",
-  HEADER_UNSUPPORTED: "false",
-  STALE_BLOCK: "outdated",
-  FUTURE_BLOCK: "clock",
-  QUORUM_NOT_REACHED: "contradiction",
-  LIGHT_CLIENT_INVALID: "false",
-  CHECKPOINT_TOO_OLD: "outdated",
-  FORK_UNKNOWN: "outdated",
-  BEACON_ERROR: "service",
-  BEACON_ANSWER_INVALID: "service",
-  AUDITOR_KEY_INVALID: "false",
-  AUDITORS_NOT_REACHED: "contradiction",
-  STATEMENT_INVALID: "false",
-  STATEMENT_TOO_OLD: "outdated",
-  STATEMENT_CONFLICT: "contradiction",
-  PROOF_INVALID: "false",
-  CHAIN_ID_MISMATCH: "false",
-  CONTRACT_MISMATCH: "false",
-  NO_CONTRACT: "false",
-  NO_USER_COUNT: "false",
-  CODE_HASH_MISMATCH: "false",
-  NOT_PUBLISHED: "missing",
-  EQUIVOCATION: "contradiction",
-  USER_NOT_IN_FILE: "missing",
-  KEY_MISMATCH: "key",
-  ARGUMENT_INVALID: "app",
-  BUILTIN_REPLACED: "app",
-  ENVIRONMENT_UNSUPPORTED: "app",
-  STORE_UNAVAILABLE: "storage",
-  UNREACHABLE: "offline",
-  RPC_ERROR: "service",
-  RPC_ANSWER_INVALID: "service",
-  FILE_HOST_ERROR: "service",
-  FILE_NOT_FOUND: "missing",
-  FILE_IS_HTML: "service",
-  REDIRECT_REFUSED: "service",
-  ANSWER_TOO_LARGE: "service",
-  TIMEOUT: "offline",
-  ABORTED: "app",
-  MODULE_UNAVAILABLE: "offline",
-};
+/** The warnings for codes that have another one than `false`. */
+const WARNING_OF: ReadonlyMap<string | undefined, keyof typeof WARNINGS> = /* @__PURE__ */ new Map([
+  ["BASE64_INVALID", "key"],
+  ["PUBLIC_KEY_LENGTH", "key"],
+  ["KEY_TYPE_MISMATCH", "key"],
+  ["PUBLIC_KEY_FORMAT", "key"],
+  ["PUBLIC_KEY_NOT_ON_CURVE", "key"],
+  ["PUBLIC_KEY_SMALL_ORDER", "key"],
+  ["PUBLIC_KEY_NOT_PRIME_ORDER", "key"],
+  ["KEY_ID_INVALID", "key"],
+  ["KEY_ID_MISMATCH", "key"],
+  ["DUPLICATE_USER", "key"],
+  ["USER_MISMATCH", "key"],
+  ["KEY_MISMATCH", "key"],
+  ["NOT_PUBLISHED", "missing"],
+  ["USER_NOT_IN_FILE", "missing"],
+  ["FILE_NOT_FOUND", "missing"],
+  ["ACCOUNT_MISSING", "changed"],
+  ["ACCOUNT_INVALID", "changed"],
+  ["ACCOUNT_MISMATCH", "changed"],
+  ["KEY_STATEMENT_INVALID", "changed"],
+  ["SUCCESSOR_UNPROVEN", "changed"],
+  ["QUORUM_NOT_REACHED", "contradiction"],
+  ["AUDITORS_NOT_REACHED", "contradiction"],
+  ["STATEMENT_CONFLICT", "contradiction"],
+  ["EQUIVOCATION", "contradiction"],
+  ["STALE_BLOCK", "outdated"],
+  ["CHECKPOINT_TOO_OLD", "outdated"],
+  ["STATEMENT_TOO_OLD", "outdated"],
+  ["FUTURE_BLOCK", "clock"],
+  ["SAFETY_CODE_INVALID", "safetyCode"],
+  ["SAFETY_CODE_MISMATCH", "safetyCode"],
+] satisfies [ErrorCode, keyof typeof WARNINGS][]);
+
+/** The delays for codes that have another one than `service`. */
+const DELAY_OF: ReadonlyMap<string | undefined, keyof typeof DELAYS> = /* @__PURE__ */ new Map([
+  ["UNREACHABLE", "offline"],
+  ["TIMEOUT", "offline"],
+  ["MODULE_UNAVAILABLE", "offline"],
+  ["STORE_UNAVAILABLE", "storage"],
+] satisfies [ErrorCode, keyof typeof DELAYS][]);
 
 /**
  * Describes an error to the app's user, in English and without technical terms. The description follows from the
@@ -149,17 +99,17 @@ const SUBJECTS: Readonly<Record<ErrorCode, Subject>> = {
  * const { title, text } = describeError(error);
  */
 export function describeError(error: unknown): ErrorDescription {
-  const { advice, code = "" } = Object(error) as { advice?: Advice; code?: string };
-  const [title, text] = textsOf(advice, (SUBJECTS as Readonly<Record<string, Subject>>)[code]);
+  const { advice, code } = Object(error) as { advice?: Advice; code?: string };
+  const [title, text] = textsOf(advice, code);
   return { title, text };
 }
 
-function textsOf(advice: Advice | undefined, subject: Subject | undefined): readonly [string, string] {
+function textsOf(advice: Advice | undefined, code: string | undefined): readonly [string, string] {
   switch (advice) {
     case "warn":
-      return subject !== undefined && subject in WARNINGS ? WARNINGS[subject as keyof typeof WARNINGS] : WARNINGS.false;
+      return WARNINGS[WARNING_OF.get(code) ?? "false"];
     case "retry":
-      return subject !== undefined && subject in DELAYS ? DELAYS[subject as keyof typeof DELAYS] : DELAYS.service;
+      return DELAYS[DELAY_OF.get(code) ?? "service"];
     case "wait":
       return WAIT;
     case "none":

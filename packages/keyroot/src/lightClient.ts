@@ -4,17 +4,27 @@
  * client's own code is loaded at the first verification.
  */
 import { loadModule } from "./engine/loadModule.ts";
-import type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
-import type { BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
+import type { BlockProof } from "./trust/lightClient/blockProof.ts";
+import type { ProvenBlock } from "./trust/lightClient/source.ts";
 import { checkBoolean, checkFunction, checkNames, checkObject, checkSignal, optional } from "./input/options.ts";
 import { DEFAULT_LIMITS } from "./transport/limits.ts";
-import { parseCheckpoint, parseConfig } from "./trust/lightClient/lightClient.ts";
+import {
+  type BlockProofOptions,
+  parseCheckpoint,
+  parseConfig,
+  type TrustedCheckpoint,
+} from "./trust/lightClient/lightClient.ts";
 
-export type { BlockProof, ProvenBlock } from "./trust/lightClient/blockProof.ts";
-export type { LightClientOptions, BlockProofOptions, TrustedCheckpoint } from "./trust/lightClient/options.ts";
+export type { BlockProof } from "./trust/lightClient/blockProof.ts";
+export type { ProvenBlock } from "./trust/lightClient/source.ts";
 export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./trust/lightClient/networks.ts";
 
-export { lightClient } from "./trust/lightClient/lightClient.ts";
+export {
+  type BlockProofOptions,
+  lightClient,
+  type LightClientOptions,
+  type TrustedCheckpoint,
+} from "./trust/lightClient/lightClient.ts";
 
 /**
  * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint, so
@@ -46,9 +56,9 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
  * const { publicKey } = await verifyBundle(bundleBytes, query);
  */
 export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
-  const { chainId, now = Date.now } = checkObject("The options", trusted);
-  checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
+  const names = ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"];
+  const { now = Date.now } = checkNames("The options", trusted, names);
   checkFunction("The now option", now);
-  const config = parseCheckpoint(trusted, chainId);
+  const config = parseCheckpoint(trusted);
   return (await loadModule(() => import("./trust/lightClient/blockProof.ts"))).verifyBlockProof(source, config, now);
 }

@@ -27,8 +27,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "evidence.js": ["TextEncoder"],
   // It contains the code of the two modules above.
   "serviceWorker.js": ["TextDecoder", "TextEncoder"],
-  // p-map uses this class only with an option that the library does not set.
-  "twoRoots.js": ["AggregateError"],
 };
 /** Modules that only Node runs. */
 const NODE_ONLY = ["store/fileStore.js"];

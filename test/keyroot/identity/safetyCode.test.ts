@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type AccountHolder, type KeyHolder, makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
-import { portableSha512, sha512 } from "../../../packages/keyroot/src/bytes/sha512.ts";
 import { VerificationError } from "keyroot";
 import { userIDFromBytes } from "keyroot/records";
 import { pointsOfSmallOrder, encode } from "../../support/data/curve41417.ts";
@@ -101,14 +100,6 @@ describe("safety codes", () => {
       };
       for (const [code, publicKey] of Object.entries(cases))
         expect(refusalOf(makeSafetyCode, alice, { ...bob, publicKey })).to.equal(code);
-    });
-
-    it("uses the same SHA-512 in browsers as in Node", () => {
-      fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-          expect(sha512(bytes)).to.deep.equal(portableSha512(bytes));
-        }),
-      );
     });
   });
 

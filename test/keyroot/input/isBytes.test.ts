@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { runInNewContext } from "node:vm";
 import { parseMerkleFile, makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { parseExpectedKey } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { isBytes } from "../../../packages/keyroot/src/input/isBytes.ts";
+import { isBytes } from "../../../packages/keyroot/src/input/values.ts";
 import { sampleRecords } from "../../support/samples.ts";
 
 /** Copies bytes to another realm, as Jest's environments and other windows do. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
-import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
+import { isObject } from "../../../packages/keyroot/src/input/values.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { isForStaff, tokenCallerOf } from "../../../packages/service/src/api/defineOperation.ts";
 import { operations } from "../../../packages/service/src/serve/operations.ts";

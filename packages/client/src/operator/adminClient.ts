@@ -1,4 +1,4 @@
-import { checkSubject, list, object } from "../shared/answers.ts";
+import { about, list, object } from "../shared/answers.ts";
 import { AUDIT_FILTER, auditFilterOf, readAuditPage, type ListAuditLogOptions } from "../shared/auditLog.ts";
 import { operationCaller } from "../shared/callOperation.ts";
 import { OperationClient } from "../shared/operationClient.ts";
@@ -17,8 +17,9 @@ import {
   checkBizID,
   checkCallOptions,
   checkConnection,
+  checkCreateOptions,
+  type CreateTokenOptions,
   type CheckedConnection,
-  checkIdempotencyKey,
   CONNECTION,
   type ConnectionOptions,
   keyOf,
@@ -26,7 +27,7 @@ import {
 import { iteratePages, page, type PageOptions } from "../shared/pages.ts";
 import { refuseBrowsers } from "../shared/refuseBrowsers.ts";
 import { ArgumentError } from "../errors.ts";
-import { checkInteger, checkNames, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "keyroot/internal/input";
+import { checkInteger, checkNames, checkText, MAX_TIMEOUT_MS, optional } from "keyroot/internal/input";
 import {
   createdPartner,
   createdServerToken,
@@ -63,14 +64,9 @@ export interface CreatePartnerOptions extends CallOptions {
 }
 
 /** Options of `AdminClient.createServerToken`. */
-export interface CreateServerTokenOptions extends CallOptions {
+export interface CreateServerTokenOptions extends CreateTokenOptions {
   /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
-  /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same token. Default: a random key for each call, which all its retries share.
-   */
-  idempotencyKey?: string | undefined;
 }
 
 /** Options of `AdminClient.invite`. */
@@ -132,8 +128,8 @@ export class AdminClient {
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: AdminClientOptions) {
     refuseBrowsers("AdminClient uses the service's admin token. Run it in Node on the operator's machine.");
-    checkObject("The client's options", options, "an object with serviceUrl and adminToken");
-    checkNames("The client's options", options, [...CONNECTION, "adminToken"]);
+    const names = [...CONNECTION, "adminToken"];
+    checkNames("The client's options", options, names, "an object with serviceUrl and adminToken");
     const connection = checkConnection(options);
     const accessToken = checkAdminToken(options.adminToken);
     const operationsOver = (checked: CheckedConnection) => {
@@ -150,10 +146,9 @@ export class AdminClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createPartner(name: string, options: CreatePartnerOptions = {}): Promise<CreatedPartner> {
-    const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
+    const { signal, idempotencyKey } = checkCreateOptions(options);
     const body = { name: checkText("The name argument", name) };
-    const key = checkIdempotencyKey(idempotencyKey);
-    return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
+    return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, idempotencyKey);
   }
 
   /** Returns a partner with counts, such as the number of its users. */
@@ -223,10 +218,8 @@ export class AdminClient {
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
-    const path = "/v1/admin/serverTokens/revoke";
-    const token = await this.#operations.call(path, body, revokedServerToken, options);
-    checkSubject("token", tokenID, token.token_id);
-    return token;
+    const check = about(body, revokedServerToken);
+    return this.#operations.call("/v1/admin/serverTokens/revoke", body, check, options);
   }
 
   /**
@@ -234,13 +227,12 @@ export class AdminClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createServerToken(bizID: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
-    const { name, signal, idempotencyKey } = checkCallOptions(options, "name", "idempotencyKey");
+    const { name, signal, idempotencyKey } = checkCreateOptions(options, "name");
     const body = {
       biz_id: checkBizID("The bizID argument", bizID),
       ...(name !== undefined && { name: checkText("The name option", name) }),
     };
-    const key = checkIdempotencyKey(idempotencyKey);
-    return this.#operations.call("/v1/admin/serverTokens/create", body, createdServerToken, { signal }, key);
+    return this.#operations.call("/v1/admin/serverTokens/create", body, createdServerToken, { signal }, idempotencyKey);
   }
 
   /**
@@ -282,11 +274,9 @@ export class AdminClient {
    * @throws ArgumentError USER_ID_INVALID
    */
   async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
-    const { id, body } = keyOf(userID, keyID);
+    const { subject, body } = keyOf(userID, keyID);
     const ofPartner = { biz_id: checkBizID("The bizID argument", bizID), ...body };
-    const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, removedKey, options);
-    checkSubject("user", id, key.user_id);
-    checkSubject("public key", keyID, key.key_id);
+    await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, about(subject, removedKey), options);
   }
 
   /**
@@ -306,10 +296,8 @@ export class AdminClient {
     fields: object,
     options: CallOptions,
   ): Promise<PartnerSummary> {
-    const body = { biz_id: checkBizID("The bizID argument", bizID), ...fields };
-    const partner = await this.#operations.call(path, body, partnerSummary, options);
-    checkSubject("partner", bizID, partner.biz_id);
-    return partner;
+    const partner = { biz_id: checkBizID("The bizID argument", bizID) };
+    return this.#operations.call(path, { ...partner, ...fields }, about(partner, partnerSummary), options);
   }
 }
 

@@ -1,9 +1,7 @@
-import { toUserID } from "../shared/options.ts";
-import { checkInteger, checkText } from "keyroot/internal/input";
-import { userIDToHex } from "keyroot/internal/formats";
+import { checkInteger } from "keyroot/internal/input";
 import { about } from "../shared/answers.ts";
 import { keyChange, userAccount } from "../shared/answerChecks.ts";
-import type { CallOptions } from "../shared/options.ts";
+import { type CallOptions, keyOf, userOf } from "../shared/options.ts";
 import type { OperationClient } from "../shared/operationClient.ts";
 import type { KeyChange, UserAccount } from "../shared/operations.ts";
 
@@ -23,9 +21,8 @@ export class PartnerAccounts {
 
   /** Returns a user's account with all its statements. */
   async get(userID: string, options: CallOptions = {}): Promise<UserAccount> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id) };
-    return this.#operations.call("/v1/authdBizSrv/accounts/get", body, about({ user_id: id }, userAccount), options);
+    const { subject, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/accounts/get", body, about(subject, userAccount), options);
   }
 
   /**
@@ -52,9 +49,8 @@ export class PartnerAccounts {
     keyID: string,
     options: CallOptions,
   ): Promise<KeyChange> {
-    const id = toUserID(userID);
+    const { subject, body } = keyOf(userID, keyID);
     checkInteger("The number argument", number, 0);
-    const body = { user_id_hex: userIDToHex(id), number, key_id: checkText("The keyID argument", keyID) };
-    return this.#operations.call(path, body, about({ user_id: id, key_id: keyID }, keyChange), options);
+    return this.#operations.call(path, { ...body, number }, about(subject, keyChange), options);
   }
 }

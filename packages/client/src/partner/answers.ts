@@ -1,10 +1,9 @@
-import { about, list, object, optional, text, count, userToken } from "../shared/answers.ts";
+import { about, both, list, object, optional, text, count, userToken } from "../shared/answers.ts";
 import { createdUser } from "../shared/answerChecks.ts";
 import type { AnswerOf, CreatedUser } from "../shared/operations.ts";
 import { isObject } from "keyroot/internal/input";
 import type { ServiceError } from "../errors.ts";
-import type { Region } from "keyroot/internal/formats";
-import type { UserID } from "keyroot/internal/formats";
+import type { Region, UserID } from "keyroot/internal/formats";
 import { toServiceError } from "../shared/problem.ts";
 
 /** A user to create. If `context` is set, the user also receives a refresh token for this device or purpose. */
@@ -19,11 +18,7 @@ export interface UserToCreate {
 /** The result for one user: the created user and the requested token, or the service's error. */
 export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
-const givenToken = object<{ token?: string | undefined }>({ token: optional(userToken) });
-const createdWithToken = (where: string, item: unknown) => ({
-  ...createdUser(where, item),
-  ...givenToken(where, item),
-});
+const createdWithToken = both(createdUser, object<{ token?: string | undefined }>({ token: optional(userToken) }));
 const refusedUser = object<{ status: number; code: string; detail: string }>({
   ...{ status: count, code: text(), detail: text() },
 });

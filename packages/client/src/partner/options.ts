@@ -32,12 +32,3 @@ export interface ListEventsOptions extends CallOptions {
   /** Maximum number of events, from 1 to 1,000. Default: 100. */
   limit?: number | undefined;
 }
-
-/** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
-export interface CreateTokenOptions extends CallOptions {
-  /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same tokens. Default: a random key for each call, which all its retries share.
-   */
-  idempotencyKey?: string | undefined;
-}

@@ -28,11 +28,13 @@ import type {
 import {
   type CallOptions,
   checkCallOptions,
-  checkIdempotencyKey,
+  checkCreateOptions,
   checkClientOptions,
   checkRefreshToken,
+  type CreateTokenOptions,
   keyOf,
   toUserID,
+  userOf,
 } from "../shared/options.ts";
 import { iteratePages, page } from "../shared/pages.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
@@ -48,13 +50,7 @@ import {
   type ProvisionOutcome,
   type UserToProvision,
 } from "./provision.ts";
-import type {
-  CreateTokenOptions,
-  ListEventsOptions,
-  ListOptions,
-  ListTokensOptions,
-  PartnerClientOptions,
-} from "./options.ts";
+import type { ListEventsOptions, ListOptions, ListTokensOptions, PartnerClientOptions } from "./options.ts";
 import { PartnerAccounts } from "./accounts.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
 
@@ -112,9 +108,9 @@ export class PartnerClient {
    * If the user has another region or another partner, the service rejects the request with USER_ID_TAKEN.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
-    const { id, body } = userOf(userID);
+    const { subject, body } = userOf(userID);
     checkText("The region argument", region);
-    const check = about({ user_id: id, region }, createdUser);
+    const check = about({ ...subject, region }, createdUser);
     return this.#operations.call("/v1/authdBizSrv/users/create", { ...body, region }, check, options);
   }
 
@@ -128,8 +124,7 @@ export class PartnerClient {
    * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
    */
   async createUsers(users: readonly UserToCreate[], options: CreateTokenOptions = {}): Promise<CreateUsersResult[]> {
-    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
-    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
+    const { signal, idempotencyKey } = checkCreateOptions(options);
     if (!Array.isArray(users) || users.length < 1 || users.length > MAX_LIST)
       throw invalidArgument("The list of users", `an array of 1 to ${MAX_LIST} users`, users);
     const wanted = users.map((user: UserToCreate) => {
@@ -150,17 +145,16 @@ export class PartnerClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createUserRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
-    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
-    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
-    const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The context argument", context) };
+    const { signal, idempotencyKey } = checkCreateOptions(options);
+    const body = { ...userOf(userID).body, context: checkText("The context argument", context) };
     const path = "/v1/authdBizSrv/users/createRefreshToken";
     return (await this.#operations.call(path, body, createdToken, { signal }, idempotencyKey)).token;
   }
 
   /** Returns a user of the partner. */
   async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
-    const { id, body } = userOf(userID);
-    return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, shadowUser), options);
+    const { subject, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/get", body, about(subject, shadowUser), options);
   }
 
   /**
@@ -168,8 +162,8 @@ export class PartnerClient {
    * Repeating the call has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
-    const { id, body } = userOf(userID);
-    const check = about({ user_id: id }, deactivatedUser);
+    const { subject, body } = userOf(userID);
+    const check = about(subject, deactivatedUser);
     return this.#operations.call("/v1/authdBizSrv/users/deactivate", body, check, options);
   }
 
@@ -178,8 +172,8 @@ export class PartnerClient {
    * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
-    const { id, body } = userOf(userID);
-    return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
+    const { subject, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/erase", body, about(subject, erasedUser), options);
   }
 
   /** Iterates over all users of the partner. Each page is requested only when the caller needs its first user. */
@@ -193,7 +187,7 @@ export class PartnerClient {
    * description does not contain the token itself. Each page is requested only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
-    const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: tokenIDAfter(options) });
+    const fields = () => ({ ...userOf(userID).body, after: tokenIDAfter(options) });
     const list = { fields, read: userTokenPage };
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
@@ -203,15 +197,15 @@ export class PartnerClient {
    * effect.
    */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
-    const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The tokenID argument", tokenID) };
+    const body = { ...userOf(userID).body, token_id: checkText("The tokenID argument", tokenID) };
     const check = about({ token_id: tokenID }, refreshToken);
     return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
 
   /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
-    const { id, body } = userOf(userID);
-    const check = about({ user_id: id }, withValidKey(keyOfUser, this.#keyType));
+    const { subject, body } = userOf(userID);
+    const check = about(subject, withValidKey(keyOfUser, this.#keyType));
     return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, check, options);
   }
 
@@ -224,9 +218,9 @@ export class PartnerClient {
    */
   async registerDocument(userID: string, hash: Uint8Array, options: CallOptions = {}): Promise<UserKey> {
     checkPublicKey(hash, this.#keyType);
-    const { id, body } = userOf(userID);
+    const { subject, body } = userOf(userID);
     const key = { public_key: bytesToBase64(hash), key_id: bytesToBase64(keyIDOf(hash, this.#keyType)) };
-    const check = about({ user_id: id, ...key }, withValidKey(userKey, this.#keyType));
+    const check = about({ ...subject, ...key }, withValidKey(userKey, this.#keyType));
     return this.#operations.call("/v1/authdBizSrv/publicKeys/register", { ...body, ...key }, check, options);
   }
 
@@ -237,8 +231,8 @@ export class PartnerClient {
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
-    const { id, body } = keyOf(userID, keyID);
-    const check = about({ user_id: id, key_id: keyID }, removedKey);
+    const { subject, body } = keyOf(userID, keyID);
+    const check = about(subject, removedKey);
     await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, check, options);
   }
 
@@ -249,8 +243,8 @@ export class PartnerClient {
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
-    const { id, body } = keyOf(userID, keyID);
-    const check = about({ user_id: id, key_id: keyID }, withValidKey(userKey, this.#keyType));
+    const { subject, body } = keyOf(userID, keyID);
+    const check = about(subject, withValidKey(userKey, this.#keyType));
     await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, check, options);
   }
 
@@ -322,12 +316,6 @@ export class PartnerClient {
   ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
     return provision(this, users, options);
   }
-}
-
-/** Makes the request body for an operation on a user. @throws ArgumentError USER_ID_INVALID */
-function userOf(userID: string) {
-  const id = toUserID(userID);
-  return { id, body: { user_id_hex: userIDToHex(id) } };
 }
 
 function tokenIDAfter({ after }: ListTokensOptions): string | undefined {

@@ -1,6 +1,6 @@
 import { checkInteger, checkText, invalidArgument, optional } from "keyroot/internal/input";
 import { about, boolean, count, list, object, uuid } from "../shared/answers.ts";
-import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../shared/options.ts";
+import { type CallOptions, checkCallOptions, checkCreateOptions, type CreateTokenOptions } from "../shared/options.ts";
 import type { OperationClient } from "../shared/operationClient.ts";
 import type {
   AnswerOf,
@@ -29,13 +29,7 @@ const deliveryPage = page("deliveries", webhookDelivery);
 const queued = object<{ queued: number }>({ queued: count });
 
 /** The options of operations that create a webhook secret. */
-export interface NewSecretOptions extends CallOptions {
-  /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same secret. Default: a random key for each call, which all its retries share.
-   */
-  idempotencyKey?: string | undefined;
-}
+export type NewSecretOptions = CreateTokenOptions;
 
 /** The options of `PartnerWebhooks.create`. */
 export interface NewEndpointOptions extends NewSecretOptions {
@@ -81,10 +75,15 @@ export class PartnerWebhooks {
    * @param url https, on a public host
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
-    const { signal, types, idempotencyKey } = checkCallOptions(options, "types", "idempotencyKey");
+    const { signal, types, idempotencyKey } = checkCreateOptions(options, "types");
     const body = { url: checkText("The url argument", url), ...(types !== undefined && { types: checkTypes(types) }) };
-    const key = checkIdempotencyKey(idempotencyKey);
-    return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newWebhookEndpoint, { signal }, key);
+    return this.#operations.call(
+      "/v1/authdBizSrv/webhooks/create",
+      body,
+      newWebhookEndpoint,
+      { signal },
+      idempotencyKey,
+    );
   }
 
   /** Returns the partner's webhook endpoints in the order of creation. */
@@ -123,11 +122,10 @@ export class PartnerWebhooks {
    * service also signs deliveries with the earlier secrets.
    */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
-    const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
-    const key = checkIdempotencyKey(idempotencyKey);
+    const { signal, idempotencyKey } = checkCreateOptions(options);
     const path = "/v1/authdBizSrv/webhooks/rotateSecret";
     const check = about({ endpoint_id: endpointID }, rotatedSecret);
-    return this.#operations.call(path, bodyFor(endpointID), check, { signal }, key);
+    return this.#operations.call(path, bodyFor(endpointID), check, { signal }, idempotencyKey);
   }
 
   /** Sends an event of the type `webhook.test` to a webhook endpoint, and returns the endpoint's response. */

@@ -2,6 +2,7 @@
 import {
   type Check,
   boolean,
+  both,
   count,
   dictionary,
   list,
@@ -17,323 +18,233 @@ import {
   webhookSecret,
   invitationUrl,
 } from "./answers.ts";
-import type {
-  DeactivatedUser,
-  EventPage,
-  RemovedKey,
-  ErasedUser,
-  RotatedSecret,
-  CreatedPartner,
-  ConflictingKey,
-  KeyEvent,
-  PartnerEvent,
-  PublishedBatch,
-  CreatedServerToken,
-  RefreshToken,
-  ServerToken,
-  WebhookEndpoint,
-  WebhookTest,
-  StaffInvitation,
-  NewWebhookEndpoint,
-  RevokedServerToken,
-  CreatedUser,
-  ShadowUser,
-  UserAccount,
-  AuditEntry,
-  Challenge,
-  WebhookDelivery,
-  PartnerSummary,
-  UserKey,
-  AccountStatement,
-  KeyChange,
-  KeyOfUser,
-  RegisteredKey,
-  UserRecord,
-} from "./operations.ts";
+import type * as types from "./operations.ts";
 
-const userFields = () => ({
-  user_id: userID,
-  bucket: text(),
-  region: oneOf("us-west-2", "eu-west-1"),
-  stage: text(),
-  salt: text(/^[0-9a-f]{32}$/),
-  created: count,
-});
+const userFields: Check<types.UserFields> = (where, value) =>
+  object({
+    user_id: userID,
+    bucket: text(),
+    region: oneOf("us-west-2", "eu-west-1"),
+    stage: text(),
+    salt: text(/^[0-9a-f]{32}$/),
+    created: count,
+  })(where, value);
 
-const keyProgressFields = () => ({
-  hold_ends_at: optional(nullable(count)),
-  root: optional(text(/^[0-9a-f]{64}$/)),
-  transaction: optional(text(/^0x[0-9a-f]{64}$/)),
-  number: optional(count),
-  account_file: optional(text()),
-});
+const keyProgress: Check<types.KeyProgress> = (where, value) =>
+  object({
+    hold_ends_at: optional(nullable(count)),
+    root: optional(text(/^[0-9a-f]{64}$/)),
+    transaction: optional(text(/^0x[0-9a-f]{64}$/)),
+    number: optional(count),
+    account_file: optional(text()),
+  })(where, value);
 
-const deactivatedUserFields = () => ({ user_id: userID, deactivated: count });
-/** Checks `DeactivatedUser`. */
-export const deactivatedUser: Check<DeactivatedUser> = (where, value) =>
-  object<DeactivatedUser>(deactivatedUserFields())(where, value);
+export const deactivatedUser: Check<types.DeactivatedUser> = (where, value) =>
+  object({ user_id: userID, deactivated: count })(where, value);
 
-const partnerEventFields = () => ({ type: text(), at: count, id: uuid, data: dictionary(scalar) });
-/** Checks `PartnerEvent`. */
-const partnerEvent: Check<PartnerEvent> = (where, value) => object<PartnerEvent>(partnerEventFields())(where, value);
+const partnerEvent: Check<types.PartnerEvent> = (where, value) =>
+  object({ type: text(), at: count, id: uuid, data: dictionary(scalar) })(where, value);
 
-const eventPageFields = () => ({ events: list(partnerEvent), cursor: text(/^[A-Za-z0-9_-]{1,1000}$/) });
-/** Checks `EventPage`. */
-export const eventPage: Check<EventPage> = (where, value) => object<EventPage>(eventPageFields())(where, value);
+export const eventPage: Check<types.EventPage> = (where, value) =>
+  object({ events: list(partnerEvent), cursor: text(/^[A-Za-z0-9_-]{1,1000}$/) })(where, value);
 
-const removedKeyFields = () => ({ user_id: userID, key_id: text(/^[A-Za-z0-9+/=]*$/), state: oneOf("unregistered") });
-/** Checks `RemovedKey`. */
-export const removedKey: Check<RemovedKey> = (where, value) => object<RemovedKey>(removedKeyFields())(where, value);
+export const removedKey: Check<types.RemovedKey> = (where, value) =>
+  object({ user_id: userID, key_id: text(/^[A-Za-z0-9+/=]*$/), state: oneOf("unregistered") })(where, value);
 
-const erasedUserFields = () => ({ user_id: userID, erased: count, key: oneOf("deleted", "remains") });
-/** Checks `ErasedUser`. */
-export const erasedUser: Check<ErasedUser> = (where, value) => object<ErasedUser>(erasedUserFields())(where, value);
+export const erasedUser: Check<types.ErasedUser> = (where, value) =>
+  object({ user_id: userID, erased: count, key: oneOf("deleted", "remains") })(where, value);
 
-const rotatedSecretFields = () => ({ endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) });
-/** Checks `RotatedSecret`. */
-export const rotatedSecret: Check<RotatedSecret> = (where, value) =>
-  object<RotatedSecret>(rotatedSecretFields())(where, value);
+export const rotatedSecret: Check<types.RotatedSecret> = (where, value) =>
+  object({ endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) })(where, value);
 
-const createdPartnerFields = () => ({ biz_id: text(/^[\x21-\x7e]*$/), name: text(), created: count });
-/** Checks `CreatedPartner`. */
-export const createdPartner: Check<CreatedPartner> = (where, value) =>
-  object<CreatedPartner>(createdPartnerFields())(where, value);
+export const createdPartner: Check<types.CreatedPartner> = (where, value) =>
+  object({ biz_id: text(/^[\x21-\x7e]*$/), name: text(), created: count })(where, value);
 
-const conflictingKeyFields = () => ({
-  public_key: text(),
-  key_id: text(/^[A-Za-z0-9+/=]*$/),
-  at: count,
-  withdrawn: boolean,
-});
-/** Checks `ConflictingKey`. */
-const conflictingKey: Check<ConflictingKey> = (where, value) =>
-  object<ConflictingKey>(conflictingKeyFields())(where, value);
+const conflictingKey: Check<types.ConflictingKey> = (where, value) =>
+  object({ public_key: text(), key_id: text(/^[A-Za-z0-9+/=]*$/), at: count, withdrawn: boolean })(where, value);
 
-const keyEventFields = () => ({
-  type: oneOf("registered", "conflict", "withdrawn", "discarded", "approved"),
-  key_id: text(/^[A-Za-z0-9+/=]*$/),
-  at: count,
-  after_withdrawal: boolean,
-});
-/** Checks `KeyEvent`. */
-const keyEvent: Check<KeyEvent> = (where, value) => object<KeyEvent>(keyEventFields())(where, value);
+const keyEvent: Check<types.KeyEvent> = (where, value) =>
+  object({
+    type: oneOf("registered", "conflict", "withdrawn", "discarded", "approved"),
+    key_id: text(/^[A-Za-z0-9+/=]*$/),
+    at: count,
+    after_withdrawal: boolean,
+  })(where, value);
 
-const publishedBatchFields = () => ({
-  root: text(/^[0-9a-f]{64}$/),
-  users: count,
-  transaction: text(/^0x[0-9a-f]{64}$/),
-  block: count,
-});
-/** Checks `PublishedBatch`. */
-export const publishedBatch: Check<PublishedBatch> = (where, value) =>
-  object<PublishedBatch>(publishedBatchFields())(where, value);
+export const publishedBatch: Check<types.PublishedBatch> = (where, value) =>
+  object({ root: text(/^[0-9a-f]{64}$/), users: count, transaction: text(/^0x[0-9a-f]{64}$/), block: count })(
+    where,
+    value,
+  );
 
-const createdServerTokenFields = () => ({
-  token_id: uuid,
-  token: serverTokenText,
-  name: nullable(text()),
-  created: count,
-});
-/** Checks `CreatedServerToken`. */
-export const createdServerToken: Check<CreatedServerToken> = (where, value) =>
-  object<CreatedServerToken>(createdServerTokenFields())(where, value);
+export const createdServerToken: Check<types.CreatedServerToken> = (where, value) =>
+  object({ token_id: uuid, token: serverTokenText, name: nullable(text()), created: count })(where, value);
 
-const refreshTokenFields = () => ({
-  token_id: uuid,
-  context: text(),
-  created: count,
-  revoked: nullable(count),
-  last_used: nullable(count),
-});
-/** Checks `RefreshToken`. */
-export const refreshToken: Check<RefreshToken> = (where, value) =>
-  object<RefreshToken>(refreshTokenFields())(where, value);
+export const refreshToken: Check<types.RefreshToken> = (where, value) =>
+  object({ token_id: uuid, context: text(), created: count, revoked: nullable(count), last_used: nullable(count) })(
+    where,
+    value,
+  );
 
-const serverTokenFields = () => ({
-  token_id: uuid,
-  name: nullable(text()),
-  created: count,
-  revoked: nullable(count),
-  last_used: nullable(count),
-});
-/** Checks `ServerToken`. */
-export const serverToken: Check<ServerToken> = (where, value) => object<ServerToken>(serverTokenFields())(where, value);
+export const serverToken: Check<types.ServerToken> = (where, value) =>
+  object({
+    token_id: uuid,
+    name: nullable(text()),
+    created: count,
+    revoked: nullable(count),
+    last_used: nullable(count),
+  })(where, value);
 
-const webhookEndpointFields = () => ({
-  endpoint_id: uuid,
-  url: text(),
-  types: list(text()),
-  created: count,
-  paused: nullable(count),
-});
-/** Checks `WebhookEndpoint`. */
-export const webhookEndpoint: Check<WebhookEndpoint> = (where, value) =>
-  object<WebhookEndpoint>(webhookEndpointFields())(where, value);
+export const webhookEndpoint: Check<types.WebhookEndpoint> = (where, value) =>
+  object({ endpoint_id: uuid, url: text(), types: list(text()), created: count, paused: nullable(count) })(
+    where,
+    value,
+  );
 
-const webhookTestFields = () => ({
-  event_id: uuid,
-  delivered: boolean,
-  status: nullable(count),
-  error: nullable(text()),
-  duration: count,
-});
-/** Checks `WebhookTest`. */
-export const webhookTest: Check<WebhookTest> = (where, value) => object<WebhookTest>(webhookTestFields())(where, value);
+export const webhookTest: Check<types.WebhookTest> = (where, value) =>
+  object({ event_id: uuid, delivered: boolean, status: nullable(count), error: nullable(text()), duration: count })(
+    where,
+    value,
+  );
 
-const staffInvitationFields = () => ({
-  person_id: uuid,
-  name: text(),
-  role: oneOf("administrator", "reader"),
-  url: invitationUrl,
-  expires: count,
-});
-/** Checks `StaffInvitation`. */
-export const staffInvitation: Check<StaffInvitation> = (where, value) =>
-  object<StaffInvitation>(staffInvitationFields())(where, value);
+export const staffInvitation: Check<types.StaffInvitation> = (where, value) =>
+  object({ person_id: uuid, name: text(), role: oneOf("administrator", "reader"), url: invitationUrl, expires: count })(
+    where,
+    value,
+  );
 
-const newWebhookEndpointFields = () => ({ ...webhookEndpointFields(), secret: webhookSecret });
-/** Checks `NewWebhookEndpoint`. */
-export const newWebhookEndpoint: Check<NewWebhookEndpoint> = (where, value) =>
-  object<NewWebhookEndpoint>(newWebhookEndpointFields())(where, value);
+export const newWebhookEndpoint: Check<types.NewWebhookEndpoint> = (where, value) =>
+  both(webhookEndpoint, object({ secret: webhookSecret }))(where, value);
 
-const revokedServerTokenFields = () => ({ ...serverTokenFields(), biz_id: text(/^[\x21-\x7e]*$/) });
-/** Checks `RevokedServerToken`. */
-export const revokedServerToken: Check<RevokedServerToken> = (where, value) =>
-  object<RevokedServerToken>(revokedServerTokenFields())(where, value);
+export const revokedServerToken: Check<types.RevokedServerToken> = (where, value) =>
+  both(serverToken, object({ biz_id: text(/^[\x21-\x7e]*$/) }))(where, value);
 
-const createdUserFields = () => ({ ...userFields(), status: oneOf(201) });
-/** Checks `CreatedUser`. */
-export const createdUser: Check<CreatedUser> = (where, value) => object<CreatedUser>(createdUserFields())(where, value);
+export const createdUser: Check<types.CreatedUser> = (where, value) =>
+  both(userFields, object({ status: oneOf(201) }))(where, value);
 
-const shadowUserFields = () => ({ ...userFields(), deactivated: nullable(count) });
-/** Checks `ShadowUser`. */
-export const shadowUser: Check<ShadowUser> = (where, value) => object<ShadowUser>(shadowUserFields())(where, value);
+export const shadowUser: Check<types.ShadowUser> = (where, value) =>
+  both(userFields, object({ deactivated: nullable(count) }))(where, value);
 
-const accountStatementFields = () => ({
-  number: count,
-  key_id: text(/^(?:void|[A-Za-z0-9+/]{22}==)$/),
-  slot_id: userID,
-  state: oneOf("pending", "submitted", "published", "objected", "taken", "withdrawn"),
-  submitted: count,
-  hold_ends_at: nullable(count),
-  objected: nullable(count),
-  approved: nullable(count),
-  published: nullable(count),
-  statement: text(),
-});
-/** Checks `AccountStatement`. */
-const accountStatement: Check<AccountStatement> = (where, value) =>
-  object<AccountStatement>(accountStatementFields())(where, value);
+const accountStatement: Check<types.AccountStatement> = (where, value) =>
+  object({
+    number: count,
+    key_id: text(/^(?:void|[A-Za-z0-9+/]{22}==)$/),
+    slot_id: userID,
+    state: oneOf("pending", "submitted", "published", "objected", "taken", "withdrawn"),
+    submitted: count,
+    hold_ends_at: nullable(count),
+    objected: nullable(count),
+    approved: nullable(count),
+    published: nullable(count),
+    statement: text(),
+  })(where, value);
 
-const userAccountFields = () => ({
-  user_id: userID,
-  account: text(),
-  account_file: nullable(text()),
-  next_account_file: nullable(text()),
-  file_name: text(),
-  number: nullable(count),
-  statements: list(accountStatement),
-});
-/** Checks `UserAccount`. */
-export const userAccount: Check<UserAccount> = (where, value) => object<UserAccount>(userAccountFields())(where, value);
+export const userAccount: Check<types.UserAccount> = (where, value) =>
+  object({
+    user_id: userID,
+    account: text(),
+    account_file: nullable(text()),
+    next_account_file: nullable(text()),
+    file_name: text(),
+    number: nullable(count),
+    statements: list(accountStatement),
+  })(where, value);
 
-const auditEntryFields = () => ({
-  id: uuid,
-  at: count,
-  action: text(),
-  actor: object({ kind: text(), id: nullable(text()), name: nullable(text()), token_id: nullable(text()) }),
-  biz_id: nullable(text()),
-  user_id: nullable(text()),
-  data: dictionary(scalar),
-  request_id: nullable(text()),
-  address: nullable(text()),
-});
-/** Checks `AuditEntry`. */
-export const auditEntry: Check<AuditEntry> = (where, value) => object<AuditEntry>(auditEntryFields())(where, value);
+export const auditEntry: Check<types.AuditEntry> = (where, value) =>
+  object({
+    id: uuid,
+    at: count,
+    action: text(),
+    actor: object({ kind: text(), id: nullable(text()), name: nullable(text()), token_id: nullable(text()) }),
+    biz_id: nullable(text()),
+    user_id: nullable(text()),
+    data: dictionary(scalar),
+    request_id: nullable(text()),
+    address: nullable(text()),
+  })(where, value);
 
-const challengeFields = () => ({
-  user_id: userID,
-  state: oneOf("unregistered", "pending", "submitted", "published"),
-  challenge: optional(text(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)),
-  key_type: optional(text()),
-  ephemeral_key: optional(text()),
-  expires: optional(count),
-  service: optional(text()),
-  chain_id: optional(nullable(count)),
-  contract: optional(nullable(text())),
-});
-/** Checks `Challenge`. */
-export const challenge: Check<Challenge> = (where, value) => object<Challenge>(challengeFields())(where, value);
+export const challenge: Check<types.Challenge> = (where, value) =>
+  object({
+    user_id: userID,
+    state: oneOf("unregistered", "pending", "submitted", "published"),
+    challenge: optional(text(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)),
+    key_type: optional(text()),
+    ephemeral_key: optional(text()),
+    expires: optional(count),
+    service: optional(text()),
+    chain_id: optional(nullable(count)),
+    contract: optional(nullable(text())),
+  })(where, value);
 
-const webhookDeliveryFields = () => ({
-  event_id: uuid,
-  type: text(),
-  state: oneOf("pending", "delivered", "failed"),
-  attempts: count,
-  created: count,
-  last_attempt: nullable(count),
-  next_attempt: nullable(count),
-  status: nullable(count),
-  error: nullable(text()),
-});
-/** Checks `WebhookDelivery`. */
-export const webhookDelivery: Check<WebhookDelivery> = (where, value) =>
-  object<WebhookDelivery>(webhookDeliveryFields())(where, value);
+export const webhookDelivery: Check<types.WebhookDelivery> = (where, value) =>
+  object({
+    event_id: uuid,
+    type: text(),
+    state: oneOf("pending", "delivered", "failed"),
+    attempts: count,
+    created: count,
+    last_attempt: nullable(count),
+    next_attempt: nullable(count),
+    status: nullable(count),
+    error: nullable(text()),
+  })(where, value);
 
-const partnerSummaryFields = () => ({
-  ...createdPartnerFields(),
-  suspended: nullable(count),
-  user_limit: nullable(count),
-  users: count,
-  pending_keys: count,
-  published_keys: count,
-  server_tokens: count,
-});
-/** Checks `PartnerSummary`. */
-export const partnerSummary: Check<PartnerSummary> = (where, value) =>
-  object<PartnerSummary>(partnerSummaryFields())(where, value);
+export const partnerSummary: Check<types.PartnerSummary> = (where, value) =>
+  both(
+    createdPartner,
+    object({
+      suspended: nullable(count),
+      user_limit: nullable(count),
+      users: count,
+      pending_keys: count,
+      published_keys: count,
+      server_tokens: count,
+    }),
+  )(where, value);
 
-const userKeyFields = () => ({
-  ...keyProgressFields(),
-  user_id: userID,
-  public_key: text(),
-  key_id: text(/^[A-Za-z0-9+/=]*$/),
-  possession: oneOf("proven", "unproven"),
-  state: oneOf("pending", "submitted", "published"),
-});
-/** Checks `UserKey`. */
-export const userKey: Check<UserKey> = (where, value) => object<UserKey>(userKeyFields())(where, value);
+export const userKey: Check<types.UserKey> = (where, value) =>
+  both(
+    keyProgress,
+    object({
+      user_id: userID,
+      public_key: text(),
+      key_id: text(/^[A-Za-z0-9+/=]*$/),
+      possession: oneOf("proven", "unproven"),
+      state: oneOf("pending", "submitted", "published"),
+    }),
+  )(where, value);
 
-const keyChangeFields = () => ({ ...accountStatementFields(), user_id: userID });
-/** Checks `KeyChange`. */
-export const keyChange: Check<KeyChange> = (where, value) => object<KeyChange>(keyChangeFields())(where, value);
+export const keyChange: Check<types.KeyChange> = (where, value) =>
+  both(accountStatement, object({ user_id: userID }))(where, value);
 
-const keyOfUserFields = () => ({
-  ...keyProgressFields(),
-  user_id: userID,
-  public_key: optional(text()),
-  key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
-  possession: optional(oneOf("proven", "unproven")),
-  state: oneOf("unregistered", "pending", "submitted", "published"),
-  conflicting_keys: list(conflictingKey),
-  events: list(keyEvent),
-});
-/** Checks `KeyOfUser`. */
-export const keyOfUser: Check<KeyOfUser> = (where, value) => object<KeyOfUser>(keyOfUserFields())(where, value);
+export const keyOfUser: Check<types.KeyOfUser> = (where, value) =>
+  both(
+    keyProgress,
+    object({
+      user_id: userID,
+      public_key: optional(text()),
+      key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
+      possession: optional(oneOf("proven", "unproven")),
+      state: oneOf("unregistered", "pending", "submitted", "published"),
+      conflicting_keys: list(conflictingKey),
+      events: list(keyEvent),
+    }),
+  )(where, value);
 
-const registeredKeyFields = () => ({ ...userKeyFields(), ...userFields(), conflicting_keys: list(conflictingKey) });
-/** Checks `RegisteredKey`. */
-export const registeredKey: Check<RegisteredKey> = (where, value) =>
-  object<RegisteredKey>(registeredKeyFields())(where, value);
+export const registeredKey: Check<types.RegisteredKey> = (where, value) =>
+  both(userKey, both(userFields, object({ conflicting_keys: list(conflictingKey) })))(where, value);
 
-const userRecordFields = () => ({
-  ...userFields(),
-  ...keyProgressFields(),
-  public_key: optional(text()),
-  key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
-  possession: optional(oneOf("proven", "unproven")),
-  state: oneOf("unregistered", "pending", "submitted", "published"),
-  conflicting_keys: list(conflictingKey),
-});
-/** Checks `UserRecord`. */
-export const userRecord: Check<UserRecord> = (where, value) => object<UserRecord>(userRecordFields())(where, value);
+export const userRecord: Check<types.UserRecord> = (where, value) =>
+  both(
+    userFields,
+    both(
+      keyProgress,
+      object({
+        public_key: optional(text()),
+        key_id: optional(text(/^[A-Za-z0-9+/=]*$/)),
+        possession: optional(oneOf("proven", "unproven")),
+        state: oneOf("unregistered", "pending", "submitted", "published"),
+        conflicting_keys: list(conflictingKey),
+      }),
+    ),
+  )(where, value);

@@ -1,6 +1,5 @@
 import { TransportError } from "../errors.ts";
-import { checkKeyRecord, type KeyType } from "keyroot/internal/formats";
-import { USER_ID, type UserID } from "keyroot/internal/formats";
+import { checkKeyRecord, type KeyType, USER_ID, type UserID } from "keyroot/internal/formats";
 import { ShapeChecker } from "keyroot/internal/input";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(
@@ -15,7 +14,6 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 export type Check<T> = (where: string, value: unknown) => T;
 
 /** Checks an object with these fields. Other fields are ignored, because newer services may add some. */
-// @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
   const names = Object.keys(fields);
@@ -26,6 +24,11 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
   };
 }
 
+/** Checks an object with the fields of both checks. */
+export function both<A extends object, B extends object>(a: Check<A>, b: Check<B>): Check<A & B> {
+  return (where, value) => ({ ...a(where, value), ...b(where, value) });
+}
+
 /**
  * Maximum number of items in a list of a response. The longest page has 1,000 items, but an account may have more
  * statements.
@@ -33,13 +36,11 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
 const MAX_ITEMS = 10_000;
 
 /** Checks a list of at most `max` items. */
-// @__NO_SIDE_EFFECTS__
 export function list<T>(item: Check<T>, max = MAX_ITEMS): Check<T[]> {
   return (where, value) => ANSWER.list(where, value, max, item);
 }
 
 /** Checks an object with any field names and with values of the same type. */
-// @__NO_SIDE_EFFECTS__
 export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
   return (where, value) => {
     const entries = Object.entries(ANSWER.dictionary(where, value));
@@ -48,32 +49,27 @@ export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
 }
 
 /** Checks a string. The pattern is optional. */
-// @__NO_SIDE_EFFECTS__
 export function text(pattern?: RegExp): Check<string> {
   return (where, value) => ANSWER.text(where, value, pattern);
 }
 
 /** Checks a secret string. The error never contains it. */
-// @__NO_SIDE_EFFECTS__
 export function secret(pattern: RegExp): Check<string> {
   return (where, value) =>
     typeof value === "string" && pattern.test(value) ? value : ANSWER.text(where, undefined, pattern);
 }
 
 /** Checks that a value is one of the allowed values. */
-// @__NO_SIDE_EFFECTS__
 export function oneOf<Value extends string | number>(...values: readonly Value[]): Check<Value> {
   return (where, value) => ANSWER.oneOf(where, value, values);
 }
 
 /** Accepts null or a value that passes the check. */
-// @__NO_SIDE_EFFECTS__
 export function nullable<T>(check: Check<T>): Check<T | null> {
   return (where, value) => (value === null ? null : check(where, value));
 }
 
 /** Accepts a missing field or a value that passes the check. */
-// @__NO_SIDE_EFFECTS__
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (where, value) => (value === undefined ? undefined : check(where, value));
 }
@@ -108,7 +104,6 @@ interface KeyOrNone {
  * Checks the public key and its id in a response. If the state is `unregistered`, the response must not contain a key.
  * @param keyType the type of the registry's keys
  */
-// @__NO_SIDE_EFFECTS__
 export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyType): Check<T> {
   return (where, value) => {
     const answer = check(where, value);
@@ -125,29 +120,23 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyT
   };
 }
 
-/** The response fields that identify a user, region, key, token or endpoint, each with its name for error messages. */
+/** The response fields that show what a response is about, each with its name for error messages. */
 const SUBJECTS = {
   ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
-  ...{ token_id: "token", endpoint_id: "endpoint" },
+  ...{ token_id: "token", endpoint_id: "endpoint", biz_id: "partner" },
 };
 type Subject = { [Field in keyof typeof SUBJECTS]?: string | undefined };
 
-/** Adds a check that the response belongs to the requested user, region, key, token or endpoint. */
+/** Adds a check that the response is about what was requested. */
 export function about<T extends Subject>(requested: Subject, check: Check<T>): Check<T> {
   return (where, value) => {
     const answer = check(where, value);
-    for (const field of Object.keys(SUBJECTS) as (keyof Subject)[])
-      if (requested[field] !== undefined) checkSubject(SUBJECTS[field], requested[field], String(answer[field]));
+    for (const field of Object.keys(SUBJECTS) as (keyof Subject)[]) {
+      const [expected, actual] = [requested[field], String(answer[field])];
+      if (expected === undefined || actual === expected) continue;
+      const message = `The service's response is for the ${SUBJECTS[field]} ${actual}, but the request was for ${expected}.`;
+      throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected, actual });
+    }
     return answer;
   };
-}
-
-/**
- * Checks that a response belongs to the requested user, region, key, token or endpoint.
- * @throws TransportError SERVICE_ANSWER_INVALID
- */
-export function checkSubject(what: string, requested: string, answered: string): void {
-  if (answered === requested) return;
-  const message = `The service's response is for the ${what} ${answered}, but the request was for ${requested}.`;
-  throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected: requested, actual: answered });
 }

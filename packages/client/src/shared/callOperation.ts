@@ -1,8 +1,7 @@
-import { decodeUtf8 } from "keyroot/internal/engine";
+import { decodeUtf8, parseUrl } from "keyroot/internal/engine";
 import { TransportError } from "../errors.ts";
 import { parseBoundedJson } from "keyroot/internal/input";
 import { fetchBytes, type HttpAnswer } from "keyroot/internal/transport";
-import { parseUrl } from "keyroot/internal/engine";
 import type { OperationPath } from "./operations.ts";
 import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
@@ -24,18 +23,16 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Calls an operation of the service, and returns the response's JSON without checking it. After a transient failure,
- * the request is repeated (see `sendWithRetry`), which is safe because every operation of the service is idempotent.
- * @param path the path of the operation, which is appended to `serviceUrl`
+ * Makes a function that calls operations of a service, and returns the response's JSON without checking it. After a
+ * transient failure, the request is repeated (see `sendWithRetry`), which is safe because every operation of the service
+ * is idempotent.
  * @throws ServiceError if the service rejects the request
  * @throws TransportError SERVICE_ANSWER_INVALID, or an error of `fetchBytes`
  */
-export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;
-
-/** Makes a function that calls operations of a service. */
-export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
+export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection) {
   const { host } = parseUrl(serviceUrl);
-  return async (path, body, { accessToken, idempotencyKey, signal }) => {
+  return async (path: OperationPath, body: object, options: OperationOptions): Promise<unknown> => {
+    const { accessToken, idempotencyKey, signal } = options;
     const init: RequestInit = {
       method: "POST",
       headers: {

@@ -21,7 +21,7 @@ export class OperationClient {
   /**
    * Calls an operation.
    * @param check checks the response
-   * @throws ArgumentError ARGUMENT_INVALID; and the errors of `OperationCall` and `check`
+   * @throws ArgumentError ARGUMENT_INVALID; and the errors of `operationCaller` and `check`
    */
   async call<Path extends OperationPath>(
     path: Path,

@@ -417,18 +417,41 @@ export interface UserRecord extends UserFields, KeyProgress {
   conflicting_keys: ConflictingKey[];
 }
 
+/** The id of a user, in one of its two forms. */
+interface UserInRequest {
+  /** The user's id (160 bits) as 32 characters of zBase32. */
+  user_id?: UserID | undefined;
+  /** The user's id (160 bits) as 40 hex digits, in uppercase or lowercase. */
+  user_id_hex?: string | undefined;
+}
+
+/** The entries of an audit log to list. */
+interface AuditFilter {
+  /** List only entries with this action. */
+  action?: string | undefined;
+  /** List only changes by actors of this kind. */
+  actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
+  /** List only changes by the server token, user or person with this id. For a user, this is the `user_id`. */
+  actor_id?: string | undefined;
+  /** List only changes to this user. The id has 32 characters of zBase32. */
+  user_id?: UserID | undefined;
+  /** List only changes to this user. The id has 40 hex digits. */
+  user_id_hex?: string | undefined;
+  /** List only entries at or after this time. */
+  since?: number | undefined;
+  /** List only entries before this time. */
+  until?: number | undefined;
+  /** The maximum number of items on the page. */
+  limit?: number | undefined;
+  /** The `next` of the previous page. Without it, the list begins with the first page. */
+  after?: string | undefined;
+}
+
 /** The types of the request body and the response of each operation, by its path. */
 interface Operations {
   "/v1/public/auth/jwt": { body: { biz_id: string; token: string }; answer: { jwt: string } };
   "/v1/authdBizSrv/users/createMany": {
-    body: {
-      users: {
-        user_id?: UserID | undefined;
-        user_id_hex?: string | undefined;
-        region: Region;
-        context?: string | undefined;
-      }[];
-    };
+    body: { users: (UserInRequest & { region: Region; context?: string | undefined })[] };
     answer: {
       users: (
         (UserFields & { status: 201; token?: string | undefined }) | { status: number; code: string; detail: string }
@@ -440,41 +463,23 @@ interface Operations {
     answer: { token: string };
   };
   "/v1/authdBizSrv/users/listRefreshTokens": {
-    body: {
-      user_id?: UserID | undefined;
-      user_id_hex?: string | undefined;
-      since?: number | undefined;
-      limit?: number | undefined;
-      after?: string | undefined;
-    };
+    body: UserInRequest & { since?: number | undefined; limit?: number | undefined; after?: string | undefined };
     answer: { tokens: RefreshToken[]; next: string | null };
   };
-  "/v1/authdBizSrv/users/revokeRefreshToken": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; token_id: string };
-    answer: RefreshToken;
-  };
+  "/v1/authdBizSrv/users/revokeRefreshToken": { body: UserInRequest & { token_id: string }; answer: RefreshToken };
   "/v1/authdBizSrv/serverTokens/list": {
     body: { since?: number | undefined; limit?: number | undefined; after?: string | undefined };
     answer: { tokens: ServerToken[]; next: string | null };
   };
   "/v1/authdBizSrv/serverTokens/revoke": { body: { token_id: string }; answer: ServerToken };
   "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
-  "/v1/authdBizSrv/users/get": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: ShadowUser;
-  };
+  "/v1/authdBizSrv/users/get": { body: UserInRequest; answer: ShadowUser };
   "/v1/authdBizSrv/users/list": {
     body: { limit?: number | undefined; after?: UserID | undefined };
     answer: { users: ShadowUser[]; next: UserID | null };
   };
-  "/v1/authdBizSrv/users/deactivate": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: DeactivatedUser;
-  };
-  "/v1/authdBizSrv/users/erase": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: ErasedUser;
-  };
+  "/v1/authdBizSrv/users/deactivate": { body: UserInRequest; answer: DeactivatedUser };
+  "/v1/authdBizSrv/users/erase": { body: UserInRequest; answer: ErasedUser };
   "/v1/authdUser/publicKey/challenge": { body: { public_key: string; key_id: string }; answer: Challenge };
   "/v1/authdUser/publicKey/register": {
     body: { public_key: string; key_id: string; challenge?: string | undefined; response?: string | undefined };
@@ -484,21 +489,12 @@ interface Operations {
   "/v1/authdUser/record/get": { body: Record<string, never>; answer: UserRecord };
   "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserKey };
   "/v1/authdBizSrv/publicKeys/register": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; public_key: string; key_id: string };
+    body: UserInRequest & { public_key: string; key_id: string };
     answer: UserKey;
   };
-  "/v1/authdBizSrv/publicKeys/get": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: KeyOfUser;
-  };
-  "/v1/authdBizSrv/publicKeys/discard": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: RemovedKey;
-  };
-  "/v1/authdBizSrv/publicKeys/approve": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: UserKey;
-  };
+  "/v1/authdBizSrv/publicKeys/get": { body: UserInRequest; answer: KeyOfUser };
+  "/v1/authdBizSrv/publicKeys/discard": { body: UserInRequest & { key_id: string }; answer: RemovedKey };
+  "/v1/authdBizSrv/publicKeys/approve": { body: UserInRequest & { key_id: string }; answer: UserKey };
   "/v1/authdUser/account/store": { body: { account: string }; answer: UserAccount };
   "/v1/authdUser/account/get": { body: Record<string, never>; answer: UserAccount };
   "/v1/authdUser/account/submit": {
@@ -506,18 +502,9 @@ interface Operations {
     answer: KeyChange;
   };
   "/v1/authdUser/account/object": { body: { objection: string }; answer: KeyChange };
-  "/v1/authdBizSrv/accounts/get": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
-    answer: UserAccount;
-  };
-  "/v1/authdBizSrv/accounts/object": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; number: number; key_id: string };
-    answer: KeyChange;
-  };
-  "/v1/authdBizSrv/accounts/approve": {
-    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; number: number; key_id: string };
-    answer: KeyChange;
-  };
+  "/v1/authdBizSrv/accounts/get": { body: UserInRequest; answer: UserAccount };
+  "/v1/authdBizSrv/accounts/object": { body: UserInRequest & { number: number; key_id: string }; answer: KeyChange };
+  "/v1/authdBizSrv/accounts/approve": { body: UserInRequest & { number: number; key_id: string }; answer: KeyChange };
   "/v1/authdBizSrv/events/list": {
     body: { limit?: number | undefined; after?: string | undefined };
     answer: EventPage;
@@ -553,43 +540,16 @@ interface Operations {
     body: { endpoint_id: string; since: number };
     answer: { queued: number };
   };
-  "/v1/authdBizSrv/audit/list": {
-    body: {
-      action?: string | undefined;
-      actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
-      actor_id?: string | undefined;
-      user_id?: UserID | undefined;
-      user_id_hex?: string | undefined;
-      since?: number | undefined;
-      until?: number | undefined;
-      limit?: number | undefined;
-      after?: string | undefined;
-    };
-    answer: { entries: AuditEntry[]; next: string | null };
-  };
+  "/v1/authdBizSrv/audit/list": { body: AuditFilter; answer: { entries: AuditEntry[]; next: string | null } };
   "/v1/admin/serverTokens/create": { body: { biz_id: string; name?: string | undefined }; answer: CreatedServerToken };
   "/v1/admin/serverTokens/list": {
     body: { biz_id: string; since?: number | undefined; limit?: number | undefined; after?: string | undefined };
     answer: { tokens: ServerToken[]; next: string | null };
   };
   "/v1/admin/serverTokens/revoke": { body: { token_id: string }; answer: RevokedServerToken };
-  "/v1/admin/publicKeys/discard": {
-    body: { biz_id: string; user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
-    answer: RemovedKey;
-  };
+  "/v1/admin/publicKeys/discard": { body: UserInRequest & { biz_id: string; key_id: string }; answer: RemovedKey };
   "/v1/admin/audit/list": {
-    body: {
-      biz_id?: string | undefined;
-      action?: string | undefined;
-      actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
-      actor_id?: string | undefined;
-      user_id?: UserID | undefined;
-      user_id_hex?: string | undefined;
-      since?: number | undefined;
-      until?: number | undefined;
-      limit?: number | undefined;
-      after?: string | undefined;
-    };
+    body: AuditFilter & { biz_id?: string | undefined };
     answer: { entries: AuditEntry[]; next: string | null };
   };
   "/v1/admin/partners/create": { body: { name: string }; answer: CreatedPartner };

@@ -1,5 +1,4 @@
-import { bytesToHex } from "keyroot/internal/bytes";
-import { randomBytes } from "keyroot/internal/bytes";
+import { bytesToHex, randomBytes } from "keyroot/internal/bytes";
 import { ArgumentError } from "../errors.ts";
 import {
   checkKeyType,
@@ -10,14 +9,13 @@ import {
   userIDFromHex,
   userIDToHex,
 } from "keyroot/internal/formats";
-import { describeValue } from "keyroot/internal/input";
 import {
   checkNames,
   checkFunction,
   checkInteger,
-  checkObject,
   checkSignal,
   checkText,
+  describeValue,
   MAX_TIMEOUT_MS,
   optional,
 } from "keyroot/internal/input";
@@ -52,6 +50,15 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The options of every operation that creates a token or a secret. */
+export interface CreateTokenOptions extends CallOptions {
+  /**
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same token or secret. Default: a random key for each call, which all its retries share.
+   */
+  idempotencyKey?: string | undefined;
+}
+
 /** The checked values of `ConnectionOptions`, including defaults. */
 export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" | "fetch"> {
   timeoutMs: number;
@@ -69,18 +76,14 @@ export const CONNECTION: (keyof ConnectionOptions)[] = ["serviceUrl", "timeoutMs
 /**
  * Checks the options of a client, and adds the defaults.
  * @param names the names of additional options
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkClientOptions<T extends ClientOptions>(
   options: T,
   ...names: (keyof T & string)[]
 ): CheckedOptions {
-  checkObject("The client's options", options, "an object with serviceUrl, bizID and a refresh token");
-  const {
-    bizID,
-    keyType = curve41417,
-    now = Date.now,
-  } = checkNames("The client's options", options, [...CONNECTION, ...["bizID", "keyType", "now"], ...names]);
+  const all = [...CONNECTION, "bizID", "keyType", "now", ...names];
+  const expected = "an object with serviceUrl, bizID and a refresh token";
+  const { bizID, keyType = curve41417, now = Date.now } = checkNames("The client's options", options, all, expected);
   return {
     ...checkConnection(options),
     bizID: checkBizID("The bizID option", bizID),
@@ -111,37 +114,48 @@ export function toUserID(text: string): UserID {
   return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 
-/** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
-export function keyOf(userID: string, keyID: string) {
-  const id = toUserID(userID);
-  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The keyID argument", keyID) } };
+/** Makes the request body for an operation on a user. @throws ArgumentError USER_ID_INVALID */
+export function userOf(userID: string) {
+  const user_id = toUserID(userID);
+  return { subject: { user_id }, body: { user_id_hex: userIDToHex(user_id) } };
 }
 
-/**
- * Checks an idempotency key and returns it, or makes a random key if the caller passes none.
- * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
- */
-export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
-  if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return key;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
-  throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
+/** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+export function keyOf(userID: string, keyID: string) {
+  const { subject, body } = userOf(userID);
+  const key_id = checkText("The keyID argument", keyID);
+  return { subject: { ...subject, key_id }, body: { ...body, key_id } };
 }
 
 /**
  * Checks and returns an operation's options.
  * @param names the names of all options except `signal`
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
-  checkNames("The operation's options", checkObject("The operation's options", options), ["signal", ...names]);
+  checkNames("The operation's options", options, ["signal", ...names]);
   optional(checkSignal, "The signal option", options.signal);
   return options;
 }
 
 /**
+ * Checks and returns the options of an operation that creates a token or a secret, with a random idempotency key if the
+ * caller passes none.
+ * @param names the names of all options except `signal` and `idempotencyKey`
+ */
+export function checkCreateOptions<T extends CreateTokenOptions>(options: T, ...names: (keyof T & string)[]) {
+  const { idempotencyKey: key = bytesToHex(randomBytes(16)), ...others } = checkCallOptions(
+    options,
+    "idempotencyKey",
+    ...names,
+  );
+  if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return { ...others, idempotencyKey: key };
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
+  throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
+}
+
+/**
  * Checks and returns a refresh token. The error never contains it.
  * @param prefix the first characters of every token of this kind
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {
   if (typeof token === "string" && token.startsWith(prefix) && /^[\x21-\x7e]{5,500}$/.test(token)) return token;

@@ -49,7 +49,7 @@ interface PagedList<Item> {
  * Iterates over the items of a list. Each page is requested only when the caller needs its first item.
  * @throws ArgumentError ARGUMENT_INVALID
  * @throws TransportError SERVICE_ANSWER_INVALID
- * @throws the errors of `OperationCall`
+ * @throws the errors of `operationCaller`
  */
 export async function* iteratePages<Item>(
   { send }: OperationClient,

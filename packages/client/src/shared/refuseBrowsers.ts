@@ -3,7 +3,6 @@ import { ArgumentError } from "../errors.ts";
 /**
  * Throws an error in browsers, because every visitor of a web page could read the client's token.
  * @param message the error message, which names the entry, the client's token and the remedy
- * @throws ArgumentError BROWSER_REFUSED
  */
 export function refuseBrowsers(message: string): void {
   const { process, document, importScripts } = globalThis as Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { withResolvers } from "keyroot/internal/engine";
 import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "keyroot/internal/transport";
+import type { CallOptions } from "./options.ts";
 
 /**
  * The HTTP statuses after which the same request may succeed. They mean that a rate limit was reached, or that the
@@ -15,18 +16,16 @@ const MAX_RETRY_AFTER_MS = 30_000;
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
-export interface SendRetryOptions {
-  retries: number;
-  signal?: AbortSignal | undefined;
-}
-
 /**
  * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP status 429, 502, 503
  * or 504. Use this function only for requests that may arrive twice without harm.
  * @throws TransportError ABORTED
  * @throws the error of the last attempt
  */
-export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
+export async function sendWithRetry<T>(
+  send: () => Promise<T>,
+  { retries, signal }: CallOptions & { retries: number },
+): Promise<T> {
   for (let retriesBefore = 0; ; retriesBefore++) {
     try {
       return await send();

@@ -1,4 +1,4 @@
-import { checkSubject, count, text } from "../shared/answers.ts";
+import { count, text } from "../shared/answers.ts";
 import type { Challenge } from "../shared/operations.ts";
 import { checkChecksum } from "keyroot/internal/ethereum";
 import { ArgumentError, TransportError } from "../errors.ts";
@@ -41,8 +41,6 @@ export async function answerChallenge(
 ): Promise<PossessionAnswer | undefined> {
   const { registry, keyType } = expected;
   if (registry) checkChecksum(registry.contract);
-  const { user_id: user } = challenge;
-  if (expected.userID !== undefined) checkSubject("user", expected.userID, user);
   if (challenge.state !== "unregistered") return undefined;
   // A service without the field has keys of the default type.
   compare("keyType", keyType.name, challenge.key_type ?? "curve41417");
@@ -50,7 +48,7 @@ export async function answerChallenge(
     keyType: keyType.name,
     service: serviceNameOf(expected.serviceUrl),
     registry,
-    userID: user,
+    userID: challenge.user_id,
     publicKey: key.publicKey,
     nonce: readBytes("answer.challenge", challenge.challenge, NONCE_BYTES),
     ephemeralKey:

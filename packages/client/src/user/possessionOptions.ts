@@ -1,9 +1,7 @@
 import { type CheckedOptions, type ClientOptions } from "../shared/options.ts";
 import { ArgumentError } from "../errors.ts";
-import { ADDRESS } from "keyroot/internal/formats";
+import { ADDRESS, type KeyType, parseUserID, type UserID } from "keyroot/internal/formats";
 import type { PossessionStatement } from "keyroot/internal/identity";
-import type { KeyType } from "keyroot/internal/formats";
-import { type UserID, parseUserID } from "keyroot/internal/formats";
 import { checkChainId, checkText } from "keyroot/internal/input";
 import { checkUrl } from "keyroot/internal/transport";
 

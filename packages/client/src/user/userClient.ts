@@ -15,8 +15,7 @@ import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOpt
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import type { OwnKey } from "keyroot/internal/identity";
-import { ANY_KEY, keyIDOf, type KeyType } from "keyroot/internal/formats";
-import { parseUserID, type UserID } from "keyroot/internal/formats";
+import { ANY_KEY, keyIDOf, type KeyType, parseUserID, type UserID } from "keyroot/internal/formats";
 import { checkFunction, checkObject, checkText, isObject } from "keyroot/internal/input";
 import { TransportError } from "../errors.ts";
 import {
@@ -212,7 +211,8 @@ export class UserClient {
     const publicKey = checkKey(key, this.#keyType);
     const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey, this.#keyType)) };
     const path = "/v1/authdUser/publicKey/challenge";
-    const given = await this.#operations.call(path, fields, challenge, options);
+    const check = about({ user_id: this.#possession.userID }, challenge);
+    const given = await this.#operations.call(path, fields, check, options);
     return { fields, answer: await answerChallenge(given, key, this.#possession) };
   }
 }

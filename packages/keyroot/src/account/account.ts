@@ -1,13 +1,13 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { base64 } from "../bytes/base64.ts";
 import { bytesToHex } from "../bytes/hex.ts";
 import { randomBytes } from "../bytes/randomBytes.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { VerificationError } from "../errors.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
-import { USER_ID_BYTES, type UserID, userIDFromBytes } from "../identity/userID.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { type UserID, userIDFromHex } from "../identity/userID.ts";
+import { describeValue } from "../input/values.ts";
 import {
   checkBytes,
   checkChainId,
@@ -77,7 +77,7 @@ const TEXT = new RegExp(
  * console.log(account.userID, account.text);
  */
 export function makeAccount(options: AccountOptions): Account {
-  checkNames("The options", checkObject("The options", options), OPTIONS);
+  checkNames("The options", options, OPTIONS);
   const { keys: given, salt = randomBytes(SALT_BYTES) } = options;
   const chainId = checkChainId("The chainId option", options.chainId);
   const contract = checkText("The contract option", options.contract, "an address, 0x and 40 hex digits", ADDRESS);
@@ -91,7 +91,7 @@ export function makeAccount(options: AccountOptions): Account {
     throw invalidArgument("The salt option", `${SALT_BYTES} bytes`, salt);
   const parts = { chainId, contract: contract.toLowerCase(), keys, threshold, salt: bytesToHex(salt) };
   const text = serializeParts(parts);
-  return { text, userID: hashToID(encodeUtf8(text)), ...parts };
+  return { text, userID: hashToID(text), ...parts };
 }
 
 /**
@@ -109,7 +109,7 @@ export function parseAccount(text: unknown): Account {
   if (new Set(keys.map(serializeKey)).size !== keys.length) throw invalidAccount("A recovery key is repeated", text);
   for (const [i, key] of keys.entries())
     if (!isRecoveryKey(key)) throw invalidAccount(`Recovery key ${i + 1} is not a valid ${key.type} key`, text);
-  return { text, userID: hashToID(encodeUtf8(text)), ...parts };
+  return { text, userID: hashToID(text), ...parts };
 }
 
 /**
@@ -125,8 +125,8 @@ export function slotIDOf(account: Pick<Account, "text" | "userID">, number: numb
   return hashToID(concatBytes(encodeUtf8(SLOT_LABEL + checkText("The account's text", text)), bytes));
 }
 
-function hashToID(bytes: Uint8Array): UserID {
-  return userIDFromBytes(sha256(bytes).slice(0, USER_ID_BYTES));
+function hashToID(data: string | Uint8Array): UserID {
+  return userIDFromHex(sha256Hex(data).slice(0, 40));
 }
 
 function serializeParts({ chainId, contract, keys, threshold, salt }: Omit<Account, "text" | "userID">): string {

@@ -1,7 +1,7 @@
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import { isBytes } from "../input/isBytes.ts";
+import { isBytes } from "../input/values.ts";
 import { decodeDocument } from "../input/untrusted.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type Account, invalidAccount, parseAccount, slotIDOf } from "./account.ts";

@@ -2,7 +2,7 @@ import { base64 } from "../bytes/base64.ts";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { VerificationError } from "../errors.ts";
 import { USER_ID, type UserID } from "../identity/userID.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { checkBytes, checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type Account, MAX_NUMBER, parseAccount } from "./account.ts";
 import { normalizeSignature, type RecoveryKey, verifySignature } from "./recoveryKey.ts";
@@ -88,19 +88,31 @@ export function makeKeyStatement(
   const text = keyStatementText(parsed, statement);
   const { keys, threshold } = parsed;
   if (!Array.isArray(given)) throw invalidArgument("The signatures option", "an array", given);
-  const signatures = [...(given as readonly StatementSignature[])].map((one, i): StatementSignature => {
-    const { keyNumber, signature } = checkObject(`signatures[${i}]`, one, "an object with keyNumber and signature");
-    checkInteger(`signatures[${i}].keyNumber`, keyNumber, 1, keys.length);
-    const [{ type }] = keys.slice(keyNumber - 1) as [RecoveryKey];
-    const bytes = checkBytes(`signatures[${i}].signature`, signature);
-    const normalized = normalizeSignature(type, bytes);
-    if (normalized === undefined) throw invalidArgument(`signatures[${i}].signature`, `a signature of ${type}`, bytes);
-    return { keyNumber, signature: normalized };
-  });
+  const signatures = [...(given as readonly StatementSignature[])].map((one, i) =>
+    checkSignature(`signatures[${i}]`, one, keys),
+  );
   signatures.sort((a, b) => a.keyNumber - b.keyNumber);
   const signed = { ...parseText(text), signatures: signatures.slice(0, threshold) };
   verifySignatures(parsed, signed);
   return serializeKeyStatement(signed);
+}
+
+/**
+ * Checks a signature that the caller made, and converts it to its only valid form. It is not verified yet.
+ * @param path the name of the signature, for error messages
+ */
+export function checkSignature(
+  path: string,
+  given: StatementSignature,
+  keys: readonly RecoveryKey[],
+): StatementSignature {
+  const { keyNumber, signature } = checkObject(path, given, "an object with keyNumber and signature");
+  checkInteger(`${path}.keyNumber`, keyNumber, 1, keys.length);
+  const [{ type }] = keys.slice(keyNumber - 1) as [RecoveryKey];
+  const bytes = checkBytes(`${path}.signature`, signature);
+  const normalized = normalizeSignature(type, bytes);
+  if (normalized !== undefined) return { keyNumber, signature: normalized };
+  throw invalidArgument(`${path}.signature`, `a signature of ${type}`, bytes);
 }
 
 /**
@@ -144,15 +156,20 @@ export function verifyKeyStatement(account: Pick<Account, "text">, statement: st
  * Verifies the signatures of an account's statement. The statement must name the account, and must have exactly as many
  * signatures as the threshold requires. Each signature must come from a different recovery key, in ascending order of
  * the keys' numbers.
+ * @param text the signed text, if it is not the statement's own
  * @throws VerificationError KEY_STATEMENT_INVALID, step "file"
  */
-export function verifySignatures(account: Account, statement: SignedKeyStatement): void {
+export function verifySignatures(
+  account: Account,
+  statement: SignedKeyStatement,
+  text: string = serializeText(statement),
+): void {
   const { userID, keys, threshold } = account;
   const { signatures } = statement;
   if (statement.account !== userID) throw invalidStatement(`It is not for the account ${userID}`, statement.account);
   if (signatures.length !== threshold)
     throw invalidStatement(`It needs ${threshold} signatures, but has ${signatures.length}`, signatures.length);
-  const message = encodeUtf8(serializeText(statement));
+  const message = encodeUtf8(text);
   let last = 0;
   for (const { keyNumber, signature } of signatures) {
     const key = keys[keyNumber - 1];

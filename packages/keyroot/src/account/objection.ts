@@ -1,16 +1,16 @@
 import { base64 } from "../bytes/base64.ts";
-import { encodeUtf8 } from "../engine/utf8.ts";
-import { checkBytes, checkInteger, checkObject, invalidArgument } from "../input/options.ts";
+import { checkObject } from "../input/options.ts";
 import { type Account, parseAccount } from "./account.ts";
 import {
   type KeyStatement,
   type KeyStatementOptions,
+  checkSignature,
   keyStatementText,
   invalidStatement,
   parseKeyStatement,
   type StatementSignature,
+  verifySignatures,
 } from "./keyStatement.ts";
-import { normalizeSignature, verifySignature } from "./recoveryKey.ts";
 
 const STATEMENT_ORIGIN = "keyroot/key-v1\n";
 const ORIGIN = "keyroot/objection-v1\n";
@@ -40,13 +40,8 @@ export function makeObjection(
   const { signature: given, ...statement } = checkObject("The options", options);
   const parsed = parseAccount(checkObject("The account", account).text);
   const text = objectionText(parsed, statement);
-  const { keyNumber, signature } = checkObject("The signature option", given, "an object with keyNumber and signature");
-  checkInteger("signature.keyNumber", keyNumber, 1, parsed.keys.length);
-  const key = parsed.keys[keyNumber - 1];
-  const bytes = checkBytes("signature.signature", signature);
-  const normalized = key && normalizeSignature(key.type, bytes);
-  if (normalized === undefined) throw invalidArgument("signature.signature", "a signature of the recovery key", bytes);
-  const objection = `${text}\n— ${keyNumber} ${base64.encode(normalized)}\n`;
+  const { keyNumber, signature } = checkSignature("signature", given, parsed.keys);
+  const objection = `${text}\n— ${keyNumber} ${base64.encode(signature)}\n`;
   verifyObjection(parsed, objection);
   return objection;
 }
@@ -57,18 +52,13 @@ export function makeObjection(
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */
 export function verifyObjection(account: Pick<Account, "text">, objection: string): KeyStatement {
-  const { userID, keys } = parseAccount(checkObject("The account", account).text);
+  const parsed = parseAccount(checkObject("The account", account).text);
   if (typeof objection !== "string" || !objection.startsWith(ORIGIN))
     throw invalidStatement("An objection must begin with keyroot/objection-v1", objection);
-  const parsed = parseKeyStatement(STATEMENT_ORIGIN + objection.slice(ORIGIN.length));
-  const { signatures, ...statement } = parsed;
-  const [first, ...others] = signatures;
-  if (statement.account !== userID) throw invalidStatement(`It is not for the account ${userID}`, statement.account);
-  const key = first && keys[first.keyNumber - 1];
-  if (first === undefined || key === undefined || others.length > 0)
+  const signed = parseKeyStatement(STATEMENT_ORIGIN + objection.slice(ORIGIN.length));
+  const { signatures, ...statement } = signed;
+  if (signatures.length !== 1)
     throw invalidStatement("An objection must have the signature of one recovery key", signatures.length);
-  const text = objection.slice(0, objection.indexOf("\n\n") + 1);
-  if (!verifySignature(key, encodeUtf8(text), first.signature))
-    throw invalidStatement(`The signature of recovery key ${first.keyNumber} is false`, first.keyNumber);
+  verifySignatures({ ...parsed, threshold: 1 }, signed, objection.slice(0, objection.indexOf("\n\n") + 1));
   return statement;
 }

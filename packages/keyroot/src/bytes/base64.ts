@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { builtinModule } from "./builtinModule.ts";
 
 const nodeBuffer = builtinModule("node:buffer")?.Buffer;

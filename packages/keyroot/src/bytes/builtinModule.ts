@@ -1,6 +1,5 @@
 const { process } = globalThis as { process?: Partial<NodeJS.Process> };
 
-/** The modules that the library uses. */
 interface BuiltinModules {
   "node:buffer": typeof import("node:buffer");
   "node:crypto": typeof import("node:crypto");

@@ -13,7 +13,6 @@ export const portableBytesToHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-/** Encodes bytes as lowercase hex. */
 export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
   ? (bytes) => nodeBuffer.from(bytes).toString("hex")
   : portableBytesToHex;

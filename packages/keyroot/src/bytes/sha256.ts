@@ -5,9 +5,6 @@ import { builtinModule } from "./builtinModule.ts";
 
 const nodeHash = builtinModule("node:crypto")?.hash;
 
-/** A function that returns SHA-256 of a text in UTF-8 as 64 lowercase hex digits. */
-export type Sha256Hex = (text: string) => string;
-
 const hasher = new SHA256();
 
 /**

@@ -11,7 +11,6 @@ export const MAX_AHEAD_MS = 120_000;
  * would not become too old for a long time.
  * @param maxAgeMs undefined to accept any age
  * @param now the current time on this machine, in ms since 1970
- * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"
  */
 export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number | undefined, now: number): void {
   const age = now - timestamp * 1000;

@@ -1,5 +1,4 @@
-import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/isObject.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { TransportError } from "../errors.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { toHash } from "./rpcData.ts";
@@ -20,7 +19,6 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
  * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint
  * does not prove this hash.
  * @returns 0x and 64 lowercase hex digits
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchGenesisHash(call: RpcCall): Promise<string> {
   const block = await call("eth_getBlockByNumber", [toQuantity(0), false]);
@@ -31,7 +29,6 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
  * Fetches a block header by number or tag, and verifies that it has the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, HEADER_UNSUPPORTED, step "anchor"
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchBlock(call: RpcCall, tag: string | number): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByNumber", [typeof tag === "number" ? toQuantity(tag) : tag, false]);
@@ -44,7 +41,6 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
 /**
  * Fetches a block header by hash, and verifies that it has this hash.
  * @param hash 0x and 64 lowercase hex digits
- * @throws the errors of `fetchBlock`
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {
   return checkBlock(hash, await call("eth_getBlockByHash", [hash, false]), hash);

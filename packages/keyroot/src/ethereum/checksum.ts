@@ -25,7 +25,6 @@ export function hasValidChecksum(address: string): boolean {
 /**
  * Rejects a contract address that has a wrong checksum.
  * @param contract 0x and 40 hex digits
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkChecksum(contract: string): void {
   if (!hasValidChecksum(contract))

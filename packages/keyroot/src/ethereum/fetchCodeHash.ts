@@ -10,7 +10,6 @@ import { invalidAnswer } from "./rpcValues.ts";
  * `EMPTY_CODE_HASH`.
  * @param contract 0x and 40 hex digits
  * @returns 0x and 64 lowercase hex digits
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
   const code = await call("eth_getCode", [contract, block]);

@@ -1,8 +1,7 @@
 import { encodeRlp } from "./rlp.ts";
 import { hexToBytes } from "../bytes/hex.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { VerificationError } from "../errors.ts";
-import { isObject } from "../input/isObject.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** The fields of a block header in order, each with its JSON-RPC name and size in bytes. Each fork appends fields. */
@@ -71,10 +70,7 @@ export interface BlockHeader {
   parentHash: string;
 }
 
-/**
- * Extracts the header fields from a block that an endpoint returned. Their values are not verified.
- * @throws VerificationError HEADER_INVALID, step "anchor"
- */
+/** Extracts the header fields from a block that an endpoint returned. Their values are not verified. */
 export function extractHeader(block: unknown): HeaderJson {
   if (!isObject(block)) throw invalid("a block", block);
   return Object.fromEntries(FIELDS.flatMap(([name]) => (typeof block[name] === "string" ? [[name, block[name]]] : [])));
@@ -98,7 +94,6 @@ export function checkHeaderKind(block: unknown, cause: unknown): void {
 /**
  * Computes the block hash, which is the Keccak-256 of the header fields' RLP encoding (Yellow Paper, section 4.4). A
  * header must have all fields of its fork and of earlier forks, and no other fields.
- * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {
   if (!isObject(header)) throw invalid("fields", header);
@@ -126,7 +121,6 @@ export function hashHeader(header: unknown): BlockHeader {
  * Checks that a header belongs to the expected block.
  * @param subject the start of the error message, such as "The endpoint's header"
  * @param number the expected block number, if it is known
- * @throws VerificationError HEADER_MISMATCH, step "anchor"
  */
 export function checkHeaderHash(subject: string, block: BlockHeader, hash: string, number = block.number): void {
   const expected = { hash, number };

@@ -1,21 +1,17 @@
-import { isObject } from "../input/isObject.ts";
+import { isObject } from "../input/values.ts";
 import { isData, toAddress, toHash } from "./rpcData.ts";
 import { invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
 /** An event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
 export interface Log {
-  /** The address of the contract: 0x and 40 hex digits. */
   address: string;
   /** Up to four topics, each 0x and 64 hex digits. The first is the Keccak-256 of the event signature. */
   topics: readonly string[];
   /** The event arguments that are not indexed, in ABI encoding. */
   data: string;
   blockNumber: number;
-  /** The block hash: 0x and 64 hex digits. */
   blockHash: string;
-  /** The transaction hash: 0x and 64 hex digits. */
   transactionHash: string;
-  /** The index of the log in the block. */
   logIndex: number;
 }
 

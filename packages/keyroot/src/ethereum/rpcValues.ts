@@ -1,5 +1,5 @@
 import { TransportError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 
 /** Makes the RPC_ANSWER_INVALID error for an endpoint's malformed response. */
 export function invalidAnswer(expected: string, actual: unknown): TransportError {

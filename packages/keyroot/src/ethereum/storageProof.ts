@@ -1,8 +1,7 @@
 import { decodeRlp } from "./rlp.ts";
 import { VerificationError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
-import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/isObject.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { EMPTY_CODE_HASH } from "./checkCodeHash.ts";
 import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
@@ -37,7 +36,6 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
  * Extracts the proof of one slot from a response to `eth_getProof`. It checks only the form of the proof, so call
  * `verifyStorageProof` to verify it.
  * @param index the index of the slot in the request
- * @throws VerificationError PROOF_INVALID, step "root"
  */
 export function extractProof(answer: unknown, index = 0): StorageProof {
   const { accountProof, storageProof } = isObject(answer) ? answer : {};
@@ -67,7 +65,6 @@ function parseNodes(what: string, nodes: unknown): string[] {
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits
  * @returns undefined if the proof shows that there is no contract at this address
- * @throws VerificationError PROOF_INVALID, step "root"
  */
 export function verifyStorageProof(
   stateRoot: string,

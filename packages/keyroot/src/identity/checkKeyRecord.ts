@@ -1,6 +1,6 @@
 import { type Bytes, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { checkObject } from "../input/options.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
 import { compareKey, type ExpectedBytes } from "./compareKey.ts";

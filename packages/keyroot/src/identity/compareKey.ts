@@ -1,6 +1,6 @@
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { VerificationError } from "../errors.ts";
-import { isBytes } from "../input/isBytes.ts";
+import { isBytes } from "../input/values.ts";
 import { invalidArgument } from "../input/options.ts";
 import { curve41417 } from "./keyTypes/curve41417.ts";
 import { checkLength, type KeyType } from "./keyTypes/keyType.ts";

@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8, isWellFormed } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
-import { isBytes } from "../input/isBytes.ts";
+import { isBytes } from "../input/values.ts";
 
 /** Minimum size of a secret in bytes. RFC 2104, section 3, advises against keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;

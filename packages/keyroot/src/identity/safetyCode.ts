@@ -1,12 +1,12 @@
 import { equalBytes } from "@noble/curves/utils.js";
+import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
-import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { checkObject, checkText } from "../input/options.ts";
 import type { KeyType } from "./keyTypes/keyType.ts";
 import { checkPublicKey } from "./publicKey.ts";
@@ -41,8 +41,8 @@ export interface SafetyCode {
 }
 
 /** The first bytes of the hash, and the name of the payload's format, without and with accounts. */
-const PLAIN: Scheme = { domain: "keyroot-safety-code-v1", format: "KEYROOT-SAFETY-1" };
-const ACCOUNTS: Scheme = { domain: "keyroot-safety-code-v2", format: "KEYROOT-SAFETY-2" };
+const PLAIN = { domain: "keyroot-safety-code-v1", format: "KEYROOT-SAFETY-1" };
+const ACCOUNTS = { domain: "keyroot-safety-code-v2", format: "KEYROOT-SAFETY-2" };
 /**
  * The number of hash iterations, as in Signal's apps. An attacker who searches for a key with the same digits must
  * compute this many hashes for each attempt.
@@ -57,14 +57,9 @@ const FINGERPRINT_BYTES = 32;
 /** The form of a payload. A QR code's alphanumeric mode has all its characters (ISO/IEC 18004, section 7.4.4). */
 const PAYLOAD = /^(KEYROOT-SAFETY-[12]):([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
-interface Scheme {
-  domain: string;
-  format: string;
-}
-
 /**
  * Makes the safety code of two users, which both users' apps show. The digits are equal only if both apps use the real
- * keys of both users, so pass verified keys. The computation takes about 30 ms in Node and 100 ms in browsers.
+ * keys of both users, so pass verified keys. The computation takes about 100 ms.
  *
  * In a registry with accounts, pass both users' accounts instead of their keys. The code then stays the same when a
  * user changes the key.
@@ -218,27 +213,18 @@ function digitsOf(hash: Uint8Array): string {
   return digits;
 }
 
-interface Payload {
-  ids: [UserID, UserID];
-  fingerprints: [Uint8Array, Uint8Array];
-}
-
-function parsePayload(payload: unknown, format: string): Payload {
-  const parts = (typeof payload === "string" ? PAYLOAD.exec(payload) : null) ?? [];
-  const [, version, id1, id2, fingerprint1, fingerprint2] = parts;
-  const isComplete = id1 !== undefined && id2 !== undefined && fingerprint1 !== undefined && fingerprint2 !== undefined;
-  if (version !== format || !isComplete) {
-    const [other] = typeof payload === "string" ? (/^KEYROOT-SAFETY-\d+(?=:)/.exec(payload) ?? []) : [];
-    const isOther = other !== undefined && other !== format;
-    const reason = isOther ? " One of the two apps is out of date. Update both apps." : "";
-    const message = `A safety payload must be ${format} with two ids and two fingerprints, but is ${describeValue(payload)}.${reason}`;
-    throw new VerificationError("file", "SAFETY_CODE_INVALID", message, {
-      expected: format,
-      actual: describeValue(payload),
-    });
-  }
-  return {
-    ids: [userIDFromHex(id1.toLowerCase()), userIDFromHex(id2.toLowerCase())],
-    fingerprints: [hexToBytes(fingerprint1), hexToBytes(fingerprint2)],
-  };
+function parsePayload(payload: unknown, format: string) {
+  const text = typeof payload === "string" ? payload : "";
+  const [, version, ...parts] = PAYLOAD.exec(text) ?? [];
+  const [shower, other, theirs, mine] = parts as [string, string, string, string];
+  if (version === format)
+    return {
+      ids: [userIDFromHex(shower.toLowerCase()), userIDFromHex(other.toLowerCase())] as const,
+      fingerprints: [hexToBytes(theirs), hexToBytes(mine)] as const,
+    };
+  const [otherFormat = format] = /^KEYROOT-SAFETY-\d+(?=:)/.exec(text) ?? [];
+  const reason = otherFormat === format ? "" : " One of the two apps is out of date. Update both apps.";
+  const actual = describeValue(payload);
+  const message = `A safety payload must be ${format} with two ids and two fingerprints, but is ${actual}.${reason}`;
+  throw new VerificationError("file", "SAFETY_CODE_INVALID", message, { expected: format, actual });
 }

@@ -1,6 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/isObject.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import type { KeyRecord } from "./serializedRecord.ts";
 
 export const FIELDS = ["userID", "pubKey", "keyID"] as const;

@@ -1,8 +1,7 @@
 import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue, isBytes } from "../input/values.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
-import { isBytes } from "../input/isBytes.ts";
 
 /**
  * A user id of 160 bits in canonical form: 32 lowercase zBase32 characters. The contract uses the same id as 20 bytes,

@@ -7,7 +7,6 @@ const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1
  * Checks the array methods that this library uses, because some other libraries replace them. If a method skipped
  * elements, a verification could accept a false key. The check runs the methods on small lists, so it finds only those
  * that return wrong results for small lists.
- * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
@@ -20,7 +19,6 @@ export function checkBuiltins(): void {
 /**
  * Checks the same methods as `checkBuiltins`, and also the others that `merkle-tree-gen` replaces. This library does
  * not use these, but elliptic-curve code and the operator's programs do.
- * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkAllBuiltins(): void {
   checkBuiltins();

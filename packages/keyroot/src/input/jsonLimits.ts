@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "./describeValue.ts";
+import { describeValue } from "./values.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -38,8 +38,6 @@ const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
  * text itself.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
- * @throws ArgumentError as `scanJson`
- * @throws SyntaxError if the text is not JSON
  */
 export function parseBoundedJson(text: string, maxDepth: number, documents: number): unknown {
   scanJson(text, maxDepth, documents);
@@ -53,7 +51,6 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
  * @param documents the number of documents in the text
  * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character is allowed
  * @returns the number of members of all objects
- * @throws ArgumentError JSON_TOO_DEEP, JSON_TOO_MANY_VALUES, JSON_FORBIDDEN_TOKEN
  */
 export function scanJson(text: string, maxDepth: number, documents: number, allowed?: Uint8Array): number {
   const limitOf = ({ perDocument, characters }: typeof MEMBERS) => perDocument * documents + text.length / characters;

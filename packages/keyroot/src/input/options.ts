@@ -1,7 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "./describeValue.ts";
-import { isObject } from "./isObject.ts";
-import { isBytes } from "./isBytes.ts";
+import { describeValue, isBytes, isObject } from "./values.ts";
 
 /**
  * Checks for the arguments of public functions, because programs in plain JavaScript can pass any value. Each check
@@ -80,14 +78,20 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Rejects options with unknown names. A misspelled option would otherwise have no effect, so a check that the caller
- * requires could be missing.
+ * Checks that options are an object, and rejects unknown names. A misspelled option would otherwise have no effect, so
+ * a check that the caller requires could be missing.
  * @param what the start of the error message, such as "The options"
+ * @param expected describes the object, for the error message
  * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`
  */
-export function checkNames<T extends object>(what: string, options: T, names: readonly string[]): T {
+export function checkNames<T extends object>(
+  what: string,
+  options: T,
+  names: readonly string[],
+  expected = "an object",
+): T {
   const known = new Set(names);
-  for (const name of Object.keys(options)) {
+  for (const name of Object.keys(checkObject(what, options, expected))) {
     if (known.has(name)) continue;
     const expected = names.join(", ");
     const message = `${what} contain the unknown option ${describeValue(name)}. Valid options are ${expected}.`;

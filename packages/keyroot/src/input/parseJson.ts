@@ -1,6 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue, printable } from "./describeValue.ts";
-import { isObject } from "./isObject.ts";
+import { describeValue, isObject, printable } from "./values.ts";
 import { scanJson } from "./jsonLimits.ts";
 
 /**

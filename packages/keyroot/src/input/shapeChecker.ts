@@ -1,9 +1,8 @@
 import { hasOwn } from "../engine/language.ts";
 import type { ErrorDetails, KeyrootError } from "../errors.ts";
-import { describeValue } from "./describeValue.ts";
-import { isObject } from "./isObject.ts";
+import { describeValue, isObject } from "./values.ts";
 
-export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
+type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**
  * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of
@@ -50,7 +49,6 @@ export class ShapeChecker {
     return items.map((item, i) => readItem(`${path}[${i}]`, item));
   }
 
-  /** Checks a string. The pattern is optional. */
   text(path: string, value: unknown, pattern?: RegExp): string {
     if (typeof value === "string" && pattern?.test(value) !== false) return value;
     throw this.error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);

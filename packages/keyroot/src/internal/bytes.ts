@@ -1,5 +1,4 @@
-export { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
-export { sha256Hex } from "../bytes/sha256.ts";
+export { base64, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 export { bytesToHex } from "../bytes/hex.ts";
 export { randomBytes } from "../bytes/randomBytes.ts";
-export { base64 } from "../bytes/base64.ts";
+export { sha256Hex } from "../bytes/sha256.ts";

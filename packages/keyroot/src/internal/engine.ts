@@ -1,6 +1,4 @@
-export { decodeUtf8 } from "../engine/utf8.ts";
-export { encodeUtf8 } from "../engine/utf8.ts";
-export { isWellFormed } from "../engine/utf8.ts";
-export { parseUrl } from "../engine/parseUrl.ts";
 export { withResolvers } from "../engine/language.ts";
 export { loadModule } from "../engine/loadModule.ts";
+export { parseUrl } from "../engine/parseUrl.ts";
+export { decodeUtf8, encodeUtf8, isWellFormed } from "../engine/utf8.ts";

@@ -3,12 +3,11 @@
  * soon as a page imports anything from it. In the code that a page loads first, the clients therefore import this small
  * entry instead of `identity`, `ethereum` and `merkle`.
  */
-export { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
+export { ADDRESS } from "../ethereum/rpcValues.ts";
 export { ANY_KEY } from "../identity/compareKey.ts";
 export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
 export { curve41417 } from "../identity/keyTypes/curve41417.ts";
 export { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 export { checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
-export { REGIONS, type Region } from "../identity/region.ts";
+export type { Region } from "../identity/region.ts";
 export { parseUserID, USER_ID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
-export { MERKLE_ROOT } from "../merkle/hash.ts";

@@ -1,21 +1,18 @@
 export { deriveUserID } from "../identity/deriveUserID.ts";
-export { ANY_KEY, type ExpectedKey } from "../identity/compareKey.ts";
+export { ANY_KEY } from "../identity/compareKey.ts";
 export { checkKeyRecord } from "../identity/checkKeyRecord.ts";
-export { makeKeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+export { makeKeyRecord, parseKeyRecord, toKeyRecord } from "../identity/keyRecord.ts";
 export type { KeyRecord } from "../identity/serializedRecord.ts";
 export { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
-export { toKeyRecord } from "../identity/toKeyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "../identity/newPublicKey.ts";
 export { checkKeyPair, makeChallenge, provePossession } from "../identity/possession/curve41417.ts";
-export type { MadeChallenge } from "../identity/possession/method.ts";
-export type { OwnKey, PrivateKey, WebCryptoKey } from "../identity/possession/ownKey.ts";
+export type { MadeChallenge, OwnKey, PrivateKey, WebCryptoKey } from "../identity/possession/method.ts";
 export { proveWithWebCrypto } from "../identity/possession/webCrypto.ts";
 export {
   type ChallengeRequest,
   NONCE_BYTES,
   type PossessionStatement,
   possessionTranscript,
-  RESPONSE_BYTES,
   responseOf,
   serviceNameOf,
 } from "../identity/possession/statement.ts";
@@ -33,5 +30,4 @@ export {
   userIDFromHex,
   userIDToHex,
 } from "../identity/userID.ts";
-export { USER_ID } from "../identity/userID.ts";
 export { packUserIDs, userIDToBytes } from "../identity/userIDBytes.ts";

@@ -1,14 +1,18 @@
 export { checkAllBuiltins } from "../input/builtins.ts";
-export { checkUntrusted } from "../input/untrusted.ts";
-export { describeValue, printable } from "../input/describeValue.ts";
-export { parseDocument } from "../input/document.ts";
-export { parseJson } from "../input/parseJson.ts";
-export { isObject } from "../input/isObject.ts";
-export { checkNames } from "../input/options.ts";
-export { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "../input/options.ts";
-export { ShapeChecker } from "../input/shapeChecker.ts";
-export { checkChainId } from "../input/options.ts";
-export { checkFunction } from "../input/options.ts";
-export { checkSignal } from "../input/options.ts";
-export { invalidArgument } from "../input/options.ts";
 export { parseBoundedJson } from "../input/jsonLimits.ts";
+export {
+  checkChainId,
+  checkFunction,
+  checkInteger,
+  checkNames,
+  checkObject,
+  checkSignal,
+  checkText,
+  invalidArgument,
+  MAX_TIMEOUT_MS,
+  optional,
+} from "../input/options.ts";
+export { parseJson } from "../input/parseJson.ts";
+export { ShapeChecker } from "../input/shapeChecker.ts";
+export { checkUntrusted } from "../input/untrusted.ts";
+export { describeValue, isObject, printable } from "../input/values.ts";

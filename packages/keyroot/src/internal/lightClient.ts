@@ -1,16 +1,11 @@
-/**
- * The entry `keyroot/light-client/protocol`, with the parts of the light client for programs that follow or simulate a
- * beacon chain.
- */
+/** For programs that follow or simulate a beacon chain. */
 export { publicKeysFrom, sign } from "../trust/lightClient/bls.ts";
-export type { HttpOptions } from "../trust/lightClient/beaconEndpoint.ts";
 export { follow, type Following } from "../trust/lightClient/follow.ts";
 export {
   type Bootstrap,
   COMMITTEE,
   COMMITTEE_SIZE,
   type Committee,
-  type Fork,
   type ForkName,
   FORKS,
   type Layouts,
@@ -23,7 +18,6 @@ export {
 export {
   applyUpdate,
   forkAt,
-  latestSlot,
   type LightClientState,
   periodOf,
   signingRootOf,
@@ -31,11 +25,5 @@ export {
   startAt,
   timeOf,
 } from "../trust/lightClient/rules.ts";
-export {
-  BEACON_NETWORKS,
-  type BeaconNetwork,
-  type BeaconNetworkName,
-  parseNetwork,
-  TEST_NETWORK,
-} from "../trust/lightClient/networks.ts";
-export { hashPair, type SszType } from "../trust/lightClient/ssz.ts";
+export { BEACON_NETWORKS, type BeaconNetwork, TEST_NETWORK } from "../trust/lightClient/networks.ts";
+export { hashPair } from "../trust/lightClient/ssz.ts";

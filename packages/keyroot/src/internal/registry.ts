@@ -10,5 +10,4 @@ export {
 } from "../registry/events.ts";
 export { readMerkleTreeRoots, USERS_PER_CALL } from "../registry/readMerkleTreeRoots.ts";
 export { fetchBlockNumber, fetchOwner, fetchUserCount } from "../registry/reads.ts";
-export { slotOfBlockNumber, slotOfUser } from "../registry/slotOfUser.ts";
-export { USER_COUNT_SLOT, USERS_SLOT, usersSlotOf } from "../registry/slots.ts";
+export { slotOfBlockNumber, slotOfUser, USER_COUNT_SLOT, USERS_SLOT } from "../registry/slots.ts";

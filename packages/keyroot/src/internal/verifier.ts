@@ -1,5 +1,4 @@
 export type { BlockSource } from "../trust/blockSource.ts";
 export { openTrust } from "../trust/trust.ts";
 export { type Evidence } from "../evidence.ts";
-export type { VerifierOptions } from "../verifier/options.ts";
 export { verifyChainId, verifyFile, verifyRecord, verifyRoot } from "../verifier/verdict.ts";

@@ -5,7 +5,6 @@ const TWO_HASHES = /^[0-9a-f]{128}$/;
 /**
  * Rejects a value of 128 lowercase hex digits, because its hash could also be the hash of an inner node
  * (docs/formats.md, "Merkle-tree file").
- * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {
   if (!TWO_HASHES.test(value)) return;

@@ -3,7 +3,7 @@ import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
-import { isObject } from "../input/isObject.ts";
+import { isObject } from "../input/values.ts";
 import { invalidArgument } from "../input/options.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";

@@ -1,4 +1,4 @@
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
@@ -20,7 +20,6 @@ export interface MerkleFile {
 /**
  * Makes a file from values and the corresponding records.
  * @param records the parsed values
- * @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE
  */
 export function fileOf(values: readonly string[], records: readonly KeyRecord[], keyType: KeyType): MerkleFile {
   return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values), keyType };
@@ -43,4 +42,12 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
     index.set(userID, i);
   }
   return index;
+}
+
+/** Returns the index of a user's record in the file of a root. @throws VerificationError USER_NOT_IN_FILE */
+export function indexOfUser(root: string, { lookup }: MerkleFile, userID: UserID): number {
+  const index = lookup.get(userID);
+  if (index !== undefined) return index;
+  const message = `The file ${root}.json has no record of the user ${userID}.`;
+  throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
 }

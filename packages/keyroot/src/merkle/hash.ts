@@ -1,6 +1,6 @@
-import { sha256Hex, type Sha256Hex } from "../bytes/sha256.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 
 /** A hash in a Merkle tree, such as the tree's root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;
@@ -15,8 +15,8 @@ export function isMerkleRoot(value: unknown): value is string {
  * construction rules", 1).
  * @returns 64 lowercase hex digits
  */
-export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
-  return hash(value);
+export function hashLeaf(value: string): string {
+  return sha256Hex(value);
 }
 
 /**
@@ -27,8 +27,8 @@ export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
  * @param right 64 lowercase hex digits. Equal to `left` if the left child is paired with itself.
  * @returns 64 lowercase hex digits
  */
-export function hashChildren(left: string, right: string, hash: Sha256Hex = sha256Hex): string {
-  return hash(left + right);
+export function hashChildren(left: string, right: string): string {
+  return sha256Hex(left + right);
 }
 
 /** Returns the root from the name of a Merkle-tree file, `<root>.json`, or undefined for any other name. */

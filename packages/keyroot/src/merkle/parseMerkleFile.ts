@@ -5,7 +5,7 @@ import type { MerkleFile } from "./fileOf.ts";
 import { checkMerkleRoot } from "./hash.ts";
 import { decodeFile, parseSerializedFile } from "./parseSerializedFile.ts";
 import { verifyMerkleFile } from "./verifyMerkleFile.ts";
-import { isBytes } from "../input/isBytes.ts";
+import { isBytes } from "../input/values.ts";
 
 /**
  * Parses and verifies an untrusted Merkle-tree file. It computes the whole tree from `values`, and compares the tree's

@@ -1,5 +1,5 @@
 import type { Bytes } from "../bytes/base64.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue, isBytes } from "../input/values.ts";
 import { VerificationError } from "../errors.ts";
 import { ANY_KEY, type ExpectedBytes } from "../identity/compareKey.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
@@ -13,11 +13,10 @@ import { checkNames, checkObject, invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
 import { checkMerkleFile } from "./file.ts";
-import type { MerkleFile } from "./fileOf.ts";
+import { indexOfUser, type MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 import { checkNotNode } from "./checkNotNode.ts";
 import { checkMerkleRoot, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
-import { isBytes } from "../input/isBytes.ts";
 
 /** An inclusion proof, which shows that a Merkle tree includes a record. */
 export interface MerkleProof {
@@ -79,13 +78,9 @@ const shape = /* @__PURE__ */ new ShapeChecker(
  * await writeFile(`${userID}.json`, JSON.stringify(proof));
  */
 export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
-  const { lookup, values, tree } = checkMerkleFile(file);
-  const index = lookup.get(checkIsText(userID));
-  const value = index === undefined ? undefined : values[index];
-  if (index === undefined || value === undefined) {
-    const message = `The file ${tree.root}.json has no record of the user ${userID}.`;
-    throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
-  }
+  const { values, tree } = checkMerkleFile(file);
+  const index = indexOfUser(tree.root, file, checkIsText(userID));
+  const [value] = values.slice(index, index + 1) as [string];
   const siblings: Sibling[] = [];
   for (let level = 0; level < tree.height - 1; level++) {
     const hashes = tree.joinedHashes(level);

@@ -2,13 +2,13 @@ import { hasOwn } from "../engine/language.ts";
 import { VerificationError } from "../errors.ts";
 import { curve41417 } from "../identity/keyTypes/curve41417.ts";
 import type { KeyType } from "../identity/keyTypes/keyType.ts";
-import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
-import { toKeyRecord } from "../identity/toKeyRecord.ts";
+import { parseKeyRecord } from "../identity/keyRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
-import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/isObject.ts";
 import { parseJson } from "../input/parseJson.ts";
+import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { checkNotNode } from "./checkNotNode.ts";
 import { MERKLE_ROOT } from "./hash.ts";
@@ -24,6 +24,9 @@ type MerkleNode = Record<string, string | number>;
 
 /** The nesting depth of a Merkle-tree file: the file, `merkle` and a node. */
 const MAX_DEPTH = 3;
+const shape = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new VerificationError("file", "FILE_SHAPE", message, details),
+);
 
 /**
  * Parses and verifies the text of a Merkle-tree file. Keys may have any order and spacing.
@@ -45,42 +48,19 @@ export function verifyMerkleFile(text: string, root: string, keyType: KeyType = 
   return file;
 }
 
-interface FileParts {
-  merkle: Record<string, unknown>;
-  values: string[];
-  lookup: Record<string, unknown>;
-}
-
-function parseParts(document: unknown): FileParts {
-  const { merkle, values, lookup, ...others } = checkObject("The file", document);
+function parseParts(document: unknown) {
+  const { merkle, values, lookup, ...others } = shape.dictionary("The file", document);
   for (const key of Object.keys(others)) throw unknownKey("The file", key);
-  const parts = { merkle: checkObject("merkle", merkle), lookup: checkObject("lookup", lookup) };
-  if (!Array.isArray(values)) throw wrongShape("values", "an array", values);
-  for (let i = 0; i < values.length; i++)
-    if (typeof values[i] !== "string") throw wrongShape(`values[${i}]`, "a string", values[i]);
-  return { ...parts, values: values as string[] };
-}
-
-function checkObject(path: string, value: unknown): Record<string, unknown> {
-  if (isObject(value)) return value;
-  throw wrongShape(path, "an object", value);
-}
-
-function wrongShape(path: string, expected: string, value: unknown): VerificationError {
-  const actual = describeValue(value);
-  return new VerificationError("file", "FILE_SHAPE", `${path} must be ${expected}, but is ${actual}.`, {
-    expected,
-    actual,
-  });
+  return {
+    merkle: shape.dictionary("merkle", merkle),
+    lookup: shape.dictionary("lookup", lookup),
+    values: shape.list("values", values, Infinity, (path, value) => shape.text(path, value)),
+  };
 }
 
 function parseValue(path: string, value: string, keyType: KeyType): KeyRecord {
   checkNotNode("file", path, value);
-  return checkUntrusted(
-    "file",
-    path,
-    () => parseSerializedRecord(value, keyType) ?? toKeyRecord(parseJson(value, 1), keyType),
-  );
+  return checkUntrusted("file", path, () => parseKeyRecord(value, keyType));
 }
 
 /** Checks that `lookup` contains exactly the indexes of the records, because the root does not depend on it. */

@@ -9,7 +9,6 @@ const ADD_MERKLE_TREE_ROOT = "0x12e36530";
  * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. It contains the selector, the root, the offset and length
  * in bytes of the user ids, and the user ids themselves (20 bytes each). Zero bytes fill the last word.
  * @param root 64 lowercase hex digits
- * @throws ArgumentError USER_ID_INVALID
  */
 export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
   return ADD_MERKLE_TREE_ROOT + root + encodeUint(64) + encodeBytes(packUserIDs(userIDs));

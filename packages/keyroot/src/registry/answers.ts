@@ -5,8 +5,6 @@ import { ZERO_ROOT } from "./calldata.ts";
 /**
  * Decodes the result of `getMerkleTreeRoot`.
  * @returns the root, 64 lowercase hex digits, or undefined if the user has no root
- * @throws VerificationError NO_CONTRACT
- * @throws TransportError RPC_ANSWER_INVALID
  */
 export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
   const root = decodeWord(answer);
@@ -16,7 +14,6 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 /**
  * Decodes the result of `getBlockNumber`.
  * @param highest the number of the block at which the contract was read. A root cannot have a higher block number.
- * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
@@ -24,10 +21,7 @@ export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   throw invalidAnswer(`a block number of at most ${highest}`, number);
 }
 
-/**
- * Decodes the result of `userCount`, or the value of the storage slot that contains the number of users.
- * @throws the errors of `decodeMerkleTreeRoot`
- */
+/** Decodes the result of `userCount`, or the value of the storage slot that contains the number of users. */
 export function decodeUserCount(answer: unknown): number {
   return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }
@@ -35,7 +29,6 @@ export function decodeUserCount(answer: unknown): number {
 /**
  * Decodes the result of `owner`.
  * @returns 0x and 40 lowercase hex digits
- * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeOwner(answer: unknown): string {
   const word = decodeWord(answer);
@@ -45,18 +38,10 @@ export function decodeOwner(answer: unknown): string {
 
 /** Decodes an ABI word of 32 bytes. @returns 64 lowercase hex digits */
 function decodeWord(answer: unknown): string {
-  checkContractExists(answer);
+  if (answer === "0x") {
+    const message = "The result is 0x. The address has no registry in this block. Check the address and the block.";
+    throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
+  }
   if (!isHash(answer)) throw invalidAnswer("a word of 32 bytes (0x and 64 hex digits)", answer);
   return answer.slice(2).toLowerCase();
-}
-
-/**
- * Rejects an empty result, which means that the address has no contract, or that the contract does not have the called
- * function.
- * @throws VerificationError NO_CONTRACT, step "root"
- */
-function checkContractExists(answer: unknown): void {
-  if (answer !== "0x") return;
-  const message = "The result is 0x. The address has no registry in this block. Check the address and the block.";
-  throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
 }

@@ -12,10 +12,7 @@ export const USER_COUNT_CALL = "0x07973ccf";
 /** The zero root. For this root, `getBlockNumber` returns the block in which the contract was deployed. */
 export const ZERO_ROOT = "0".repeat(WORD_DIGITS);
 
-/**
- * Makes the calldata of `getMerkleTreeRoot(bytes20)`: the selector, the user id (20 bytes) and 12 zero bytes.
- * @throws ArgumentError USER_ID_INVALID
- */
+/** Makes the calldata of `getMerkleTreeRoot(bytes20)`: the selector, the user id (20 bytes) and 12 zero bytes. */
 export function encodeGetMerkleTreeRoot(userID: UserID): string {
   return GET_MERKLE_TREE_ROOT + userIDToHex(userID).padEnd(WORD_DIGITS, "0");
 }

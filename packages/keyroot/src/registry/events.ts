@@ -92,7 +92,6 @@ function half(error: unknown, blocks: number): number | undefined {
 /**
  * Decodes a log of the `MerkleTreeRootAdded` event.
  * @returns undefined if the log belongs to a different contract or event
- * @throws TransportError RPC_ANSWER_INVALID
  */
 export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | undefined {
   const [topic, root, ...others] = log.topics;

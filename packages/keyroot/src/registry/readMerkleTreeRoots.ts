@@ -1,4 +1,4 @@
-import pMap from "p-map";
+import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { isData } from "../ethereum/rpcData.ts";
@@ -66,11 +66,8 @@ export async function readMerkleTreeRoots(
       await read({ start: middle, end });
     }
   };
-  await pMap(
-    splitUsers(userIDs.length, () => usersPerCall),
-    read,
-    { concurrency: CONCURRENT_CALLS },
-  );
+  const ranges = splitUsers(userIDs.length, () => usersPerCall);
+  await forEachAtOnce(CONCURRENT_CALLS, ranges, read);
   return roots;
 }
 
@@ -78,10 +75,7 @@ function isRejected(error: unknown): boolean {
   return error instanceof TransportError && error.code === "RPC_ERROR";
 }
 
-/**
- * Reads the roots of at most 700 users in one call, so that all answers are from the same block.
- * @throws TransportError, ArgumentError as `readMerkleTreeRoots`
- */
+/** Reads the roots of at most 700 users in one call, so that all answers are from the same block. */
 export async function readInOneCall(
   call: RpcCall,
   contract: string,

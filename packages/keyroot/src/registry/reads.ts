@@ -8,8 +8,6 @@ import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts
 /**
  * Fetches the registry's owner, the only account that can add roots.
  * @returns 0x and 40 lowercase hex digits
- * @throws VerificationError NO_CONTRACT
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function fetchOwner(call: RpcCall, contract: string, block: BlockParameter = "latest"): Promise<string> {
   return decodeOwner(await call("eth_call", [{ to: contract, data: OWNER_CALL }, block]));
@@ -19,7 +17,6 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
  * Fetches the number of users who have a root.
  * @throws VerificationError NO_USER_COUNT if the contract has no function `userCount`. `PubKeyTrust` is such a
  * contract.
- * @throws the errors of `fetchOwner`
  */
 export async function fetchUserCount(
   call: RpcCall,
@@ -42,7 +39,6 @@ export async function fetchUserCount(
  * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, the result
  * is the number of the block in which the contract was deployed.
  * @param root 64 lowercase hex digits
- * @throws the errors of `fetchOwner`
  */
 export async function fetchBlockNumber(
   call: RpcCall,

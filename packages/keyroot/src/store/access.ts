@@ -6,24 +6,10 @@ import type { Store } from "./store.ts";
 const STORE_SHARE = 0.1;
 
 /**
- * Accesses the app's store. If this takes more than a part of the time limit, the access fails.
- * @param what the name of the store, for the error message
- * @throws TransportError STORE_UNAVAILABLE
- */
-async function accessStore<T>(what: string, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await withTimeout(what, Math.ceil(timeoutMs * STORE_SHARE), undefined, async () => work());
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause });
-  }
-}
-
-/**
- * Returns a store that never throws, for data that can be fetched again. If the app's store fails or does not respond,
- * reads return undefined, and writes have no effect.
+ * Returns a store that never throws, for data that can be fetched again. If the app's store fails or takes more than a
+ * part of the time limit, reads return undefined, and writes have no effect.
  * @param what the name of the store, for error messages
- * @param failed is called with each failure
+ * @param failed is called with each failure, TransportError STORE_UNAVAILABLE
  */
 export function asCache(
   what: string,
@@ -33,9 +19,10 @@ export function asCache(
 ): Store {
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
-      return await accessStore(what, timeoutMs, work);
-    } catch (error) {
-      failed?.(error as TransportError);
+      return await withTimeout(what, Math.ceil(timeoutMs * STORE_SHARE), undefined, async () => work());
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      failed?.(new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause }));
       return undefined;
     }
   };

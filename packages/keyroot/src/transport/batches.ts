@@ -1,13 +1,5 @@
-import { isObject } from "../input/isObject.ts";
-import {
-  type Eip1193Provider,
-  post,
-  resultOf,
-  type RpcCall,
-  rpcCaller,
-  type RpcOptions,
-  toRequest,
-} from "./jsonRpc.ts";
+import { isObject } from "../input/values.ts";
+import { type Eip1193Provider, post, resultOf, type RpcCall, rpcCaller, type RpcOptions } from "./jsonRpc.ts";
 
 interface PendingCall {
   method: string;
@@ -24,7 +16,6 @@ const REFUSED = [401, 403, 429];
  * request, which is called a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls
  * that such an endpoint did not answer are repeated in smaller batches, and finally one by one.
  * @param batchSize maximum number of calls in one request
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function batchingCaller(rpc: string | Eip1193Provider, batchSize: number, options: RpcOptions): RpcCall {
   const single = rpcCaller(rpc, options);
@@ -63,14 +54,11 @@ async function sendBatch(
 ): Promise<readonly PendingCall[]> {
   const unanswered: PendingCall[] = [];
   try {
-    const bodies = calls.map(({ method, params }, i) => toRequest(i + 1, method, params));
-    const methods = calls.map(({ method }) => method);
-    const isBatch = bodies.length > 1;
-    const { answer, ...reply } = await post(url, isBatch ? bodies : bodies[0], methods, options);
+    const { answer, ...reply } = await post(url, calls, options);
     for (const [i, call] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      if (isBatch) {
+      if (calls.length > 1) {
         own = undefined;
         // The `find` method is not used, because some libraries replace it.
         if (Array.isArray(answer)) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;

@@ -11,7 +11,6 @@ const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\
 /**
  * Rejects two endpoints of a quorum on the same host, because one operator controls both.
  * @param endpoints URLs, or functions that send requests
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkDifferentHosts(endpoints: readonly unknown[]): void {
   const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));

@@ -8,8 +8,6 @@ import { addPath } from "./url.ts";
  * @param merkleUrl the checked URL of the folder with the Merkle-tree files
  * @param userIDHex the account id as 40 hex digits
  * @param suffix `.next` for the file of a change that the registry's operator is publishing
- * @throws VerificationError ACCOUNT_MISSING, step "file"
- * @throws TransportError FILE_HOST_ERROR, or an error of `fetchBytes`
  */
 export async function fetchAccountFile(
   merkleUrl: string,

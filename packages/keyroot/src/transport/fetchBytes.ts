@@ -38,7 +38,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     options.fetch ??
     requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or set the fetch option");
   const { host } = parseUrl(url);
-  return withTimeout(host, timeLeft(options), signal, async (signal) => {
+  return withTimeout(host, timeLeft(options.timeoutMs, options.deadline), signal, async (signal) => {
     let response: Response;
     let bytes: Uint8Array | undefined;
     try {

@@ -1,5 +1,5 @@
 import { TransportError, VerificationError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
 import { retryAfterOf } from "./retryAfter.ts";
@@ -9,9 +9,6 @@ import { addPath, checkSourceUrl } from "./url.ts";
  * Fetches a Merkle-tree file from the file host (docs/specification.md, "Step 2"). Use `parseMerkleFile` to verify it.
  * @param merkleUrl the URL of the folder with the files
  * @param root 64 lowercase hex digits
- * @throws VerificationError FILE_NOT_FOUND, step "file"
- * @throws TransportError FILE_HOST_ERROR, FILE_IS_HTML, or an error of `fetchBytes`
- * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const bytes = await fetchMerkleFile("https://files.example", root, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
  * const { records } = parseMerkleFile(bytes, root);

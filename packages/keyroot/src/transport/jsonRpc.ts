@@ -1,9 +1,8 @@
 import { parseUrl } from "../engine/parseUrl.ts";
 import { hasOwn } from "../engine/language.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue, isObject } from "../input/values.ts";
 import { ArgumentError, TransportError, type TransportErrorDetails } from "../errors.ts";
-import { isObject } from "../input/isObject.ts";
 import { parseBoundedJson } from "../input/jsonLimits.ts";
 import { checkSourceUrl } from "./url.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
@@ -23,7 +22,6 @@ export interface Eip1193Provider {
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** The options of JSON-RPC requests. */
 export interface RpcOptions extends FetchOptions {
   /** Returns the maximum size of the response to a method, in bytes. Default: only `maxBytes` applies. */
   bytesOf?: ((method: string) => number) | undefined;
@@ -36,7 +34,6 @@ const MAX_DEPTH = 16;
  * Makes a function that sends JSON-RPC calls, each in its own request.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
  * @param options the limits of each request. `maxBytes` does not apply to a provider.
- * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * const chainId = await call("eth_chainId", []);
@@ -45,11 +42,11 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
   checkEndpoint(rpc, options.allowHttp);
   if (typeof rpc === "string")
     return async (method, params) => {
-      const reply = await post(rpc, toRequest(1, method, params), [method], options);
+      const reply = await post(rpc, [{ method, params }], options);
       return resultOf(rpc, method, 1, reply.answer, reply);
     };
   return (method, params) =>
-    withTimeout("The provider", timeLeft(options), options.signal, async () => {
+    withTimeout("The provider", timeLeft(options.timeoutMs, options.deadline), options.signal, async () => {
       let answer: unknown;
       try {
         answer = await rpc.request({ method, params });
@@ -66,20 +63,11 @@ export function rpcCaller(rpc: string | Eip1193Provider, options: RpcOptions): R
 /**
  * Checks that a value is the URL of a JSON-RPC endpoint, or a provider.
  * @param allowHttp as in `FetchOptions`
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
   if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
   else if (!isObject(rpc) || typeof rpc["request"] !== "function")
     throw new ArgumentError("ARGUMENT_INVALID", "The rpc option must be an http(s) URL or an EIP-1193 provider.");
-}
-
-/**
- * Makes the body of a request, or a part of a batch.
- * @param id the number that the response repeats
- */
-export function toRequest(id: number, method: string, params: readonly unknown[]): object {
-  return { jsonrpc: "2.0", id, method, params };
 }
 
 /** The HTTP part of a response, and the end of an error message if the response is not JSON. */
@@ -89,28 +77,24 @@ interface Reply {
   problem?: string;
 }
 
-/**
- * Sends a request or a batch.
- * @param methods the methods of all calls in `body`
- * @throws the errors of `fetchBytes`
- */
+/** Sends a call, or several calls as a batch. The id of each call is its place in the list, from 1. */
 export async function post(
   url: string,
-  body: unknown,
-  methods: readonly string[],
+  calls: readonly { method: string; params: readonly unknown[] }[],
   { bytesOf, ...options }: RpcOptions,
 ): Promise<Reply & { answer?: unknown }> {
+  const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
   const init: RequestInit = {
     ...{ method: "POST", cache: "no-store" },
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
+    body: JSON.stringify(bodies.length > 1 ? bodies : bodies[0]),
   };
   let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
-  if (bytesOf !== undefined) for (const method of methods) maxBytes += bytesOf(method);
+  if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
   const { status, headers, bytes } = await fetchBytes(url, init, { ...options, maxBytes });
   const reply = { status, retryAfter: retryAfterOf(headers) };
   try {
-    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, methods.length) };
+    return { ...reply, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls.length) };
   } catch (error) {
     return { ...reply, problem: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }
@@ -119,7 +103,6 @@ export async function post(
 /**
  * Returns the result of a call.
  * @param answer the parsed response, or the call's part of a batch
- * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID
  */
 export function resultOf(
   url: string,

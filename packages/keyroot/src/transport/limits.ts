@@ -30,7 +30,6 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_getProof: 432 * 2 ** 10,
 };
 
-/** Returns the maximum size of the response to an RPC method in bytes. */
 export function bytesOfMethod(method: string): number {
   return METHOD_BYTES[method] ?? RPC_LIMITS.maxBytes;
 }

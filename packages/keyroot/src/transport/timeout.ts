@@ -1,4 +1,3 @@
-/** The time limits of requests and of whole verifications. */
 import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
 import { KeyrootError, TransportError } from "../errors.ts";
@@ -9,14 +8,8 @@ export function monotonicNow(): number {
   return performance === undefined ? Date.now() : performance.now();
 }
 
-/** Returns the time that a request may still take, in whole ms. */
-export function timeLeft({
-  timeoutMs,
-  deadline = Infinity,
-}: {
-  timeoutMs: number;
-  deadline?: number | undefined;
-}): number {
+/** Returns the time that a request may still take, in whole ms. @param deadline in the time of `monotonicNow` */
+export function timeLeft(timeoutMs: number, deadline = Infinity): number {
   return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - monotonicNow())));
 }
 

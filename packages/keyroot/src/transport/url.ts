@@ -40,7 +40,6 @@ export function addPath(url: string, words: string): string {
 /**
  * Checks the URL of an endpoint or a file host.
  * @param allowHttp true to allow unencrypted http requests to other machines
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkSourceUrl(option: string, url: unknown, allowHttp: boolean | undefined): string {
   return checkUrl(

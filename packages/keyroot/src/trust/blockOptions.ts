@@ -1,4 +1,4 @@
-import { checkInteger, checkNames, checkObject, invalidArgument } from "../input/options.ts";
+import { checkInteger, checkNames, invalidArgument } from "../input/options.ts";
 import type { BlockTag } from "./blockSource.ts";
 
 /** The requirements for a block that an endpoint reports. */
@@ -14,17 +14,13 @@ const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 /**
  * Checks the options of a constructor such as `oneEndpoint`.
  * @param names the names of the options that only this constructor has
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseBlockOptions(
   choice: string,
   options: BlockOptions,
   names: readonly string[] = [],
 ): { tag: BlockTag; maxAgeMs: number | undefined } {
-  checkNames(`The options of ${choice}`, checkObject(`The options of ${choice}`, options), [
-    ...["block", "maxAgeMs"],
-    ...names,
-  ]);
+  checkNames(`The options of ${choice}`, options, ["block", "maxAgeMs", ...names]);
   const { block: tag = "latest" } = options;
   if (!TAGS.includes(tag)) throw invalidArgument(`The block option of ${choice}`, "latest, safe or finalized", tag);
   return { tag, maxAgeMs: parseMaxAge(choice, options.maxAgeMs) };

@@ -11,7 +11,6 @@ export interface BlockRequest {
   calls: readonly RpcCall[];
   /** The votes of the endpoints, for a source with `required`. */
   quorum?: Quorum | undefined;
-  /** The required confirmation state. */
   tag: BlockTag;
   /** The options for requests to hosts other than the chain's endpoints, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
@@ -63,7 +62,6 @@ export interface SourcePlace {
 
 /** The part of a bundle from which a source may take the block's hash. */
 interface BundledBlock {
-  /** The file of the auditors' statement. */
   statement?: string | undefined;
 }
 
@@ -99,7 +97,6 @@ export interface BlockSource {
   storageProof: boolean;
   /** The confirmation state of the block, unless the source determines it. */
   tag: BlockTag;
-  /** Maximum age of the block in ms. */
   maxAgeMs?: number | undefined;
   findBlock: (request: BlockRequest) => Promise<FoundBlock>;
   /**

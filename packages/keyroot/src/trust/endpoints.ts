@@ -25,7 +25,6 @@ export function endpoints(options: EndpointsOptions): Trust {
   const required = checkInteger("The required option of endpoints", options.required, 1);
   return makeTrust("endpoints", () => ({
     ...block,
-    name: "endpoints",
     required,
     storageProof: false,
     checkEndpoints: checkDifferentHosts,

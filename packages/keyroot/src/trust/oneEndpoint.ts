@@ -12,20 +12,15 @@ import { makeTrust, type Trust } from "./trust.ts";
  */
 export function oneEndpoint(options: BlockOptions = {}): Trust {
   const block = parseBlockOptions("oneEndpoint", options);
-  const accepts = (_: unknown, agreeing: number) => agreeing > 0;
   return makeTrust("one-endpoint", () => ({
     ...block,
-    name: "one-endpoint",
     storageProof: false,
     findBlock: findReportedBlock,
-    accepts,
+    accepts: (_, agreeing) => agreeing > 0,
   }));
 }
 
-/**
- * Finds the block that a single endpoint reports.
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the RPC call
- */
+/** Finds the block that a single endpoint reports. */
 export async function findReportedBlock({ calls: [call], tag }: BlockRequest): Promise<FoundBlock> {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const { fetchBlock } = await loadModule(() => import("../ethereum/blocks.ts"));

@@ -12,12 +12,10 @@ import { makeTrust, type Trust } from "./trust.ts";
  */
 export function ownNode(options: BlockOptions = {}): Trust {
   const block = parseBlockOptions("ownNode", options);
-  const accepts = (_: unknown, agreeing: number) => agreeing > 0;
   return makeTrust("own-node", () => ({
     ...block,
-    name: "own-node",
     storageProof: true,
     findBlock: findReportedBlock,
-    accepts,
+    accepts: (_, agreeing) => agreeing > 0,
   }));
 }

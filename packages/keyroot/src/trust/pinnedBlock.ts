@@ -15,7 +15,6 @@ export function pinnedBlock(hash: string): Trust {
   checkText("The hash of pinnedBlock", hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   const block: FoundBlock = { hash, endpoints: [] };
   return makeTrust("pinned-block", () => ({
-    name: "pinned-block",
     storageProof: true,
     // The block may not be final, so answers at this block are not final either.
     tag: "latest",

@@ -10,7 +10,7 @@ export interface Trust {
 }
 
 /** Makes the source of blocks for one registry, when a verifier is created. */
-type OpenTrust = (place: SourcePlace) => BlockSource;
+type OpenTrust = (place: SourcePlace) => Omit<BlockSource, "name">;
 
 /**
  * The `trust` values that this library made. A value from elsewhere is not in the map, so it cannot be used by mistake.
@@ -31,6 +31,6 @@ export function makeTrust(name: Trust["name"], open: OpenTrust): Trust {
  */
 export function openTrust(trust: Trust, place: SourcePlace): BlockSource {
   const open = choices.get(trust);
-  if (open !== undefined) return open(place);
+  if (open !== undefined) return { ...open(place), name: trust.name };
   throw invalidArgument("The trust option", "the result of this library's oneEndpoint() or another choice", trust);
 }

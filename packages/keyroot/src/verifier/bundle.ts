@@ -1,6 +1,6 @@
 import { loadModule } from "../engine/loadModule.ts";
 import { openAccounts } from "../account/choice.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { describeValue } from "../input/values.ts";
 import { VerificationError } from "../errors.ts";
 import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
@@ -19,8 +19,7 @@ import { LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument } from "../input/document.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
-import { slotOfUser } from "../registry/slotOfUser.ts";
-import { usersSlotOf } from "../registry/slots.ts";
+import { slotOfUser, usersSlotOf } from "../registry/slots.ts";
 import { openTrust, type Trust } from "../trust/trust.ts";
 import type { Evidence } from "../evidence.ts";
 import {

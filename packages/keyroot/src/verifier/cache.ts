@@ -1,6 +1,6 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
 import { VerificationError } from "../errors.ts";
-import { isObject } from "../input/isObject.ts";
+import { isObject } from "../input/values.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
 import { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
@@ -147,8 +147,8 @@ export function isPermanent({ evidence, final, storedAt }: CachedKey, source: Bl
 }
 
 /** Checks whether the block of the evidence was not too old, and not in the future, at a time. */
-function isInTime(evidence: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource, "maxAgeMs">, time: number): boolean {
-  const age = time - timeOf(evidence);
+function isInTime({ block }: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource, "maxAgeMs">, time: number): boolean {
+  const age = time - (block?.timestamp ?? 0) * 1000;
   return age <= maxAgeMs && age >= -MAX_AHEAD_MS;
 }
 
@@ -181,11 +181,6 @@ export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey
     if (error instanceof VerificationError) return undefined;
     throw error;
   }
-}
-
-/** Returns the time of the evidence's block in ms since 1970, or 0 if there is no block. */
-function timeOf({ block }: Evidence): number {
-  return (block?.timestamp ?? 0) * 1000;
 }
 
 /**

@@ -6,7 +6,6 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
  * Calls a contract at a block (EIP-1898).
  * @param data the calldata, 0x and hex
  * @returns the result in lower case, so equal results are equal texts
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function callContract(
   call: RpcCall,

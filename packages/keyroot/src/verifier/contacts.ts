@@ -1,7 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
 import type { KeyOptions } from "./options.ts";
-import { isBytes } from "../input/isBytes.ts";
+import { isBytes } from "../input/values.ts";
 
 /** A contact to verify, and the key that a server returned for it. */
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
@@ -9,7 +9,6 @@ export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownS
 /**
  * Checks the form of a contact list, and copies the list, because the caller may change the original during the
  * verification.
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function copyContacts(contacts: readonly Contact[]): Contact[] {
   if (!Array.isArray(contacts)) throw invalidArgument("The list of contacts", "an array of { userID }", contacts);

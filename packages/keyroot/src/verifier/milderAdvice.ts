@@ -1,5 +1,4 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
-import type { Evidence } from "../evidence.ts";
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
@@ -41,14 +40,8 @@ function milderAdvice(
   const age = time - (knownSince ?? time);
   const isNew = !isKnown && age >= 0 && age <= config.publicationMs;
   const isAbsent = code === "NOT_PUBLISHED" || code === "STATEMENT_TOO_OLD";
-  return isAbsent && isNew && showsAbsence(evidence, time) ? "wait" : undefined;
-}
-
-/**
- * Checks whether the evidence is recent. Its source needs no further check, because the evidence already meets the
- * verifier's trust. An attacker who could hide a key under this trust could also show a false one.
- */
-function showsAbsence(evidence: Evidence | undefined, time: number): boolean {
-  const { block } = evidence ?? {};
-  return !!evidence && !(block && time - block.timestamp * 1000 > MAX_ABSENCE_AGE_MS);
+  // The source of the evidence needs no further check, because the evidence already meets the verifier's trust. An
+  // attacker who could hide a key under this trust could also show a false one.
+  const blockTime = (evidence?.block?.timestamp ?? Infinity) * 1000;
+  return isAbsent && isNew && evidence && time - blockTime <= MAX_ABSENCE_AGE_MS ? "wait" : undefined;
 }

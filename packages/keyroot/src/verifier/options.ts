@@ -2,7 +2,7 @@ import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../ident
 import { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkBuiltins } from "../input/builtins.ts";
-import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../input/options.ts";
+import { checkInteger, checkNames, checkText, invalidArgument } from "../input/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
@@ -119,17 +119,14 @@ export interface KeyQuery extends RootQuery {
   expectedPublicKey: ExpectedBytes;
 }
 
-/**
- * Returns the contract in the options. Rejects options with other names, and replaced built-ins.
- * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED
- */
+/** Returns the contract in the options. Rejects options with other names, and replaced built-ins. */
 export function parseRegistryReference(
   options: Pick<VerifierOptions, "chainId" | "contract" | "codeHash" | "keyType">,
   names: readonly string[],
 ): RegistryReference {
   checkBuiltins();
-  const checked = checkObject("The options", options, "an object with chainId, contract and trust");
-  const { chainId, contract, codeHash, keyType } = checkNames("The options", checked, names);
+  const expected = "an object with chainId, contract and trust";
+  const { chainId, contract, codeHash, keyType } = checkNames("The options", options, names, expected);
   if (codeHash !== undefined)
     checkText("The codeHash option", codeHash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   return {
@@ -149,7 +146,6 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
 /**
  * Checks that there are as many endpoints as the trust needs.
  * @param required the number of endpoints that must agree, or undefined for exactly one endpoint
- * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseEndpoints(rpc: VerifierOptions["rpc"], required: number | undefined): readonly Endpoint[] {
   // A copy, because the caller may change the list during the verification.

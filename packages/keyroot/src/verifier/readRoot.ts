@@ -1,4 +1,6 @@
 import { loadModule } from "../engine/loadModule.ts";
+import { decodeBlockNumber } from "../registry/answers.ts";
+import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource } from "../trust/blockSource.ts";
 import type { RootQuery } from "./options.ts";
@@ -21,15 +23,13 @@ export async function readRoot(
   now = Date.now,
   fetchFile?: VerifierServers["fetchFile"],
 ): Promise<RootReading> {
-  if (acceptsLatestAnswer(source)) return readLatestRoot(query, servers.calls);
+  const { name, storageProof, tag, maxAgeMs } = source;
+  // The specification accepts the latest answer of a single endpoint.
+  if (name === "one-endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined)
+    return readLatestRoot(query, servers.calls);
   // This module is loaded on demand, because Keccak-256, RLP and the code for Ethereum's tries are large.
   const { readRootAtBlock } = await loadModule(() => import("./readRootAtBlock.ts"));
   return readRootAtBlock(query, source, servers, now, fetchFile);
-}
-
-/** Checks whether a single endpoint's latest answer is enough. The specification accepts such an answer. */
-function acceptsLatestAnswer({ name, storageProof, tag, maxAgeMs }: BlockSource): boolean {
-  return name === "one-endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }
 
 async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Promise<RootReading> {
@@ -40,4 +40,16 @@ async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Pro
     agreed: [[0]],
     callContract: (data) => callContract(call, query.contract, data, "latest"),
   };
+}
+
+/**
+ * Reads the number of the block in which a root was added. No proof confirms the number, but it must not be higher than
+ * that of the evidence's block.
+ * @throws TransportError RPC_ANSWER_INVALID if the number is too high, or an error of the call
+ */
+export async function readBlockOfRoot(
+  root: string,
+  { evidence: { block }, callContract }: Pick<RootReading, "evidence" | "callContract">,
+): Promise<number> {
+  return decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), block?.number);
 }

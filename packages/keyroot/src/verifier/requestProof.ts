@@ -1,5 +1,5 @@
 import { TransportError } from "../errors.ts";
-import { isObject } from "../input/isObject.ts";
+import { isObject } from "../input/values.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** The slots of one contract at one block that are requested together, and the response. */
@@ -23,7 +23,6 @@ const waiting = new WeakMap<RpcCall, Map<string, SharedRequest>>();
  * slots of this call are requested.
  * @param hash the hash of the block: 0x and 64 lowercase hex digits
  * @returns the response, with the proofs of these slots in `storageProof`
- * @throws TransportError as the RPC call
  */
 export async function requestProof(
   call: RpcCall,

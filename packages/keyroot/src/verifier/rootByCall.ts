@@ -20,7 +20,6 @@ export interface RootAnswers {
 /**
  * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). If the query contains a code hash, the
  * contract's code is read, too.
- * @throws TransportError RPC_ANSWER_INVALID, or an error of the call
  */
 export async function readRootByCall(query: RootQuery, call: RpcCall, block: BlockParameter): Promise<RootAnswers> {
   const { userID, nextSlotID, contract, codeHash: expected } = query;

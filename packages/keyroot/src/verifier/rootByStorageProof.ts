@@ -1,7 +1,7 @@
 import { VerificationError } from "../errors.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
-import { slotOfUser } from "../registry/slotOfUser.ts";
+import { slotOfUser } from "../registry/slots.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { requestProof } from "./requestProof.ts";
 import type { RootQuery } from "./options.ts";
@@ -13,8 +13,6 @@ import type { RootAnswers } from "./rootByCall.ts";
  * @param hash the hash of the block, 0x and 64 lowercase hex digits
  * @param header the block's header, or the request for it
  * @param usersSlot the storage slot of the contract's mapping from users to roots
- * @throws VerificationError PROOF_INVALID, step "root"
- * @throws TransportError as the RPC call
  */
 export async function readRootByStorageProof(
   { userID, nextSlotID, contract }: RootQuery,
@@ -37,8 +35,6 @@ export async function readRootByStorageProof(
  * layout, and therefore keeps the root in another slot.
  * @param root the value of the slot, 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
- * @throws VerificationError PROOF_INVALID, step "root"
- * @throws the errors of the call
  */
 export async function confirmEmptySlot(
   { userID }: RootQuery,

@@ -18,7 +18,6 @@ export interface VerifierServers {
   /**
    * Fetches the Merkle-tree file of a root.
    * @param maxBytes Default: `limits.fileBytes`
-   * @throws the errors of `fetchMerkleFile`
    */
   fetchFile: (root: string, maxBytes?: number) => Promise<Uint8Array>;
   /** The URL of the folder with the Merkle-tree files. */
@@ -63,12 +62,7 @@ export function parseServers(
   return { endpoints, required, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
 }
 
-/**
- * Runs `work` with the servers, for at most `limits.timeoutMs`. In the end, all open requests are aborted.
- * @throws TransportError TIMEOUT or ABORTED
- * @throws ArgumentError ARGUMENT_INVALID for the signal and the contract
- * @throws the errors of `work`
- */
+/** Runs `work` with the servers, for at most `limits.timeoutMs`. In the end, all open requests are aborted. */
 export async function withServers<T>(
   { endpoints, required, contract, network }: ServerConfig,
   work: (servers: VerifierServers) => Promise<T>,

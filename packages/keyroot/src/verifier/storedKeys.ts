@@ -49,67 +49,36 @@ const ALARMS = /^(?:EQUIVOCATION|SUCCESSOR_UNPROVEN|CODE_HASH_MISMATCH)$/;
  */
 const DAMAGED = "DAMAGED";
 
-/** The verified keys in a verifier's cache, for one call. */
-export interface StoredKeys {
-  load: (target: Target) => Promise<StoredKey>;
-  /**
-   * Returns a stored key that no new answer of the chain can change. The key of an account is never returned, because
-   * only the chain shows that the account has no newer key.
-   */
-  findPermanent: (target: Target, stored: StoredKey) => VerifiedKey | undefined;
-  /**
-   * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. The key
-   * of an account is returned only if its age is limited, because it may have been replaced at any time since.
-   */
-  findOffline: (stored: StoredKey, error: unknown) => VerifiedKey | undefined;
-  /**
-   * Compares a new answer with the stored one.
-   * @returns the stored answer if they differ
-   * @throws VerificationError EQUIVOCATION
-   */
-  compare: (
-    target: Target,
-    stored: StoredKey,
-    root: string | undefined,
-    evidence: Evidence,
-  ) => Promise<CachedAnswer | undefined>;
-  /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
-  save: (target: Target, key: VerifiedKey, stored: StoredKey, sources: CachedKey["sources"]) => Promise<void>;
-  /**
-   * Records that the chain shows no key of a user. The time of the first record is kept, so that the user is not
-   * treated as new forever.
-   * @returns the time of the first record in ms since 1970
-   */
-  noteAbsence: (target: Target) => Promise<number>;
-  /**
-   * Records an alarm about a user. The stored key is then not used until the chain confirms it again.
-   * @param isContradiction true if the stored answer contradicts the one that the error is about
-   */
-  noteError: (target: Target, error: KeyrootError, isContradiction: boolean) => Promise<void>;
-}
-
-/** @param names the names of the call's endpoints */
+/** Opens the verified keys in a verifier's cache, for one call. @param names the names of the call's endpoints */
 export function openStoredKeys(
   { source, now, cache, verifyAccountFile }: VerifierConfig,
   store: Store,
   names: readonly string[],
-): StoredKeys {
+) {
   const withAge = (key: VerifiedKey, { storedAt }: CachedKey): VerifiedKey & { cached: CachedVerification } => ({
     ...key,
     cached: { checkedAt: storedAt, ageMs: Math.max(0, now() - storedAt) },
   });
   return {
-    async load(target) {
+    async load(target: Target): Promise<StoredKey> {
       const { query } = target;
       const cached = await loadCachedKey(store, query);
       const alarm = await loadNote(store, ownerOf(target), "alarm");
       const isTrusted = cached && !alarm && (await meetsTrust(cached, query, source, names));
       return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
     },
-    findPermanent({ slot }, { cached, trusted }) {
+    /**
+     * Returns a stored key that no new answer of the chain can change. The key of an account is never returned, because
+     * only the chain shows that the account has no newer key.
+     */
+    findPermanent({ slot }: Target, { cached, trusted }: StoredKey): VerifiedKey | undefined {
       return !slot && cached && trusted && isPermanent(cached, source, now()) ? withAge(trusted, cached) : undefined;
     },
-    findOffline({ cached, trusted }, error) {
+    /**
+     * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. The key
+     * of an account is returned only if its age is limited, because it may have been replaced at any time since.
+     */
+    findOffline({ cached, trusted }: StoredKey, error: unknown): VerifiedKey | undefined {
       const isOffline = error instanceof TransportError && error.code !== "ABORTED";
       // A clock that was set back would hide the key's age.
       if (!isOffline || !cached || !trusted || cached.storedAt > now() + MAX_AHEAD_MS) return undefined;
@@ -117,26 +86,42 @@ export function openStoredKeys(
       const { maxOfflineMs = verifyAccountFile ? -1 : Infinity } = cache ?? {};
       return key.cached.ageMs <= maxOfflineMs ? { ...key, cached: { ...key.cached, offline: error } } : undefined;
     },
-    async compare({ query, slot }, { cached }, root, evidence) {
+    /**
+     * Compares a new answer with the stored one.
+     * @returns the stored answer if they differ
+     * @throws VerificationError EQUIVOCATION
+     */
+    async compare({ query, slot }: Target, { cached }: StoredKey, root: string | undefined, evidence: Evidence) {
       if (!cached || !contradicts(query, cached, root, evidence)) return undefined;
       await forgetKey(store, query);
       if (slot) await storeNote(store, slot.account, "account", "");
-      return { root: cached.root, evidence: cached.evidence, final: cached.final };
+      const earlier: CachedAnswer = { root: cached.root, evidence: cached.evidence, final: cached.final };
+      return earlier;
     },
-    async save(target, key, { cached, alarm }, sources) {
+    /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
+    async save(target: Target, key: VerifiedKey, { cached, alarm }: StoredKey, sources: CachedKey["sources"]) {
       const { query, slot } = target;
       await storeKey(store, query, source, key, cached, { sources, storedAt: now() });
       if (slot) await storeNote(store, slot.account, "account", slot.file);
       const newAlarm = key.evidence.damage && DAMAGED;
       if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
     },
-    async noteAbsence({ query }) {
+    /**
+     * Records that the chain shows no key of a user. The time of the first record is kept, so that the user is not
+     * treated as new forever.
+     * @returns the time of the first record in ms since 1970
+     */
+    async noteAbsence({ query }: Target): Promise<number> {
       const noted = Number(await loadNote(store, query, "absent"));
       if (noted > 0 && noted <= now()) return noted;
       await storeNote(store, query, "absent", String(now()));
       return now();
     },
-    async noteError(target, error, isContradiction) {
+    /**
+     * Records an alarm about a user. The stored key is then not used until the chain confirms it again.
+     * @param isContradiction true if the stored answer contradicts the one that the error is about
+     */
+    async noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
       if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))
         await storeNote(store, ownerOf(target), "alarm", error.code);
     },

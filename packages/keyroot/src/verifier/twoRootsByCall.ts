@@ -9,7 +9,6 @@ import { callContract } from "./callContract.ts";
 /**
  * Reads the roots of two users in one call. Both answers are therefore from the same block, even if a load balancer
  * distributes calls to several nodes.
- * @throws TransportError as `readMerkleTreeRoots`
  */
 export async function readTwoRoots(
   call: RpcCall,

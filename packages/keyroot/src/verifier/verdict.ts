@@ -1,14 +1,16 @@
+import { loadModule } from "../engine/loadModule.ts";
 import type { Bytes } from "../bytes/base64.ts";
 import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
+import type { KeyType } from "../identity/keyTypes/keyType.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
-import type { MerkleFile } from "../merkle/fileOf.ts";
+import { indexOfUser, type MerkleFile } from "../merkle/fileOf.ts";
+import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.ts";
 import { checkCodeHash } from "../ethereum/checkCodeHash.ts";
 import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";
 import type { KeyQuery, RootQuery } from "./options.ts";
-import { parseFile } from "./parseFile.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /** A verified record. The contract has the tree's root for the record's user. */
@@ -70,17 +72,25 @@ export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Arra
 }
 
 /**
+ * Does the same as `parseMerkleFile`, but loads the code for other forms of files on demand, so that apps load less at
+ * the start.
+ * @throws VerificationError as `parseMerkleFile`
+ */
+export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {
+  const text = decodeFile(bytes);
+  const file = parseSerializedFile(text, root, keyType);
+  return (
+    file ?? (await loadModule(() => import("../merkle/verifyMerkleFile.ts"))).verifyMerkleFile(text, root, keyType)
+  );
+}
+
+/**
  * Finds and verifies the user's record in a file that is already verified.
  * @throws VerificationError as `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export function verifyRecord(query: KeyQuery, root: string, { lookup, records, keyType }: MerkleFile): VerifiedRecord {
-  const { userID } = query;
-  const index = lookup.get(userID);
-  const record = index === undefined ? undefined : records[index];
-  if (index === undefined || record === undefined) {
-    const message = `The file ${root}.json has no record of the user ${userID}.`;
-    throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
-  }
-  const publicKey = verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey, keyType);
+export function verifyRecord(query: KeyQuery, root: string, file: MerkleFile): VerifiedRecord {
+  const index = indexOfUser(root, file, query.userID);
+  const [record] = file.records.slice(index, index + 1) as [KeyRecord];
+  const publicKey = verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey, file.keyType);
   return { record, index, publicKey };
 }

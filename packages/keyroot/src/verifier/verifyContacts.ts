@@ -14,15 +14,13 @@ import type { Contact } from "./contacts.ts";
 import type { CachedAnswer } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
 import { checkAccountOption, type KeyOptions, parseKeyQuery } from "./options.ts";
-import { parseFile } from "./parseFile.ts";
-import { readBlockOfRoot } from "./readBlockOfRoot.ts";
-import { readRoot } from "./readRoot.ts";
+import { readBlockOfRoot, readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "./servers.ts";
 import { openStoredKeys, type StoredKey, type Target } from "./storedKeys.ts";
-import { verifyRecord, verifyRoot } from "./verdict.ts";
+import { parseFile, verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifiedKey.ts";
 
 /** The options for verifying a contact list. */
@@ -226,11 +224,15 @@ export async function verifyContacts(
   const verifyUser = async (found: FoundRoot, readFile: () => Promise<MerkleFile>): Promise<VerifiedKey> => {
     const { target, root, reading, stored, sources } = found;
     const { query, slot } = target;
+    const { contract, chainId } = query;
     // A verified record stays true as long as the root is the same, so the file is not fetched again.
     const known = stored.cached?.root === root ? recordOf(query, stored.cached) : undefined;
-    const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
-    const verified = known ? { ...known, evidence } : await verifyInFile(found, await readFile());
-    const account = accounts && slot && accounts.verifyAuthorizedKey(slot, verified, evidence);
+    const record = known ?? {
+      ...verifyRecord(query, root, await readFile()),
+      ...{ root, blockNumber: await found.blockNumber, contract, chainId },
+    };
+    const verified: VerifiedKey = { ...record, evidence: { ...reading.evidence, uniqueness: "checked" } };
+    const account = accounts && slot && accounts.verifyAuthorizedKey(slot, verified, verified.evidence);
     await keys?.save(target, verified, stored, sources);
     if (!account) return verified;
     const { changedFrom } = slot;
@@ -334,11 +336,4 @@ function outcomeOf(
 
 function isError(outcome: ContactOutcome, code: ErrorCode): boolean {
   return "error" in outcome && outcome.error.code === code;
-}
-
-async function verifyInFile({ target, root, reading, blockNumber }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
-  const { contract, chainId } = target.query;
-  const verified = verifyRecord(target.query, root, file);
-  const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
-  return { ...verified, root, blockNumber: await blockNumber, contract, chainId, evidence };
 }

@@ -111,21 +111,15 @@ export async function readAccounts(
 /** Forgets what is known about another slot, because the user has changed the key. */
 function useSlot(user: WatchedUserState, { key }: ContactSlot): void {
   if (user.slot === undefined || user.slot.id === key.slotID) return;
-  delete user.root;
-  delete user.publicKey;
-  delete user.evidence;
-  delete user.fileReadAt;
-  delete user.outage;
-  delete user.earlier;
-  delete user.gone;
-  delete user.slot;
+  const ofSlot: (keyof WatchedUserState)[] = [
+    ...(["root", "publicKey", "evidence", "fileReadAt", "outage", "earlier", "gone", "slot"] as const),
+  ];
+  for (const name of ofSlot) Reflect.deleteProperty(user, name);
 }
 
 /**
  * Checks that the app's own account file authorizes the app's own key. Without this check, a mistake in the app would
  * later look like a change of the key.
- * @throws ArgumentError ARGUMENT_INVALID
- * @throws VerificationError as `VerifyAccountFile`
  */
 export function checkOwnAccount(
   config: VerifierConfig,
@@ -151,29 +145,24 @@ export function accountConditions(
   const { slot, publicKey = "" } = user;
   if (slot === undefined) return [];
   const conditions: Condition[] = [];
+  const add = (code: Condition["code"], slotID: UserID, message: string, facts: Condition["facts"]) => {
+    conditions.push({ code, id: `${code}:${slotID}`, message, slotID, facts });
+  };
   const { number, authorized, next, unpublishedSince } = slot;
   const published = publishedOf(user);
   if (next !== undefined) {
     const { root, evidence } = next;
     const message = `The contract has the root ${root} for slot ${next.number} of the account ${userID}, but no known statement of the account authorizes a key for it.`;
-    conditions.push({
-      ...{ code: "SLOT_UNAUTHORIZED", id: `SLOT_UNAUTHORIZED:${next.id}`, message, slotID: next.id },
-      facts: { ...(published && { published }), slot: next.number, now: { root, evidence } },
-    });
+    const facts = { ...(published && { published }), slot: next.number, now: { root, evidence } };
+    add("SLOT_UNAUTHORIZED", next.id, message, facts);
   }
   if (published !== undefined && publicKey !== "" && publicKey !== authorized) {
     const message = `The published key ${publicKey} of slot ${number} is not the key ${authorized} that the account ${userID} authorized.`;
-    conditions.push({
-      ...{ code: "SLOT_UNAUTHORIZED", id: `SLOT_UNAUTHORIZED:${slot.id}`, message, slotID: slot.id },
-      facts: { expectedPublicKey: authorized, published, slot: number },
-    });
+    add("SLOT_UNAUTHORIZED", slot.id, message, { expectedPublicKey: authorized, published, slot: number });
   }
   if (isOwn && unpublishedSince !== undefined && time - unpublishedSince >= limitMs) {
     const message = `The account ${userID} authorized key ${number}, but it is not published since ${isoTime(unpublishedSince)}.`;
-    conditions.push({
-      ...{ code: "CHANGE_UNPUBLISHED", id: `CHANGE_UNPUBLISHED:${slot.id}`, message, slotID: slot.id },
-      facts: { expectedPublicKey: authorized, slot: number },
-    });
+    add("CHANGE_UNPUBLISHED", slot.id, message, { expectedPublicKey: authorized, slot: number });
   }
   return conditions;
 }

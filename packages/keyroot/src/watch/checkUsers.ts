@@ -4,7 +4,6 @@ import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import type { KeyQuery } from "../verifier/options.ts";
-import { parseFile } from "../verifier/parseFile.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
@@ -12,7 +11,7 @@ import { type VerifierServers, withServers } from "../verifier/servers.ts";
 import { fetchBytes } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
 import { addPath } from "../transport/url.ts";
-import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
+import { parseFile, verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
 /** A user to check, with the user's stored state. The check changes this state. */

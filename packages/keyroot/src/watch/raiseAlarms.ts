@@ -1,3 +1,4 @@
+import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import type { UserID } from "../identity/userID.ts";
 import { monotonicNow, withTimeout } from "../transport/timeout.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
@@ -20,8 +21,8 @@ interface AlarmOptions {
   signal: AbortSignal;
 }
 
-/** Number of alarms that are made and delivered at the same time. */
-const WORKERS = 4;
+/** Maximum number of alarms that are made and delivered at the same time. */
+const ALARMS_AT_ONCE = 4;
 /** Maximum time of all alarms in a round, as a multiple of a verification's time limit. */
 const ROUND_TIMES = 3;
 
@@ -41,25 +42,19 @@ export async function raiseAlarms(
   const order = [...refused];
   const sorted = [...due].sort((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
   const undelivered = new Set(due.map(({ condition }) => condition));
-  const queue = sorted.entries();
-  const work = async () => {
-    for (const [, alarm] of queue) {
-      if (monotonicNow() > end) return;
-      const { userID, condition } = alarm;
-      refused.delete(nameOf(alarm));
-      try {
-        const made = await makeAlarm(config, userID, condition, { makeBundle, errors, signal });
-        await withTimeout("The function onAlarm", timeoutMs, signal, () => Promise.resolve(made).then(onAlarm));
-        undelivered.delete(condition);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        refused.add(nameOf(alarm));
-        errors.push(error);
-      }
+  await forEachAtOnce(ALARMS_AT_ONCE, sorted, async (alarm) => {
+    if (monotonicNow() > end) return;
+    const { userID, condition } = alarm;
+    refused.delete(nameOf(alarm));
+    try {
+      const made = await makeAlarm(config, userID, condition, { makeBundle, errors, signal });
+      await withTimeout("The function onAlarm", timeoutMs, signal, () => Promise.resolve(made).then(onAlarm));
+      undelivered.delete(condition);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      refused.add(nameOf(alarm));
+      errors.push(error);
     }
-  };
-  const workers: Promise<void>[] = [];
-  for (let i = 0; i < WORKERS; i++) workers.push(work());
-  await Promise.all(workers);
+  });
   return undelivered;
 }

@@ -272,7 +272,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 }
 
 function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
-  checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
+  checkNames("The options", options, OPTIONS, "an object with userID and publicKey");
   const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
   const { name } = config.source;

@@ -2,7 +2,7 @@ import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves
 import { randomBytes } from "../../bytes/randomBytes.ts";
 import { ArgumentError } from "../../errors.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
-import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417Point.ts";
+import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417.ts";
 
 // This code has its own file, so that verifiers, which do not need it, do not load the curve library. The library has 8
 // kB after gzip and takes 5 ms to load.

@@ -1,8 +1,6 @@
 import { bytesToBase64 } from "../../bytes/base64.ts";
 import { ArgumentError } from "../../errors.ts";
-import { describeValue } from "../../input/describeValue.ts";
-import { isBytes } from "../../input/isBytes.ts";
-import { isObject } from "../../input/isObject.ts";
+import { describeValue, isBytes, isObject } from "../../input/values.ts";
 import { invalidArgument } from "../../input/options.ts";
 import { type KeyTypeName, titlesOf } from "./rows.ts";
 

@@ -7,8 +7,8 @@ import type { PossessionMethod } from "./method.ts";
 const METHODS: Readonly<Record<KeyTypeName, (() => PossessionMethod | Promise<PossessionMethod>) | undefined>> = {
   curve41417: () => curve41417,
   x25519: async () => (await loadModule(() => import("./x25519.ts"))).possession,
-  ed25519: async () => (await loadModule(() => import("./ed25519.ts"))).possession,
-  p256: async () => (await loadModule(() => import("./p256.ts"))).possession,
+  ed25519: async () => (await loadModule(() => import("./signing.ts"))).ed25519Possession,
+  p256: async () => (await loadModule(() => import("./signing.ts"))).p256Possession,
   document: undefined,
 };
 

@@ -8,7 +8,7 @@ import { hasOwn } from "../../engine/language.ts";
 import { parseUrl } from "../../engine/parseUrl.ts";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { ADDRESS } from "../../ethereum/rpcValues.ts";
-import { isBytes } from "../../input/isBytes.ts";
+import { isBytes } from "../../input/values.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../../input/options.ts";
 import type { KeyTypeName } from "../keyTypes/keyType.ts";
 import { ROWS } from "../keyTypes/rows.ts";

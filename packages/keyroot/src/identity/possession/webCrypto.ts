@@ -1,12 +1,10 @@
 import { bytesToHex } from "../../bytes/hex.ts";
 import { requireFeature } from "../../engine/requireFeature.ts";
 import { ArgumentError, EnvironmentError } from "../../errors.ts";
-import { isBytes } from "../../input/isBytes.ts";
-import { isObject } from "../../input/isObject.ts";
+import { isBytes, isObject } from "../../input/values.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
 import type { KeyTypeName } from "../keyTypes/keyType.ts";
-import { foreignPrivateKey } from "./method.ts";
-import type { PrivateKey } from "./ownKey.ts";
+import { foreignPrivateKey, type PrivateKey } from "./method.ts";
 import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
 
 /**

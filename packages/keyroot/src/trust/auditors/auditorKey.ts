@@ -1,11 +1,10 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { base64 } from "../../bytes/base64.ts";
-import { bytesToHex } from "../../bytes/hex.ts";
+import { sha256Hex } from "../../bytes/sha256.ts";
 import { ArgumentError } from "../../errors.ts";
 import { ed25519 } from "../../identity/keyTypes/ed25519.ts";
-import { describeValue } from "../../input/describeValue.ts";
+import { describeValue } from "../../input/values.ts";
 
 /** The public key of an auditor. */
 export interface AuditorKey {
@@ -26,7 +25,7 @@ export interface AuditorKey {
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
 /** The byte that identifies Ed25519 keys (C2SP signed-note, "Signature types"). */
 const ED25519 = 1;
-const ID_BYTES = 4;
+const ID_DIGITS = 8;
 
 /**
  * Makes an auditor's key from the name and the public key (32 bytes).
@@ -37,7 +36,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
     throw invalidKey("Its name must have 1 to 100 visible ASCII characters, and no plus sign", name);
   checkPoint(publicKey);
   const encoded = concatBytes(Uint8Array.of(ED25519), publicKey);
-  const id = bytesToHex(sha256(concatBytes(encodeUtf8(`${name}\n`), encoded)).subarray(0, ID_BYTES));
+  const id = sha256Hex(concatBytes(encodeUtf8(`${name}\n`), encoded)).slice(0, ID_DIGITS);
   return { text: `${name}+${id}+${base64.encode(encoded)}`, name, id, publicKey };
 }
 

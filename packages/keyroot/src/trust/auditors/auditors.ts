@@ -39,7 +39,6 @@ export function auditors(options: AuditorsOptions): Trust {
       throw invalidArgument("The urls option of auditors", "a list of at least one URL", urls);
     const search = sharedSearch(({ http, now }) => findStatement({ folders, place, policy }, http, now));
     return {
-      name: "auditors",
       storageProof: true,
       tag: "finalized",
       findBlock: async (request) => blockOf(await search(request), request.calls),

@@ -19,7 +19,6 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
 /**
  * Fetches a statement from a folder of statements.
  * @param name the file name without `.txt`: `latest` or a block number
- * @throws TransportError FILE_HOST_ERROR, or an error of `fetchBytes`
  */
 export async function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);

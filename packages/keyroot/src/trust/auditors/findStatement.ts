@@ -26,6 +26,12 @@ export interface FoundStatement extends VerifiedStatement {
   file: string;
 }
 
+/** A statement whose signatures were verified. */
+interface KnownStatement extends SignedStatement {
+  /** The keys of the auditors who signed, as text, in the order of the trusted keys. */
+  signers: readonly string[];
+}
+
 /** The time in ms to wait for the other folders as soon as a statement has enough signatures. */
 const GRACE_MS = 500;
 
@@ -41,16 +47,42 @@ export async function findStatement(
   http: StatementLimits,
   now: () => number,
 ): Promise<FoundStatement> {
-  const { folders, policy } = query;
-  const known = new KnownStatements(query, limitsOfRound(http));
+  const { folders, place, policy } = query;
+  const limits = limitsOfRound(http);
+  const errors: KeyrootError[] = [];
+  /** The different statements found so far, by their text. */
+  const known = new Map<string, KnownStatement>();
   const newest: (number | undefined)[] = [];
+  /**
+   * Reads a statement from a folder, and adds its signatures to those of the same text.
+   * @returns the statement's block number, or undefined if the statement has no valid signature
+   */
+  const read = async (folder: string, name: string) => {
+    try {
+      const signed = parseSignedStatement(await fetchStatement(folder, name, limits));
+      checkPlace(signed.statement, place);
+      // Reject a file with a false signature before adding its signatures to others.
+      const found = verifySignatures(signed, policy.keys);
+      if (found.length === 0) return undefined;
+      const earlier = known.get(signed.text);
+      const signatures = signaturesOf(policy.keys, [...(earlier?.signatures ?? []), ...signed.signatures]);
+      const all = [...(earlier?.signers ?? []), ...found];
+      const signers = policy.keys.map(({ text }) => text).filter((text) => all.includes(text));
+      known.set(signed.text, { ...signed, signatures, signers });
+      return signed.statement.block.number;
+    } catch (error) {
+      errors.push(recoverable(error));
+      return undefined;
+    }
+  };
   /**
    * Returns the statements about a block that enough auditors signed, and adds the reasons against others to
    * `refusals`.
    */
   const acceptedAt = (height: number, refusals: KeyrootError[] = []) => {
     const accepted: FoundStatement[] = [];
-    for (const { statement, signers, ...note } of known.ofBlock(height)) {
+    for (const { statement, signers, ...note } of known.values()) {
+      if (statement.block.number !== height) continue;
       try {
         const file = serializeSignedNote(note);
         accepted.push({ ...acceptStatement(statement, signers, policy, now()), file });
@@ -61,7 +93,7 @@ export async function findStatement(
     return accepted;
   };
   const isEnough = (height: number | undefined) => height !== undefined && acceptedAt(height).length > 0;
-  const readNewest = async (folder: string, i: number) => (newest[i] = await known.read(folder, "latest"));
+  const readNewest = async (folder: string, i: number) => (newest[i] = await read(folder, "latest"));
   await untilEnough(folders.map(readNewest), isEnough);
   const heights = [...new Set([...newest].filter((number) => number !== undefined))].sort((a, b) => b - a);
   const refusals: KeyrootError[] = [];
@@ -69,7 +101,7 @@ export async function findStatement(
     if (height === heights[1]) {
       // One round reads all older statements, because dishonest hosts could otherwise delay the search again and again.
       const readOthers = (older: number) =>
-        folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
+        folders.filter((_, i) => newest[i] !== older).map((folder) => read(folder, String(older)));
       await untilEnough(heights.slice(1).flatMap(readOthers), isEnough);
     }
     const [first, ...others] = acceptedAt(height, refusals);
@@ -80,7 +112,7 @@ export async function findStatement(
   }
   // A statement that enough auditors signed gives a better reason than one with too few signatures.
   const [refusal] = [...refusals.filter(({ code }) => code !== "AUDITORS_NOT_REACHED"), ...refusals];
-  throw notReached(refusal, known.errors, policy);
+  throw notReached(refusal, errors, policy);
 }
 
 /**
@@ -100,53 +132,6 @@ async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result
     await Promise.race([promise, Promise.all(requests.map(wait))]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** A statement whose signatures were verified. */
-interface KnownStatement extends SignedStatement {
-  /** The keys of the auditors who signed, as text, in the order of the trusted keys. */
-  signers: readonly string[];
-}
-
-/** The different statements found so far, and the errors for false or missing statements. */
-class KnownStatements {
-  readonly errors: KeyrootError[] = [];
-  private readonly byText = new Map<string, KnownStatement>();
-  private readonly query: StatementQuery;
-  private readonly limits: StatementLimits;
-
-  constructor(query: StatementQuery, limits: StatementLimits) {
-    this.query = query;
-    this.limits = limits;
-  }
-
-  ofBlock(number: number): KnownStatement[] {
-    return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
-  }
-
-  /**
-   * Reads a statement from a folder, and adds its signatures to those of the same text.
-   * @returns the statement's block number, or undefined if the statement has no valid signature
-   */
-  async read(folder: string, name: string): Promise<number | undefined> {
-    const { place, policy } = this.query;
-    try {
-      const signed = parseSignedStatement(await fetchStatement(folder, name, this.limits));
-      checkPlace(signed.statement, place);
-      // Reject a file with a false signature before adding its signatures to others.
-      const found = verifySignatures(signed, policy.keys);
-      if (found.length === 0) return undefined;
-      const earlier = this.byText.get(signed.text);
-      const signatures = signaturesOf(policy.keys, [...(earlier?.signatures ?? []), ...signed.signatures]);
-      const all = [...(earlier?.signers ?? []), ...found];
-      const signers = policy.keys.map(({ text }) => text).filter((text) => all.includes(text));
-      this.byText.set(signed.text, { ...signed, signatures, signers });
-      return signed.statement.block.number;
-    } catch (error) {
-      this.errors.push(recoverable(error));
-      return undefined;
-    }
   }
 }
 

@@ -3,12 +3,11 @@ import { base64 } from "../../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { VerificationError } from "../../errors.ts";
 import { decodeDocument } from "../../input/untrusted.ts";
-import { describeValue } from "../../input/describeValue.ts";
+import { describeValue } from "../../input/values.ts";
 import { checkBytes } from "../../input/options.ts";
 
 /** A signature of a text, which is not verified yet. */
 export interface NoteSignature {
-  /** The name of the signer's key. */
   name: string;
   /** The id of the signer's key, 8 lowercase hex digits. */
   keyID: string;

@@ -1,4 +1,4 @@
-import { describeValue } from "../../input/describeValue.ts";
+import { describeValue } from "../../input/values.ts";
 import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
 
 /** What an auditor states about a registry at a finalized block. */

@@ -56,8 +56,8 @@ const MAX_KEYS = 64;
  */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
   checkAllBuiltins();
-  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The options of auditors", options);
   checkNames("The options of auditors", options, OPTIONS);
+  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   if (!Array.isArray(texts) || texts.length > MAX_KEYS)
     throw invalidArgument("The keys option of auditors", `an array of at most ${MAX_KEYS} keys`, texts);
   const keys = [...(texts as unknown[])].map(parseAuditorKey);
@@ -103,10 +103,7 @@ export function verifyByPolicy(
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }
 
-/**
- * Checks that a statement describes the expected contract.
- * @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, step "anchor"; ArgumentError ARGUMENT_INVALID
- */
+/** Checks that a statement describes the expected contract. */
 export function checkPlace(signed: StatementPlace, place: StatementPlace): void {
   const { chainId, contract } = checkObject("The contract's place", place, "an object with chainId and contract");
   const address = checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS);
@@ -143,7 +140,6 @@ export function verifySignatures({ text, signatures }: SignedNote, keys: readonl
 /**
  * Checks that enough auditors signed a statement, and that its block is recent.
  * @param signers the auditors' keys as text
- * @throws VerificationError AUDITORS_NOT_REACHED, STATEMENT_TOO_OLD, FUTURE_BLOCK, step "anchor"
  */
 export function acceptStatement(
   statement: Statement,

@@ -1,16 +1,14 @@
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/hex.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
-import type { EvidenceDetails } from "../../evidence.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
-import { checkAge } from "./checkpointAge.ts";
 import { decodeSsz, type HttpOptions } from "./beaconEndpoint.ts";
-import { follow, type Following } from "./follow.ts";
+import { checkAge, follow, type Following } from "./follow.ts";
 import { type Layouts, rootOf } from "./forks.ts";
-import { applyUpdate, forkAt, latestSlot, type LightClientState, startAt } from "./rules.ts";
+import { applyUpdate, forkAt, latestSlot, startAt } from "./rules.ts";
 import type { BeaconNetwork } from "./networks.ts";
-import type { LightClientConfig } from "./source.ts";
+import { type LightClientConfig, provenBy, type ProvenBlock } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
 /** The size limits of a block proof. The size is enough for more than 200 committee periods, or 8 months. */
@@ -35,20 +33,12 @@ export interface BlockProof {
   finalityUpdate?: string | undefined;
 }
 
-/** A block that a light client verified. */
-export interface ProvenBlock {
-  /** The block hash: 0x and 64 lowercase hex digits. */
-  blockHash: string;
-  /** The checkpoint, slot and signatures behind the block, as in the evidence of `lightClient`. */
-  details: EvidenceDetails;
-}
-
 /** Makes a proof of the newest finalized block. @throws the errors of `follow` */
 export async function makeBlockProof(
   config: LightClientConfig,
   http: HttpOptions,
 ): Promise<ProvenBlock & { proof: BlockProof }> {
-  const { network, checkpoint, callersMaxAgeMs } = config;
+  const { network } = config;
   const proof: BlockProof = { format: FORMAT, chainId: network.chainId, bootstrap: "", updates: [] };
   const following: Following = { ...config, now: Date.now, state: undefined };
   const state = await follow(following, http);
@@ -60,7 +50,7 @@ export async function makeBlockProof(
     // A newer finality update from another endpoint replaces the earlier update.
     else proof.finalityUpdate = text;
   }
-  return { proof, ...provenBy(state, checkpoint, callersMaxAgeMs) };
+  return { proof, ...provenBy(state, config) };
 }
 
 /** Verifies a block proof. @throws the errors of `verifyBlockProof` of `keyroot/light-client` */
@@ -69,7 +59,7 @@ export function verifyBlockProof(
   config: Omit<LightClientConfig, "urls" | "store">,
   now: () => number,
 ): ProvenBlock {
-  const { network, checkpoint, maxCheckpointAgeMs, callersMaxAgeMs } = config;
+  const { network, checkpoint } = config;
   const { chainId } = network;
   const proof = parseBlockProof(source);
   if (proof.chainId !== chainId) {
@@ -83,7 +73,7 @@ export function verifyBlockProof(
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message, { expected: checkpoint, actual: start });
   }
   let state = startAt(network, checkpoint, bootstrap);
-  checkAge({ network, checkpoint, maxCheckpointAgeMs, now }, state);
+  checkAge({ ...config, now }, state);
   const updates = proof.updates.map((update) => ["update", update] as const);
   const last = proof.finalityUpdate === undefined ? [] : [["finality_update", proof.finalityUpdate] as const];
   for (const [kind, text] of [...updates, ...last]) {
@@ -91,18 +81,7 @@ export function verifyBlockProof(
     if (next === undefined) throw malformed("an update shows nothing new");
     state = next;
   }
-  return provenBy(state, checkpoint, callersMaxAgeMs);
-}
-
-function provenBy(
-  { slot, blockHash, participation }: LightClientState,
-  checkpoint: string,
-  maxCheckpointAgeMs: number | undefined,
-): ProvenBlock {
-  if (blockHash === undefined)
-    throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
-  const age = maxCheckpointAgeMs === undefined ? {} : { maxCheckpointAgeMs };
-  return { blockHash, details: { checkpoint, slot, participation, ...age } };
+  return provenBy(state, config);
 }
 
 /** Decodes a light-client container of a block proof. @throws VerificationError BUNDLE_SHAPE, step "file" */

@@ -35,7 +35,6 @@ const BEACON_HEADER: SszType<BeaconBlockHeader> = container({
   body_root: ROOT,
 });
 
-/** The SSZ type of `SyncCommittee`. */
 export const COMMITTEE: SszType<Committee> = container({
   pubkeys: vector(PUBLIC_KEY, COMMITTEE_SIZE),
   aggregate_pubkey: PUBLIC_KEY,
@@ -105,7 +104,6 @@ export interface Layouts {
   finality_update: SszType<Update>;
 }
 
-/** The properties of one fork. */
 export interface Fork {
   /** The generalized indices of the two committees and the finalized block's root in the state tree. */
   committee: number;

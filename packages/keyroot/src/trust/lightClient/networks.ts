@@ -115,10 +115,7 @@ export const BEACON_NETWORKS = {
 /** The name of a network that the library includes. */
 export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
 
-/**
- * Returns the network that the option specifies. Default: the included network with this chain id.
- * @throws ArgumentError ARGUMENT_INVALID
- */
+/** Returns the network that the option specifies. Default: the included network with this chain id. */
 export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {
   const known: Readonly<Record<string, BeaconNetwork>> = BEACON_NETWORKS;
   let found: BeaconNetwork | undefined;
@@ -139,10 +136,7 @@ export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefi
   return found;
 }
 
-/**
- * Returns the name of the `network` option, or of a field in it, for error messages.
- * @param field empty, or a dot and the field's name
- */
+/** Names the `network` option, or a field of it such as `.forks`, in error messages. */
 function nameOf(field: string): string {
   return `The network${field} option`;
 }

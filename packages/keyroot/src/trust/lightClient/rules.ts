@@ -36,7 +36,6 @@ import { hashPair, isValidBranch } from "./ssz.ts";
  * header's period and the next one.
  */
 export interface LightClientState {
-  /** The slot of the finalized header. */
   slot: number;
   /** The hash of the header's execution block: 0x and 64 lowercase hex digits. Undefined before Capella. */
   blockHash: string | undefined;
@@ -219,7 +218,6 @@ export function signingRootOf(network: BeaconNetwork, header: LightClientHeader,
   return hashPair(rootOf(header), concatBytes(DOMAIN, forkDataRoot.subarray(0, 28)));
 }
 
-/** @param problem the end of the error message */
 function invalid(problem: string): VerificationError {
   const message = `A beacon endpoint's light-client response is false: ${problem}.`;
   return new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message);

@@ -1,9 +1,10 @@
 import { asCache } from "../../store/access.ts";
 import type { Store } from "../../store/store.ts";
-import type { BlockRequest, FoundBlock } from "../blockSource.ts";
 import { VerificationError } from "../../errors.ts";
-import { isTooOld } from "./checkpointAge.ts";
-import { follow, type Following } from "./follow.ts";
+import type { EvidenceDetails } from "../../evidence.ts";
+import type { BlockRequest, FoundBlock } from "../blockSource.ts";
+import { follow, type Following, isTooOld } from "./follow.ts";
+import type { LightClientState } from "./rules.ts";
 import { parseState, serializeState, type StateOrigin } from "./state.ts";
 
 export interface LightClientConfig extends Omit<Following, "state" | "now"> {
@@ -33,7 +34,7 @@ export async function findLightClientBlock(config: LightClientConfig, request: B
 }
 
 async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Promise<FoundBlock> {
-  const { network, checkpoint, maxCheckpointAgeMs, callersMaxAgeMs } = config;
+  const { network, checkpoint, maxCheckpointAgeMs } = config;
   const origin: StateOrigin = { network: network.genesisValidatorsRoot, checkpoint, maxCheckpointAgeMs };
   const name = `keyroot-beacon:${network.chainId}:${origin.network}`;
   const store = asCache("The light client's store", config.store, http.timeoutMs);
@@ -41,15 +42,32 @@ async function followAndStore(config: LightClientConfig, { http, now }: BlockReq
   const following: Following = { ...config, now, state: undefined };
   if (stored !== undefined && !isTooOld(following, stored)) following.state = stored;
   const before = following.state;
+  let state: LightClientState;
   try {
-    await follow(following, http);
+    state = await follow(following, http);
   } finally {
     const { state } = following;
     if (state !== undefined && state !== before) await store.set(name, serializeState(state, origin));
   }
-  const { slot, blockHash: hash, block: header, participation } = following.state ?? {};
-  if (hash === undefined || slot === undefined || participation === undefined)
+  const { blockHash: hash, details } = provenBy(state, config);
+  return { hash, ...(state.block && { header: state.block }), endpoints: [], details };
+}
+
+/** A block that a light client verified. */
+export interface ProvenBlock {
+  /** The block hash: 0x and 64 lowercase hex digits. */
+  blockHash: string;
+  /** The checkpoint, slot and signatures behind the block, as in the evidence of `lightClient`. */
+  details: EvidenceDetails;
+}
+
+/** Returns the execution block of a state. @throws VerificationError LIGHT_CLIENT_INVALID, step "anchor" */
+export function provenBy(
+  { slot, blockHash, participation }: LightClientState,
+  { checkpoint, callersMaxAgeMs }: Pick<LightClientConfig, "checkpoint" | "callersMaxAgeMs">,
+): ProvenBlock {
+  if (blockHash === undefined)
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
   const age = callersMaxAgeMs === undefined ? {} : { maxCheckpointAgeMs: callersMaxAgeMs };
-  return { hash, ...(header && { header }), endpoints: [], details: { checkpoint, slot, participation, ...age } };
+  return { blockHash, details: { checkpoint, slot, participation, ...age } };
 }

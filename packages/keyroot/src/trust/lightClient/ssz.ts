@@ -4,8 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "../../bytes/hex.ts";
 import { TransportError } from "../../errors.ts";
-import { describeValue } from "../../input/describeValue.ts";
-import { isObject } from "../../input/isObject.ts";
+import { describeValue, isObject } from "../../input/values.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types that occur in

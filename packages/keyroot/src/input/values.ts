@@ -1,4 +1,14 @@
-import { isBytes } from "./isBytes.ts";
+/** Checks whether a parsed value is an object, and not an array or null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Checks whether a value is a `Uint8Array`, also one from another window or another realm, such as Jest's `Buffer`.
+ */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
 
 /**
  * Describes an untrusted value for an error message. A text is quoted and shortened, whereas most other values are
