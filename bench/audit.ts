@@ -17,12 +17,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import pMap from "p-map";
-import { audit, AuditState, FileWorkers, UserIndex, verdictOf } from "@keyroot/operator/audit";
+import { audit, AuditState, verdictOf } from "@keyroot/operator/audit";
 import { generateKeyPair, makeKeyRecord, randomUserID } from "keyroot/internal/identity";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 import { fetchGenesisHash } from "keyroot/internal/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/internal/registry";
 import { rpcCaller, type RpcCall } from "keyroot/internal/transport";
+import { auditUsers } from "../packages/operator/src/audit/auditUsers.ts";
+import { FileWorkers } from "../packages/operator/src/audit/fileWorkers.ts";
 import { openEndpoint } from "../packages/operator/src/rpc/openEndpoint.ts";
 import type { LeastWork } from "./audit/leastWork.ts";
 import { startAnvil } from "../test/support/anvil/anvil.ts";
@@ -178,22 +180,23 @@ async function measureAudit(users: number, usersPerFile = USERS_PER_FILE, delayM
   }
 }
 
-/** Measures the time and memory for reading, auditing and indexing all files, and for finding users in several files. */
+/** Measures the time and memory for reading and auditing all files, and for finding users with several keys. */
 async function loadAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
   const names = readdirSync(dir);
   const memory: number[] = [];
   const start = performance.now();
-  const index = new UserIndex();
+  const users = new Map<string, Uint8Array>();
   await using workers = new FileWorkers({ dir, ...LIMITS }, WORKERS);
   let done = 0;
   const load = async (name: string) => {
     const result = await workers.load({ root: basename(name, ".json") });
     if (result.kind !== "audited" || result.users === undefined || result.findings.length > 0) throw new Error(name);
-    index.add(result.users);
+    users.set(name, result.users);
     if (++done % Math.ceil(names.length / 10) === 0) memory.push(inMiB(process.memoryUsage.rss()));
   };
   await pMap(names, load, { concurrency: workers.capacity });
-  for (const places of index.inSeveralFiles()) throw new Error(places[0]?.userID);
+  const all = { roots: names, usersOf: (name: string) => users.get(name), others: () => [] };
+  for (const { message } of auditUsers(all)) throw new Error(message);
   memory.push(inMiB(process.memoryUsage.rss()));
   return { seconds: (performance.now() - start) / 1000, memory };
 }

@@ -43,7 +43,6 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "follow",
     "rpc",
     "http",
-    "threads",
     "disk",
     "checkOptions.ts",
     "plural.ts",

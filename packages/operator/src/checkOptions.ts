@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "./errors.ts";
 import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/internal/input";
 
 /**
@@ -10,5 +10,5 @@ import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/i
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
   checkAllBuiltins();
   if (isObject(options)) return checkNames(what, options, Object.keys(names));
-  throw new ArgumentError("ARGUMENT_INVALID", `${what} must be an object, not ${describeValue(options)}.`);
+  throw argumentInvalid(`${what} must be an object, not ${describeValue(options)}.`);
 }

@@ -42,3 +42,8 @@ export const VerificationError = library.VerificationError<OperatorErrorCode>;
 export type VerificationError = library.VerificationError<OperatorErrorCode>;
 export const TransportError = library.TransportError<OperatorErrorCode>;
 export type TransportError = library.TransportError<OperatorErrorCode>;
+
+/** Creates the error for an argument that cannot be used. @param message whole sentences */
+export function argumentInvalid(message: string, details?: library.ErrorDetails): ArgumentError {
+  return new ArgumentError("ARGUMENT_INVALID", message, details);
+}

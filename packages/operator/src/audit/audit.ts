@@ -225,7 +225,9 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   state.save();
   const usersOf = (root: string) => state.file(root)?.users;
   const rootNames = roots.map(({ root }) => root);
-  findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
+  // A user has one root, so a user in several files does not have the root of each.
+  if (fileAudit.withoutRoot > 0 || fileAudit.filesRead < roots.length)
+    findings.add(auditUsers({ roots: rootNames, usersOf, others: () => state.others() }));
   const accounts = options.accounts === true ? await auditRecords(options, rootNames) : undefined;
   if (accounts !== undefined) findings.add(accounts.findings);
   findings.sort(rootNames);

@@ -18,7 +18,6 @@ interface AccountAuditOptions {
   onProgress: (done: number, total: number) => void;
 }
 
-/** The result of comparing a registry's records with the account files beside them. */
 export interface AccountAudit {
   accounts: number;
   /** The number of keys after the first one of their account. */

@@ -29,7 +29,6 @@ export function userIDsIn(users: Uint8Array): UserID[] {
   });
 }
 
-/** The result of auditing one file. */
 export interface FileAudit {
   /** The users in the order of the file, in `USER_BYTES` bytes each. Undefined if the file does not match the root. */
   users: Uint8Array | undefined;

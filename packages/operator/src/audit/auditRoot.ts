@@ -17,13 +17,14 @@ export interface UserWithOtherRoot {
  * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a
  *   root
  * @param isKnown returns whether an event contains a root
+ * @returns `found`: the number of users who have the root
  */
 export function auditRoot(
   { root, addedCount }: RootHistory,
   userIDs: readonly UserID[],
   userRoots: readonly (string | undefined)[],
   isKnown: (root: string) => boolean,
-): { findings: Finding[]; others: UserWithOtherRoot[] } {
+): { findings: Finding[]; others: UserWithOtherRoot[]; found: number } {
   const findings: Finding[] = [];
   const others: UserWithOtherRoot[] = [];
   let found = 0;
@@ -48,5 +49,5 @@ export function auditRoot(
     const message = `The file of ${root} contains ${plural(found, "user")} with this root, but the root's events add only ${addedCount}.`;
     findings.push(finding("ADDED_COUNT_TOO_LOW", message, { root }));
   }
-  return { findings, others };
+  return { findings, others, found };
 }

@@ -146,10 +146,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /** Deletes the last run's users with different roots. */
   startRun(): void {
-    this.#database.transaction(() => {
-      this.#database.run("DELETE FROM others");
-      this.#insertState();
-    });
+    this.#database.run("DELETE FROM others");
   }
 
   /**
@@ -174,13 +171,19 @@ export class AuditState implements SavedHistory, Disposable {
 
   /** Writes all pending changes to disk. @throws TransportError FILE_UNWRITABLE */
   save(): void {
-    this.#database.transaction(() => {
+    const database = this.#database;
+    database.transaction(() => {
       for (const [root, { sha256, users, others }] of this.#pending) {
-        insertFile(this.#database, root, sha256, users);
-        if (others.length > 0) insertOthers(this.#database, root, others);
+        const known = database.row("SELECT sha256 FROM files WHERE root = ?", root)?.["sha256"];
+        // The same bytes contain the same users.
+        if (sha256 === undefined || known !== sha256)
+          database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
+        database.run("INSERT OR REPLACE INTO files VALUES (?, ?)", root, sha256 ?? null);
+        if (others.length > 0)
+          database.run("INSERT OR REPLACE INTO others VALUES (?, ?)", root, JSON.stringify(others));
       }
-      if (this.#newEvents !== undefined) insertEvents(this.#database, this.#newEvents);
-      this.#insertState();
+      if (this.#newEvents !== undefined) insertEvents(database, this.#newEvents);
+      insertState(database, this.target, this.cursor);
     });
     this.#pending.clear();
     this.#newEvents = undefined;
@@ -189,10 +192,6 @@ export class AuditState implements SavedHistory, Disposable {
   /** Closes the database. Unsaved changes are lost. */
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]();
-  }
-
-  #insertState(): void {
-    insertState(this.#database, this.target, this.cursor);
   }
 
   /** Checks the contract and chain, and returns the saved cursor. @throws ArgumentError STATE_INVALID */
@@ -252,17 +251,6 @@ function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]):
     const values = [i, root, addedCount, blockNumber, blockHash, logIndex, timestamp];
     database.run("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", ...values);
   }
-}
-
-function insertFile(database: StateDatabase, root: string, sha256: string | undefined, users: Uint8Array): void {
-  const known = database.row("SELECT sha256 FROM files WHERE root = ?", root)?.["sha256"];
-  // The same bytes contain the same users.
-  if (sha256 === undefined || known !== sha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
-  database.run("INSERT OR REPLACE INTO files VALUES (?, ?)", root, sha256 ?? null);
-}
-
-function insertOthers(database: StateDatabase, root: string, users: readonly UserWithOtherRoot[]): void {
-  database.run("INSERT OR REPLACE INTO others VALUES (?, ?)", root, JSON.stringify(users));
 }
 
 function readOthers({ root, users }: Row): RecordedOthers {

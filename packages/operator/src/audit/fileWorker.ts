@@ -1,14 +1,23 @@
 /** A thread that reads and audits files. */
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { loadKeyType } from "keyroot/internal/keyTypes";
-import { serveRequests } from "../threads/serveRequests.ts";
-import type { FileWorkerData } from "./fileWorkers.ts";
-import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
+import type { FileAnswer, FileTask, FileWorkerData } from "./fileWorkers.ts";
+import { loadFile } from "./loadFile.ts";
 
 const { source, keyType } = workerData as FileWorkerData;
 const loading = loadKeyType(keyType);
 
-serveRequests<FileResult>(
-  async (request: FileRequest) => loadFile(request, source, await loading),
-  (result) => ("users" in result && result.users !== undefined ? [result.users.buffer as ArrayBuffer] : []),
-);
+parentPort?.on("message", (task: FileTask) => {
+  void answer(task);
+});
+
+async function answer({ id, request }: FileTask): Promise<void> {
+  try {
+    const result = await loadFile(request, source, await loading);
+    // Move the users instead of copying them.
+    const moved = "users" in result && result.users !== undefined ? [result.users.buffer as ArrayBuffer] : [];
+    parentPort?.postMessage({ id, result } satisfies FileAnswer, moved);
+  } catch (error) {
+    parentPort?.postMessage({ id, error } satisfies FileAnswer);
+  }
+}

@@ -5,7 +5,6 @@ import { auditFile, type FileAudit } from "./auditFile.ts";
 import { type FileSource, readFileOf } from "../follow/index.ts";
 import { finding } from "./finding.ts";
 
-/** A file to read and audit. */
 export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
@@ -16,7 +15,6 @@ export interface FileRequest {
   knownSha256?: string | undefined;
 }
 
-/** The result of reading and auditing a file. */
 export type FileResult =
   /** The file was audited. `users` is undefined if the file is missing or does not match the root. */
   | (FileAudit & { kind: "audited"; sha256: string | undefined })

@@ -69,6 +69,8 @@ export class RootFilesAudit {
   filesKnown = 0;
   /** The number of users in the audited files. */
   userCount = 0;
+  /** The number of these users who do not have the root of their file. */
+  withoutRoot = 0;
   readonly #options: RootFilesAuditOptions;
 
   constructor(options: RootFilesAuditOptions) {
@@ -177,6 +179,7 @@ export class RootFilesAudit {
     for (const { history, userIDs, users, sha256 } of files) {
       const compared = auditRoot(history, userIDs, roots.slice(next, (next += userIDs.length)), isKnownRoot);
       findings.add(compared.findings);
+      this.withoutRoot += userIDs.length - compared.found;
       state.recordFile(history.root, sha256, users, compared.others);
     }
   }

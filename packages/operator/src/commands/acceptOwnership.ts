@@ -1,11 +1,6 @@
 import { command, json } from "./defineCommand.ts";
-import { chain } from "./options.ts";
-import { ownershipNeeds, ownershipOptions } from "./ownershipOptions.ts";
+import { chain, ownershipNeeds, ownershipOptions } from "./options.ts";
 
-/**
- * `keyroot accept-ownership`: completes an ownership transfer. The account that the owner chose becomes the registry's
- * owner.
- */
 export const acceptOwnership = command(
   {
     summary: "Accept the ownership of a registry. The current owner must first run transfer-ownership",
@@ -15,9 +10,8 @@ export const acceptOwnership = command(
   async (args, host) => {
     const { acceptOwnershipCall } = await import("../publisher/ownership.ts");
     const { connect, sendOwnershipCall } = await import("./ownership.ts");
-    const { registry, chainAndFiles } = await connect(args, host);
-    const call = await acceptOwnershipCall(registry);
-    const done = `${call.from} is now the owner of the registry.`;
-    return sendOwnershipCall({ call, registry, chainAndFiles, args, done }, host);
+    const connected = await connect(args, host);
+    const call = await acceptOwnershipCall(connected.registry);
+    return sendOwnershipCall(call, `${call.from} is now the owner of the registry.`, connected, args, host);
   },
 );

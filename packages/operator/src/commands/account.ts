@@ -3,10 +3,6 @@ import { chainWithTrust, keyType, trustWithoutAuditors } from "./options.ts";
 
 const { rpc, allowHttp, chainId, contract } = chainWithTrust;
 
-/**
- * `keyroot account new|rotate|void|show`, for people who hold recovery keys: creates accounts, signs changes of keys,
- * and shows the state of an account on the chain.
- */
 export const account = command(
   {
     summary: "Make an account, sign a change of its key, or show it",

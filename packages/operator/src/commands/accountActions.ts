@@ -1,4 +1,3 @@
-/** The actions of `keyroot account`. */
 import { existsSync } from "node:fs";
 import {
   type AccountFile,
@@ -17,7 +16,7 @@ import { fetchBlockByHash } from "keyroot/internal/ethereum";
 import { checkPublicKey, type KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import { ArgumentError } from "../errors.ts";
+import { argumentInvalid } from "../errors.ts";
 import { proveRoots, readRoots } from "../follow/index.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import {
@@ -52,19 +51,18 @@ const SIGNATURE_LINE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
 
 const ACTIONS = { new: makeNew, rotate, void: closeSlot, show };
 
-/** Runs the action in the command's argument. @throws the errors of the action */
 export async function runAccountAction(args: AccountArgs, host: Host): Promise<Outcome> {
   return ACTIONS[args.action](args, host);
 }
 
 async function makeNew(args: AccountArgs, host: Host): Promise<Outcome> {
   const { account: path, moreKeys, threshold, chainId = NaN, contract = "" } = args;
-  if (existsSync(path)) throw new ArgumentError("ARGUMENT_INVALID", `${path} already exists. Choose another file.`);
+  if (existsSync(path)) throw argumentInvalid(`${path} already exists. Choose another file.`);
   const publicKey = await readPublicKey(args);
   const paths = listOf(args.keys);
   if (paths.length < threshold) {
     const message = `The first key needs ${threshold} signatures, but --keys names ${paths.length} files. Name at least as many as --threshold.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid(message);
   }
   const others = listOf(moreKeys).map(parseRecoveryKey);
   const environment = host.environment;
@@ -89,11 +87,13 @@ async function rotate(args: AccountArgs, host: Host): Promise<Outcome> {
   const file = await readAccountFile(args.account);
   const { nextNumber } = slotsOf(file);
   const slots = args.offline ? undefined : await readSlots(file, args, host, "finalized");
-  if (slots?.[0] === false) throw unpublished(nextNumber - 1);
+  if (slots?.[0] === false) {
+    const message = `Slot ${nextNumber - 1} has no root in a finalized block, so key ${nextNumber} must not be signed yet. Otherwise, the operator could publish the keys in another order. Try again when the last change is published.`;
+    throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero" });
+  }
   // The first empty slot, after those that somebody else filled.
   const skipped = slots === undefined ? 0 : slots.slice(1).indexOf(false);
-  if (skipped === -1)
-    throw new ArgumentError("ARGUMENT_INVALID", `The next ${SLOTS_READ} slots are filled. Rotate with the library.`);
+  if (skipped === -1) throw argumentInvalid(`The next ${SLOTS_READ} slots are filled. Rotate with the library.`);
   const number = nextNumber + skipped;
   return signNext(args, host, file, { number, publicKey });
 }
@@ -104,7 +104,7 @@ async function closeSlot(args: AccountArgs, host: Host): Promise<Outcome> {
   const slots = args.offline ? undefined : await readSlots(file, args, host, "finalized");
   if (slots !== undefined && slots[1] !== true) {
     const message = `Slot ${nextNumber} is empty in the newest finalized block, so there is nothing to declare void. Only sign void for a slot that holds a key that you did not authorize.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid(message);
   }
   return signNext(args, host, file, { number: nextNumber, publicKey: "void" });
 }
@@ -212,7 +212,7 @@ async function readSlots(
   const { account } = file;
   const { chainId, contract } = account;
   if (args.trust === "auditors")
-    throw new ArgumentError("ARGUMENT_INVALID", "The command takes no auditors' statements. Use another --trust.");
+    throw argumentInvalid("The command takes no auditors' statements. Use another --trust.");
   const place = { ...args, rpc: endpointsOf(args.rpc)[0], chainId, contract };
   const chainAndFiles = await ChainAndFiles.resolve(place, host);
   const { source, call, findBlock } = await openTrustedChain({ ...args, block, threshold: undefined }, chainAndFiles);
@@ -224,11 +224,6 @@ async function readSlots(
     ? await proveRoots(call, contract, ids, await fetchBlockByHash(call, blockHash))
     : await readRoots(call, contract, ids, { blockHash });
   return roots.map((root) => root !== undefined);
-}
-
-function unpublished(number: number): VerificationError {
-  const message = `Slot ${number} has no root in a finalized block, so key ${number + 1} must not be signed yet. Otherwise, the operator could publish the keys in another order. Try again when the last change is published.`;
-  return new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero" });
 }
 
 async function readPublicKey({ publicKey = "", keyType }: AccountArgs): Promise<Uint8Array> {
@@ -253,7 +248,7 @@ function sign(
       ({ type, publicKey }) => type === key.type && Buffer.from(publicKey).equals(key.publicKey),
     );
     if (index !== -1) return { keyNumber: index + 1, signature: sign(message) };
-    throw new ArgumentError("ARGUMENT_INVALID", `The recovery key ${key.text} does not belong to the account.`);
+    throw argumentInvalid(`The recovery key ${key.text} does not belong to the account.`);
   });
 }
 
@@ -263,7 +258,7 @@ async function readSignatures(path: string): Promise<StatementSignature[]> {
     const [, keyNumber, encoded] = SIGNATURE_LINE.exec(line) ?? [];
     if (keyNumber !== undefined && encoded !== undefined)
       return { keyNumber: Number(keyNumber), signature: base64ToBytes(encoded) };
-    throw new ArgumentError("ARGUMENT_INVALID", `Line ${i + 1} of ${path} is no signature of a statement.`);
+    throw argumentInvalid(`Line ${i + 1} of ${path} is no signature of a statement.`);
   });
 }
 

@@ -11,7 +11,6 @@ import {
   trustWithoutAuditors,
 } from "./options.ts";
 
-/** `keyroot audit`: compares the whole history of a registry with all files, in both directions. */
 export const audit = command(
   {
     summary: "Compare the whole history of a registry with all files, in both directions",

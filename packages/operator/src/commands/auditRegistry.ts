@@ -7,7 +7,7 @@ import { AuditState } from "../audit/auditState.ts";
 import type { AuditedContract } from "../follow/index.ts";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, argumentInvalid } from "../errors.ts";
 import { registryKeyOf } from "../publisher/plan/plan.ts";
 import { ChainAndFiles, type ChainAndFilesArgs, filesOf, placeOf } from "./chainAndFiles.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -60,10 +60,7 @@ export async function auditRegistry(
 ): Promise<{ report: AuditReport; place: { chainId: number; contract: string } }> {
   checkHash("--code-hash", args.codeHash);
   if (args.trust === "auditors")
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      "An audit relies on no other auditor. Use another choice of --trust than auditors.",
-    );
+    throw argumentInvalid("An audit relies on no other auditor. Use another choice of --trust than auditors.");
   const [rpc] = endpointsOf(args.rpc);
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
   const chain = await openTrustedChain(args, chainAndFiles);

@@ -2,7 +2,6 @@ import { plural } from "../plural.ts";
 import { command, json } from "./defineCommand.ts";
 import { besideFiles, recordFiles, requiredFiles } from "./options.ts";
 
-/** `keyroot build-file`: builds Merkle-tree files from user records, without a chain. */
 export const buildFile = command(
   {
     summary: "Build Merkle-tree files from user records",

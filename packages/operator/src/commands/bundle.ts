@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { accountOptions, readAccountOptions } from "./accountOptions.ts";
 import { command, json } from "./defineCommand.ts";
 import { chain, FILES_OF_REGISTRY, keyType, merkleUrl, requiredFiles, trust, userIDForm } from "./options.ts";
 import { shellCommand } from "./output.ts";
 
-/** `keyroot bundle <userID>`: writes a user's proof and bundle to the folder that a file host serves. */
 export const bundle = command(
   {
     summary: "Write a user's proof and bundle, for verification without a network",
@@ -36,16 +35,13 @@ export const bundle = command(
     if (dir.startsWith("s3://")) {
       const message =
         "--files must be a folder, such as the file host's folder. This command cannot write to a bucket.";
-      throw new ArgumentError("ARGUMENT_INVALID", message);
+      throw argumentInvalid(message);
     }
     const chainAndFiles = await ChainAndFiles.resolve(args, host);
     const { rpc, contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
     const chosen = await trustOf(args);
     if (chosen.name === "endpoints")
-      throw new ArgumentError(
-        "ARGUMENT_INVALID",
-        "A bundle is made with one endpoint. Use another choice than endpoints.",
-      );
+      throw argumentInvalid("A bundle is made with one endpoint. Use another choice than endpoints.");
     const block =
       chosen.name === "light-client" ? await makeBlockProof({ ...lightClientOf(args), chainId, allowHttp }) : undefined;
     const trusting = block === undefined ? chosen : pinnedBlock(block.blockHash);

@@ -1,16 +1,16 @@
-import { join, resolve } from "node:path";
-import { ArgumentError } from "keyroot/internal/errors";
+import { resolve } from "node:path";
+import { ArgumentError, argumentInvalid } from "../errors.ts";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall } from "keyroot/internal/transport";
-import { chainKeyOf, type FileSource, isLocalChain } from "../follow/index.ts";
+import { type FileSource, isLocalChain } from "../follow/index.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
-import { deploymentsFileName, deploymentsFolder, deploymentsOf } from "../publisher/deploymentRecords.ts";
+import { deploymentsOf, deploymentsPath } from "../publisher/deploymentRecords.ts";
 import type { RetryOptions } from "../http/retry.ts";
-import { openEndpoint } from "../rpc/openEndpoint.ts";
+import { type EndpointOptions, openEndpoint } from "../rpc/openEndpoint.ts";
 import { checkAddress } from "./hexOptions.ts";
-import { readStackAt, type StackFile } from "./stackFile.ts";
+import { findStack, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
 /** The options for a chain, a registry, a file host and a folder of files. */
@@ -25,12 +25,7 @@ export interface ChainAndFilesArgs {
   keyType?: KeyTypeName | undefined;
 }
 
-interface ConnectionOptions {
-  /** Sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`. */
-  fetch?: typeof globalThis.fetch;
-  /** The retries of reads. Default: 5 retries, starting after 500 ms. */
-  retry?: RetryOptions;
-}
+type ConnectionOptions = Pick<EndpointOptions, "fetch" | "retry">;
 
 /** The chain, registry and files of a command, which come from its options or from the running local stack. */
 export class ChainAndFiles {
@@ -64,25 +59,16 @@ export class ChainAndFiles {
 
   /** @throws ArgumentError ARGUMENT_INVALID, and as `checkKeyType` */
   static async resolve(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions = {}): Promise<ChainAndFiles> {
-    const found = await ChainAndFiles.#find(args, host, options);
+    const provider = await host.connectNetwork();
+    if (provider !== undefined && args.rpc !== undefined)
+      throw argumentInvalid("--network and --rpc both select a chain. Use only one of them.");
+    const { endpoint, stack } = await findStack(host, args.rpc);
+    const rpc = provider ?? endpoint ?? stack?.rpcUrl ?? missing("--rpc");
+    const place = { rpc, url: typeof rpc === "string" ? rpc : endpoint };
+    const found = new ChainAndFiles(args, stack, host.root, place, options);
     if (args.keyType !== undefined && (args.contract ?? found.stackContract) !== undefined)
       await found.checkKeyType(args.keyType);
     return found;
-  }
-
-  static async #find(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions): Promise<ChainAndFiles> {
-    const provider = await host.connectNetwork();
-    if (provider !== undefined) {
-      if (args.rpc !== undefined) {
-        throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both select a chain. Use only one of them.");
-      }
-      const url = await host.networkUrl();
-      const stack = url === undefined ? undefined : await readStackAt(host.root, url);
-      return new ChainAndFiles(args, stack, host.root, { rpc: provider, url }, options);
-    }
-    const stack = await readStackAt(host.root, args.rpc);
-    const rpc = args.rpc ?? stack?.rpcUrl ?? missing("--rpc");
-    return new ChainAndFiles(args, stack, host.root, { rpc, url: rpc }, options);
   }
 
   /** The registry of the local stack, if the chain is the stack's. */
@@ -150,9 +136,8 @@ export class ChainAndFiles {
     if (Array.from(deployments.values()).every((one) => (one.keyType ?? keyType) === keyType)) return;
     const chain = new Chain(this.call);
     const chainId = this.#expectedChainId ?? (await chain.chainId());
-    const name = deploymentsFileName(chainKeyOf(chainId, await chain.genesisHash(chainId)));
-    const path = join(deploymentsFolder(this.#root), name);
-    await refuseOtherKeyType(keyType, deployments.get(name)?.keyType ?? keyType, contract, path);
+    const path = await deploymentsPath(this.#root, chain, chainId);
+    await refuseOtherKeyType(keyType, deployments.get(path)?.keyType ?? keyType, contract, path);
   }
 
   get #expectedChainId(): number | undefined {
@@ -161,7 +146,7 @@ export class ChainAndFiles {
 }
 
 function missing(option: string): never {
-  throw new ArgumentError("ARGUMENT_INVALID", `${option} is missing.`);
+  throw argumentInvalid(`${option} is missing.`);
 }
 
 /** @param source where the known type is recorded */

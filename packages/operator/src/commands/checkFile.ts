@@ -9,7 +9,6 @@ import { keyType } from "./options.ts";
 import { style } from "./output.ts";
 import type { Progress } from "./progress.ts";
 
-/** `keyroot check-file <files…>`: checks the names, all records and the whole trees of Merkle-tree files without a chain. */
 export const checkFile = command(
   {
     summary: "Check the name, all records and the whole tree of each Merkle-tree file",

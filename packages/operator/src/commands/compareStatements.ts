@@ -1,5 +1,5 @@
 import type { Comparison } from "../audit/statements/compareStatements.ts";
-import { ArgumentError } from "../errors.ts";
+import { argumentInvalid } from "../errors.ts";
 import { plural } from "../plural.ts";
 import { chainOptions, command, json } from "./defineCommand.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -8,7 +8,6 @@ import { style } from "./output.ts";
 
 const { auditors, statementUrls } = auditorsSettings;
 
-/** `keyroot compare-statements`: compares other auditors' statements with one's own. */
 export const compareStatements = command(
   {
     summary: "Compare other auditors' statements with your own",
@@ -31,10 +30,7 @@ export const compareStatements = command(
     const folder = new StatementFolder(statements);
     const latest = await folder.read("latest");
     if (latest === undefined)
-      throw new ArgumentError(
-        "ARGUMENT_INVALID",
-        `${statements} contains no statement yet. Make one with sign-statement.`,
-      );
+      throw argumentInvalid(`${statements} contains no statement yet. Make one with sign-statement.`);
     const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
     const compared: Comparison[] = [];
     // Compare one folder at a time, because several comparisons may add signatures to the same files.

@@ -1,11 +1,10 @@
 /** Reads the options that limit cost: `--max-fee`, `--max-priority-fee`, `--max-cost` and `--max-cost-per-day`. */
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { describeValue } from "keyroot/internal/input";
 import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
 
-/** The options that limit the cost of a command's transactions. */
 interface CostArgs {
   maxFee: string | undefined;
   maxPriorityFee: string | undefined;
@@ -29,7 +28,7 @@ export function costLimitsOf(args: CostArgs, chainAndFiles: ChainAndFiles): Cost
   const message =
     "--max-fee is missing. Set --max-fee or KEYROOT_MAX_FEE to your maximum price in gwei per unit of gas. Otherwise, the endpoint " +
     "could choose the price. 'estimate' shows the current price.";
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }
 
 function readAmount(option: string, text: string | undefined, unit: "gwei" | "ether"): bigint | undefined {
@@ -37,8 +36,5 @@ function readAmount(option: string, text: string | undefined, unit: "gwei" | "et
   const wei = parseAmount(text, unit);
   if (wei !== undefined) return wei;
   const name = unit === "gwei" ? "gwei" : "ETH";
-  throw new ArgumentError(
-    "ARGUMENT_INVALID",
-    `${option} must be a number of ${name} above 0, not ${describeValue(text)}.`,
-  );
+  throw argumentInvalid(`${option} must be a number of ${name} above 0, not ${describeValue(text)}.`);
 }

@@ -1,9 +1,7 @@
-import { join } from "node:path";
 import { chainOptions, command, flag, json, keyType, text } from "./defineCommand.ts";
 import { transaction } from "./options.ts";
 import { printWaiting } from "./output.ts";
 
-/** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes the deployment. */
 export const deploy = command(
   {
     summary: "Deploy a registry, or print its address if it is deployed already",
@@ -21,9 +19,8 @@ export const deploy = command(
   },
   async (args, host) => {
     const { Chain } = await import("../publisher/chain/chain.ts");
-    const { chainKeyOf } = await import("../follow/index.ts");
     const { constructorArguments, deploy } = await import("../publisher/deploy.ts");
-    const { deploymentsFileName, deploymentsFolder } = await import("../publisher/deploymentRecords.ts");
+    const { deploymentsPath } = await import("../publisher/deploymentRecords.ts");
     const { openSigner } = await import("../publisher/signers/openSigner.ts");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
@@ -38,8 +35,7 @@ export const deploy = command(
     await chainAndFiles.verifyChainId();
     const chain = new Chain(call);
     const signer = await openSigner(host.environment, allowHttp);
-    const name = deploymentsFileName(chainKeyOf(chainId, await chain.genesisHash(chainId)));
-    const recordFile = join(deploymentsFolder(host.root), name);
+    const recordFile = await deploymentsPath(host.root, chain, chainId);
     const options = {
       ...{ chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, keyType, recordFile },
       firstAccountsRegistry: chainAndFiles.stackContract,

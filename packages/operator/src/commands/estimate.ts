@@ -1,11 +1,10 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { describeValue } from "keyroot/internal/input";
 import { plural } from "../plural.ts";
 import type { CostEstimate } from "../publisher/plan/estimateCost.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { chain, merkleUrl, recordFiles, REGISTRY } from "./options.ts";
 
-/** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export const estimate = command(
   {
     summary: "Estimate the current cost of publishing users' keys",
@@ -91,8 +90,7 @@ async function describe(
 
 function toPrice(text: string): number {
   if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text);
-  const message = `--eth-price must be a number such as 3000, not ${describeValue(text)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(`--eth-price must be a number such as 3000, not ${describeValue(text)}.`);
 }
 
 /**

@@ -11,24 +11,17 @@ export const EXIT = {
   unavailable: 3,
 } as const;
 
-/** Returns the exit code for an error that ended a command. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof ArgumentError || isRefused(error)) return EXIT.invalidArguments;
-  const isUnavailable = error instanceof TransportError || isServiceError(error);
-  return error instanceof KeyrootError && !isUnavailable ? EXIT.false : EXIT.unavailable;
-}
-
-/**
- * Returns true if the service rejected the request with a 4xx status, except for 429, because a rate limit is
- * temporary.
- */
-function isRefused(error: unknown): boolean {
-  return isServiceError(error) && error.status < 500 && error.status !== 429;
+  if (error instanceof ArgumentError) return EXIT.invalidArguments;
+  if (!(error instanceof KeyrootError) || error instanceof TransportError) return EXIT.unavailable;
+  if (!isServiceError(error)) return EXIT.false;
+  // A rate limit (429) is temporary.
+  return error.status < 500 && error.status !== 429 ? EXIT.invalidArguments : EXIT.unavailable;
 }
 
 /** Recognizes the errors of `@keyroot/client` by their name, because this package does not need the clients. */
-function isServiceError(error: unknown): error is KeyrootError & { status: number } {
-  return error instanceof KeyrootError && error.name === "ServiceError";
+function isServiceError(error: KeyrootError): error is KeyrootError & { status: number } {
+  return error.name === "ServiceError";
 }
 
 /** Returns the exit code that shells report for a process that a signal ended. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Trust } from "keyroot";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { describeValue } from "keyroot/internal/input";
 import { command, flag, json, text } from "./defineCommand.ts";
 import {
@@ -14,7 +14,6 @@ import {
   merkleUrl as merkleUrlOption,
 } from "./options.ts";
 
-/** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export const explorer = command(
   {
     summary: "Write the explorer, a web page that verifies keys in the visitor's browser",
@@ -53,9 +52,8 @@ export const explorer = command(
     const endpoints = args.rpc?.split(",");
     const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
     const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
-    if (typeof chainAndFiles.rpc !== "string") {
-      throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint. Set --rpc.");
-    }
+    if (typeof chainAndFiles.rpc !== "string")
+      throw argumentInvalid("Visitors' browsers need the URL of an endpoint. Set --rpc.");
     const rpc = (endpoints ?? [chainAndFiles.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
     const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
     const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
@@ -100,6 +98,5 @@ function isGiven(args: Readonly<Record<string, unknown>>, settings: object): boo
 /** Checks a URL for links, and removes a slash at the URL's end. @throws ArgumentError ARGUMENT_INVALID */
 function checkHttpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, "");
-  const message = `--block-explorer-url must be an http or https URL, not ${describeValue(text)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(`--block-explorer-url must be an http or https URL, not ${describeValue(text)}.`);
 }

@@ -1,5 +1,5 @@
 /** Functions that check options with hexadecimal values. */
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { ADDRESS, hasValidChecksum, LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { describeValue } from "keyroot/internal/input";
 
@@ -7,12 +7,11 @@ import { describeValue } from "keyroot/internal/input";
 export function checkAddress(option: string, address: string): string {
   if (ADDRESS.test(address) && hasValidChecksum(address)) return address;
   const message = `${option} must be 0x and 40 hex digits, in one case or with a valid checksum, not ${describeValue(address)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }
 
 /** Checks the value of a hash option, if the option is given. @throws ArgumentError ARGUMENT_INVALID */
 export function checkHash(option: string, hash: string | undefined): void {
   if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
-  const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(`${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`);
 }

@@ -4,7 +4,6 @@ import * as options from "./options.ts";
 
 const { beacon, checkpoint } = options.lightClient;
 
-/** `keyroot light-client`: finds the newest finalized block that a checkpoint and the sync committees prove. */
 export const lightClient = command(
   {
     summary: "Follow a beacon chain from a checkpoint to its newest finalized block",

@@ -1,7 +1,6 @@
 import { command, json, text } from "./defineCommand.ts";
 import { newKeyFile } from "./options.ts";
 
-/** `keyroot make-auditor-key`: creates a key that signs statements, and stores the key in an encrypted file. */
 export const makeAuditorKey = command(
   {
     summary: "Create an auditor's signing key, and store it in an encrypted file",

@@ -1,9 +1,6 @@
 import { command, json } from "./defineCommand.ts";
 import { newKeyFile } from "./options.ts";
 
-/**
- * `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores the key in an encrypted file.
- */
 export const makeOwnerKey = command(
   {
     summary: "Create the key of a registry's owner, and store it in an encrypted file",

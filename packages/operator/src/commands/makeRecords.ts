@@ -6,10 +6,6 @@ import { keyType } from "./options.ts";
 /** The maximum size of the file with the secret for user ids, in bytes. */
 const MAX_SECRET_BYTES = 4096;
 
-/**
- * `keyroot make-records`: prints records for the users of a CSV file. Their ids are derived from one of its columns and
- * a secret.
- */
 export const makeRecords = command(
   {
     summary: "Make user records from a CSV file, with ids that are derived from a column and a secret",

@@ -1,5 +1,5 @@
 import { isLocalChain } from "../follow/index.ts";
-import { readStackAt, type StackFile } from "./stackFile.ts";
+import { findStack, type StackFile } from "./stackFile.ts";
 import { type Definition, optionName } from "./defineCommand.ts";
 import type { Host } from "./host.ts";
 
@@ -21,9 +21,7 @@ export async function describeMissing(
 ): Promise<string | undefined> {
   const absent = needed.filter((name) => given[name] === undefined);
   if (absent.length === 0) return undefined;
-  const url = host.hasNetwork ? await host.networkUrl() : (given["rpc"] as string | undefined);
-  // A simulated network has no URL, and is never the stack's.
-  const stack = host.hasNetwork && url === undefined ? undefined : await readStackAt(host.root, url);
+  const { endpoint: url, stack } = await findStack(host, given["rpc"] as string | undefined);
   const isOtherChain = stack === undefined && (host.hasNetwork || url !== undefined);
   const provided = valuesOf(stack, given, { hasNetwork: host.hasNetwork, url });
   const missing = absent.filter((name) => options[name]?.required === true || provided[name] === undefined);

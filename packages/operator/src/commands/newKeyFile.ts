@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { cannotWrite } from "../disk/fileErrors.ts";
 import { makeFolder, syncFolder } from "../disk/folder.ts";
 import { writeToDisk } from "../disk/writeFileAtomic.ts";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, argumentInvalid } from "../errors.ts";
 import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
@@ -52,5 +52,5 @@ function checkLength(passphrase: string): void {
 }
 
 function fileExists(path: string): ArgumentError {
-  return new ArgumentError("ARGUMENT_INVALID", `${path} already exists. Choose another file for the new key.`);
+  return argumentInvalid(`${path} already exists. Choose another file for the new key.`);
 }

@@ -139,6 +139,13 @@ export const transaction = {
     default: 600,
   }),
 };
+/** The options of `transfer-ownership` and `accept-ownership`. */
+export const ownershipOptions = {
+  callOnly: flag("Print the call instead of sending it, so that you can send it with a Safe or another wallet", {
+    excludes: Object.keys(transaction),
+  }),
+  ...transaction,
+};
 
 /** What a command about a registry needs. */
 export const REGISTRY = ["rpc", "contract"];
@@ -146,3 +153,8 @@ export const FILES_OF_REGISTRY = [...REGISTRY, "merkleUrl"];
 /** What a command needs that reads files from a folder or from the file host. */
 export const auditedNeeds = ({ files }: Readonly<Record<string, unknown>>): string[] =>
   files === undefined ? FILES_OF_REGISTRY : REGISTRY;
+export const ownershipNeeds = ({ callOnly }: Readonly<Record<string, unknown>>): string[] => [
+  ...REGISTRY,
+  "chainId",
+  ...(callOnly === true ? [] : ["maxFee"]),
+];

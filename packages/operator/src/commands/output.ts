@@ -97,7 +97,6 @@ export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
   else print(text);
 }
 
-/** Prints that a damaged state is built again. */
 export function printRebuild(damage: string): void {
   printError(`The saved state was damaged, so it is built again. ${damage}`);
 }

@@ -7,30 +7,26 @@ import { ChainAndFiles } from "./chainAndFiles.ts";
 import { costLimitsOf } from "./costOptions.ts";
 import type { Parsed } from "./defineCommand.ts";
 import type { Host, Outcome } from "./host.ts";
-import type { chain } from "./options.ts";
-import type { ownershipOptions } from "./ownershipOptions.ts";
+import type { chain, ownershipOptions } from "./options.ts";
 import { printWaiting } from "./output.ts";
 
 type Args = Parsed<{ summary: string; options: typeof ownershipOptions & typeof chain }>;
 
-export async function connect(args: Args, host: Host): Promise<{ registry: Registry; chainAndFiles: ChainAndFiles }> {
+export async function connect(args: Args, host: Host) {
   const chainAndFiles = await ChainAndFiles.resolve(args, host);
   await chainAndFiles.verifyChainId();
   return { registry: await Registry.connect(chainAndFiles.call, chainAndFiles.contract), chainAndFiles };
 }
 
-interface Sending {
-  call: OwnershipCall;
-  registry: Registry;
-  chainAndFiles: ChainAndFiles;
-  args: Args;
-  /** The text to print after the call is in a block. */
-  done: string;
-}
-
-/** Sends a call, or prints the call for the sender's wallet. */
+/**
+ * Sends a call, or prints the call for the sender's wallet.
+ * @param done the text to print after the call is in a block
+ */
 export async function sendOwnershipCall(
-  { call, registry, chainAndFiles, args, done }: Sending,
+  call: OwnershipCall,
+  done: string,
+  { registry, chainAndFiles }: Awaited<ReturnType<typeof connect>>,
+  args: Args,
   host: Host,
 ): Promise<Outcome> {
   const { from, to, data } = call;

@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { ArgumentError, argumentInvalid } from "../errors.ts";
 import { describeValue } from "keyroot/internal/input";
 import {
   type Definition,
@@ -133,19 +133,19 @@ function parseOption(name: string, option: Option, value: unknown): unknown {
 
 function parseTrue(variable: string, value: string): true {
   if (value === "true") return true;
-  throw new ArgumentError("ARGUMENT_INVALID", `${variable} must be true or unset, not ${describeValue(value)}.`);
+  throw argumentInvalid(`${variable} must be true or unset, not ${describeValue(value)}.`);
 }
 
 function parseInteger(name: string, { min, max }: IntegerOption, value: string): number {
   const number = /^-?\d{1,15}$/.test(value) ? Number(value) : NaN;
   if (number >= min && number <= (max ?? Infinity)) return number;
   const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
-  throw new ArgumentError("ARGUMENT_INVALID", `${name} must be a whole number ${range}, not ${describeValue(value)}.`);
+  throw argumentInvalid(`${name} must be a whole number ${range}, not ${describeValue(value)}.`);
 }
 
 function parseText(name: string, { choices }: TextOption, value: string): string {
   if (choices === undefined || choices.includes(value)) return value;
-  throw new ArgumentError("ARGUMENT_INVALID", `${name} must be ${oneOf(choices)}, not ${describeValue(value)}.`);
+  throw argumentInvalid(`${name} must be ${oneOf(choices)}, not ${describeValue(value)}.`);
 }
 
 function oneOf(choices: readonly string[]): string {

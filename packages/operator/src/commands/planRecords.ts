@@ -1,5 +1,5 @@
 import type { KeyTypeName } from "keyroot/internal/identity";
-import { ArgumentError } from "../errors.ts";
+import { argumentInvalid } from "../errors.ts";
 import { fetchFromHost } from "../follow/index.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { keyDiffers, PublishedUsers } from "../publisher/plan/compareKeys.ts";
@@ -56,5 +56,5 @@ export async function planRecords(
 function fetcherOf(chainAndFiles: ChainAndFiles): ReturnType<typeof fetchFromHost> {
   const { allowHttp, merkleUrlIfAny } = chainAndFiles;
   if (merkleUrlIfAny !== undefined) return fetchFromHost(merkleUrlIfAny, { allowHttp });
-  return () => Promise.reject(new ArgumentError("ARGUMENT_INVALID", "--merkle-url is missing."));
+  return () => Promise.reject(argumentInvalid("--merkle-url is missing."));
 }

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { describeValue } from "keyroot/internal/input";
 import type { Registry } from "../publisher/chain/registry.ts";
 import type { PublishOptions } from "../publisher/publishOptions.ts";
@@ -71,7 +71,6 @@ function needs({ planOnly, safeTransactions }: Readonly<Record<string, unknown>>
   return ["files", ...FILES_OF_REGISTRY, "chainId", ...limits];
 }
 
-/** `keyroot publish`: stores the files of users' keys, adds the files' roots to the registry, and verifies every key. */
 export const publish = command(
   { summary: "Store the files of users' keys, then add their roots to the registry", needs, options },
   async (args, host): Promise<Outcome | undefined> => {
@@ -167,7 +166,7 @@ async function publishRecords(
 /** Returns the maximum number of users in one file. A transaction of a Safe has room for fewer. */
 async function usersPerFileOf({ usersPerFile, safeTransactions }: Args): Promise<number> {
   if (safeTransactions === undefined) return usersPerFile;
-  const { USERS_PER_SAFE_TRANSACTION } = await import("../publisher/safe/executeBySafe.ts");
+  const { USERS_PER_SAFE_TRANSACTION } = await import("../publisher/safe/safeBatchFile.ts");
   return Math.min(usersPerFile, USERS_PER_SAFE_TRANSACTION);
 }
 
@@ -220,8 +219,7 @@ async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outco
 function finalityOf(confirmations: string): PublishOptions["finality"] {
   if (confirmations === "finalized") return confirmations;
   if (/^[1-9]\d{0,8}$/.test(confirmations)) return { confirmations: Number(confirmations) };
-  throw new ArgumentError(
-    "ARGUMENT_INVALID",
+  throw argumentInvalid(
     `--confirmations must be a whole number of 1 or more, or finalized, not ${describeValue(confirmations)}.`,
   );
 }

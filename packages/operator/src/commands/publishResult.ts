@@ -43,7 +43,6 @@ export function describePublished(alreadyPublished: number, differing: number): 
   return `${formatCount(alreadyPublished)} already published${others}.`;
 }
 
-/** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded, differing } =
     summaryOf(result);
@@ -66,41 +65,25 @@ export function describeEvent(event: PublishEvent): string | undefined {
   switch (event.event) {
     case "waiting":
       return `Waiting: ${event.reason}.`;
-    case "resumed":
-      return describeResumed(event);
+    case "resumed": {
+      const date = event.plannedAt === undefined ? "" : ` of ${dateOf(event.plannedAt)}`;
+      return `Resuming the plan${date}: ${formatCount(event.added)} of ${plural(event.batches, "root")} added.`;
+    }
     case "rebuilt":
       return `Rebuilt ${event.root}.json, which was missing from the store.`;
-    case "withoutRecord":
-      return describeWithoutRecord(event);
+    case "withoutRecord": {
+      const { users, userIDs } = event;
+      const more = users > userIDs.length ? ` and ${formatCount(users - userIDs.length)} more` : "";
+      const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
+      return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
+    }
     case "reverted":
-      return describeReverted(event);
+      return `The transaction ${event.hash} in block ${formatCount(event.blockNumber)} was reverted. The root ${event.root} is added in another transaction.`;
     case "replanned":
-      return describeReplanned(event);
+      return `Some batches no longer fit into a transaction. The plan was divided, and now has ${plural(event.batches, "root")}.`;
     case "notCompared":
-      return describeNotCompared(event);
+      return `Warning: the published keys of ${plural(event.users, "user")} with the root ${event.root} were not compared with the records. ${event.code}: ${event.message}`;
     default:
       return undefined;
   }
-}
-
-function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
-  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${formatCount(added)} of ${plural(batches, "root")} added.`;
-}
-
-function describeReverted({ hash, blockNumber, root }: Extract<PublishEvent, { event: "reverted" }>): string {
-  return `The transaction ${hash} in block ${formatCount(blockNumber)} was reverted. The root ${root} is added in another transaction.`;
-}
-
-function describeReplanned({ batches }: Extract<PublishEvent, { event: "replanned" }>): string {
-  return `Some batches no longer fit into a transaction. The plan was divided, and now has ${plural(batches, "root")}.`;
-}
-
-function describeNotCompared({ root, users, code, message }: Extract<PublishEvent, { event: "notCompared" }>): string {
-  return `Warning: the published keys of ${plural(users, "user")} with the root ${root} were not compared with the records. ${code}: ${message}`;
-}
-
-function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
-  const more = users > userIDs.length ? ` and ${formatCount(users - userIDs.length)} more` : "";
-  const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
-  return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
 }

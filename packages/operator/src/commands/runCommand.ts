@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { checkAllBuiltins } from "keyroot/internal/input";
 import { checkVariables } from "./checkVariables.ts";
 import { chainOptions, type Command, type Definition, keyType, type Parsed } from "./defineCommand.ts";
@@ -7,7 +7,7 @@ import type { Host } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { nameSettings } from "./nameSettings.ts";
 import { describeMissing } from "./missingOptions.ts";
-import { readStackAt } from "./stackFile.ts";
+import { findStack } from "./stackFile.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
@@ -35,13 +35,12 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
  * registry, the stack's key type is added.
  */
 async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
-  const { environment, hasNetwork, root } = host;
+  const { environment } = host;
   const { variable } = keyType;
   if (!("keyType" in options) || raw["keyType"] !== undefined || (environment[variable] ?? "") !== "")
     return environment;
-  const url = hasNetwork ? await host.networkUrl() : raw["rpc"];
-  if (hasNetwork && url === undefined) return environment;
-  const stack = await readStackAt(root, typeof url === "string" ? url : environment[chainOptions.rpc.variable]);
+  const rpc = raw["rpc"] ?? environment[chainOptions.rpc.variable];
+  const { stack } = await findStack(host, typeof rpc === "string" ? rpc : undefined);
   const contract = raw["contract"] ?? environment["KEYROOT_CONTRACT"];
   const isOther = typeof contract === "string" && contract.toLowerCase() !== stack?.contract.toLowerCase();
   return stack?.keyType === undefined || isOther ? environment : { ...environment, [variable]: stack.keyType };
@@ -61,6 +60,6 @@ async function checkedArguments<D extends Definition>(
   const needed = [...required, ...(definition.needs?.(args) ?? [])].filter((name) => !invalid.has(name));
   const missing = await describeMissing(definition, needed, args, host);
   const all = [...problems, ...(missing === undefined ? [] : [missing])];
-  if (all.length > 0) throw new ArgumentError("ARGUMENT_INVALID", all.join(" "));
+  if (all.length > 0) throw argumentInvalid(all.join(" "));
   return args;
 }

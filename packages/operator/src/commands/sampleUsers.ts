@@ -4,7 +4,6 @@ import { command, integer } from "./defineCommand.ts";
 import { keyType } from "./options.ts";
 import { outputIsLost } from "./output.ts";
 
-/** `keyroot sample-users`: prints records of random users. The command discards the users' private keys. */
 export const sampleUsers = command(
   {
     summary: "Print records of random sample users as JSON lines",

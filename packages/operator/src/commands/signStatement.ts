@@ -3,8 +3,8 @@ import type { RpcCall } from "keyroot/internal/transport";
 import type { BlockSource } from "keyroot/internal/verifier";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditorSigner } from "../audit/statements/auditorKeyFile.ts";
-import type { StatementFolder, StatementSource } from "../audit/statements/statementFolder.ts";
-import { ArgumentError } from "../errors.ts";
+import type { StatementFolder } from "../audit/statements/statementFolder.ts";
+import { argumentInvalid } from "../errors.ts";
 import { plural } from "../plural.ts";
 import { command, integer, json, text } from "./defineCommand.ts";
 import type { Outcome } from "./host.ts";
@@ -21,7 +21,6 @@ import {
 } from "./options.ts";
 import { style } from "./output.ts";
 
-/** `keyroot sign-statement`: audits a registry, and signs the result. */
 export const signStatement = command(
   {
     summary: "Audit a registry at a finalized block, and sign the result as a statement",
@@ -47,7 +46,7 @@ export const signStatement = command(
     const { auditRegistry } = await import("./auditRegistry.ts");
     const { auditJson, describeAudit } = await import("./auditResult.ts");
     const { endpointsOf } = await import("./trust.ts");
-    let source: StatementSource["source"] | undefined;
+    let source: string | undefined;
     let signer: AuditorSigner | undefined;
     const { report, place } = await auditRegistry({ ...args, defaultBlock: "finalized" }, host, {
       // A signed audit has its own state, so that it never uses data from an audit that trusted a single endpoint.
@@ -63,7 +62,7 @@ export const signStatement = command(
     const signed =
       verdictOf(report) === "incomplete" || source === undefined || signer === undefined
         ? undefined
-        : await sign(new StatementFolder(args.statements), report, place, signer, { source });
+        : await sign(new StatementFolder(args.statements), report, place, signer, source);
     const text = describeAudit(report, place);
     return {
       json: { ...auditJson(report, place), ...(signed && { signed: signed.json }) },
@@ -72,10 +71,6 @@ export const signStatement = command(
   },
 );
 
-function lastMultiple(number: number, interval: number): number {
-  return Math.floor(number / interval) * interval;
-}
-
 /**
  * Returns the hash of the nearest ancestor whose number is a multiple of the interval, or of the given block itself.
  * Parents are read one at a time.
@@ -83,23 +78,23 @@ function lastMultiple(number: number, interval: number): number {
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");
   let block = await fetchBlockByHash(call, hash);
-  const number = lastMultiple(block.number, interval);
+  const number = block.number - (block.number % interval);
   while (block.number > number) block = await fetchBlockByHash(call, block.parentHash);
   return block.hash;
 }
 
 /** Describes the source of the block in a statement's description. @throws ArgumentError ARGUMENT_INVALID */
-function describeSigned({ name, required = 0 }: BlockSource, count: number): StatementSource["source"] {
+function describeSigned({ name, required = 0 }: BlockSource, count: number): string {
   if (name === "light-client") return "light client";
-  if (name === "own-node" || name === "endpoints") {
-    if (name === "own-node") return "own node";
+  if (name === "own-node") return "own node";
+  if (name === "endpoints") {
     const least = Math.max(2, Math.floor(count / 2) + 1);
     if (required >= least) return `${required} of ${count} endpoints`;
-    throw invalid(
+    throw argumentInvalid(
       `A signed statement needs --trust endpoints:${least} or more, which is more than half of the endpoints in --rpc.`,
     );
   }
-  throw invalid(
+  throw argumentInvalid(
     `The command signs no audit that relies on ${name === "one-endpoint" ? "one endpoint's unproven answer" : name}. Set --trust light-client with --beacon and --checkpoint, --trust endpoints:N with several endpoints in --rpc, or --trust own-node for a node that you run.`,
   );
 }
@@ -109,7 +104,7 @@ async function sign(
   { userCount, rootCount, codeHash = "", findings, evidence }: AuditReport,
   { chainId, contract }: { chainId: number; contract: string },
   signer: AuditorSigner,
-  source: StatementSource,
+  source: string,
 ): Promise<Outcome | undefined> {
   const { MAX_DAMAGED_ROOTS } = await import("keyroot/internal/auditors");
   // The source of the chain's data is false or incomplete.
@@ -123,11 +118,7 @@ async function sign(
   await folder.sign(statement, signer, source);
   const roots = damaged.length === 0 ? "" : ` The statement lists ${plural(damaged.length, "damaged root")}.`;
   return {
-    json: { statement, auditor: signer.key.text, ...source },
-    text: `${style("success", "Signed")} by ${signer.key.name} for block ${evidence.block.number}. Source of the block: ${source.source}.${roots}`,
+    json: { statement, auditor: signer.key.text, source },
+    text: `${style("success", "Signed")} by ${signer.key.name} for block ${evidence.block.number}. Source of the block: ${source}.${roots}`,
   };
-}
-
-function invalid(message: string): ArgumentError {
-  return new ArgumentError("ARGUMENT_INVALID", message);
 }

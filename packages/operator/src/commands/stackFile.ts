@@ -11,7 +11,8 @@ import { parseJson, ShapeChecker } from "keyroot/internal/input";
 import { isLoopback } from "keyroot/internal/transport";
 import { ArgumentError } from "../errors.ts";
 import { keyType as keyTypeOption } from "./defineCommand.ts";
-import { ifExists } from "../disk/ifExists.ts";
+import type { Host } from "./host.ts";
+import { ifExists } from "../disk/fileErrors.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 
 /** The addresses of a running local stack. Commands read the addresses from the stack file. */
@@ -75,14 +76,19 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Returns the running stack if a command uses it, because no endpoint is given or the endpoint is the stack's own.
- * @param endpoint the URL in `--rpc`, or of the network in `--network`
+ * Returns a command's endpoint, and the running stack if no endpoint is given or the endpoint is the stack's own.
+ * @param rpc the URL in `--rpc`. Ignored with `--network`
  */
-export async function readStackAt(root: string, endpoint: string | undefined): Promise<StackFile | undefined> {
-  const stack = await readStackFile(root);
-  return stack === undefined || endpoint === undefined || isSameOnThisMachine(endpoint, stack.rpcUrl)
-    ? stack
-    : undefined;
+export async function findStack(
+  host: Host,
+  rpc: string | undefined,
+): Promise<{ endpoint: string | undefined; stack: StackFile | undefined }> {
+  const endpoint = host.hasNetwork ? await host.networkUrl() : rpc;
+  // A simulated network has no URL, and is never the stack's.
+  const isSimulated = host.hasNetwork && endpoint === undefined;
+  const stack = isSimulated ? undefined : await readStackFile(host.root);
+  const isOwn = stack !== undefined && (endpoint === undefined || isSameOnThisMachine(endpoint, stack.rpcUrl));
+  return { endpoint, stack: isOwn ? stack : undefined };
 }
 
 /** Returns true if both URLs name the same port of this machine, such as `http://localhost:8545` and `http://127.0.0.1:8545`. */

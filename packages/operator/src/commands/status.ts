@@ -12,7 +12,6 @@ import type { UnfinishedPlan } from "./unfinishedPlan.ts";
 /** The retries of reads. The command ends soon if the endpoint is unavailable. */
 const QUICK_RETRY = { retries: 2, initialDelayMs: 300 };
 
-/** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
 export const status = command(
   {
     summary: "Show the owner, user count and code hash of a registry",

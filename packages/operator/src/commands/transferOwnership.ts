@@ -1,8 +1,6 @@
 import { command, json, text } from "./defineCommand.ts";
-import { chain } from "./options.ts";
-import { ownershipNeeds, ownershipOptions } from "./ownershipOptions.ts";
+import { chain, ownershipNeeds, ownershipOptions } from "./options.ts";
 
-/** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can offer a registry. */
 export const transferOwnership = command(
   {
     summary: "Offer the ownership of a registry to another account",
@@ -19,7 +17,8 @@ export const transferOwnership = command(
     const { fetchPendingOwner, transferOwnershipCall } = await import("../publisher/ownership.ts");
     const { connect, sendOwnershipCall } = await import("./ownership.ts");
     const newOwner = checkAddress("--new-owner", args.newOwner);
-    const { registry, chainAndFiles } = await connect(args, host);
+    const connected = await connect(args, host);
+    const { registry, chainAndFiles } = connected;
     const call = transferOwnershipCall(registry, newOwner, chainAndFiles.chainId);
     const pending = await fetchPendingOwner(registry);
     if (pending?.toLowerCase() === newOwner.toLowerCase()) {
@@ -27,6 +26,6 @@ export const transferOwnership = command(
       return { json: { owner: registry.owner, pendingOwner: pending }, text };
     }
     const done = `The registry is offered to ${newOwner}. This account becomes the owner with 'accept-ownership'. Until then, the owner is ${registry.owner}.`;
-    return sendOwnershipCall({ call, registry, chainAndFiles, args, done }, host);
+    return sendOwnershipCall(call, done, connected, args, host);
   },
 );

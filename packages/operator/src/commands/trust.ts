@@ -1,7 +1,7 @@
 /** The option `--trust` and its settings: what a command trusts for the block at which it reads the chain. */
 import { endpoints, oneEndpoint, ownNode, pinnedBlock, type Trust } from "keyroot";
 import type { AuditorsOptions } from "keyroot/auditors";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import { describeValue } from "keyroot/internal/input";
 import type { LightClientOptions } from "keyroot/light-client";
@@ -28,7 +28,6 @@ interface TrustSettings {
   statementUrls?: string | undefined;
 }
 
-/** The arguments of `--trust` and its settings. */
 export interface TrustArguments extends TrustSettings {
   trust: string;
 }
@@ -75,10 +74,12 @@ export async function trustOf(args: TrustArguments): Promise<Trust> {
   const [name = "", ...rest] = given.split(":");
   const choice = new Map<string, Choice>(Object.entries(CHOICES)).get(name);
   if (choice === undefined || (choice.value === undefined) !== (rest.length === 0))
-    throw invalid(`--trust must be ${FORMS.slice(0, -1).join(", ")} or ${FORMS.at(-1)}, not ${describeValue(given)}.`);
+    throw argumentInvalid(
+      `--trust must be ${FORMS.slice(0, -1).join(", ")} or ${FORMS.at(-1)}, not ${describeValue(given)}.`,
+    );
   const count = endpointsOf(args.rpc).length;
   if (count > 1 && name !== "endpoints")
-    throw invalid(
+    throw argumentInvalid(
       `--trust ${name} asks one endpoint, but --rpc contains ${count}. Set one URL, or --trust endpoints:N for N endpoints that agree.`,
     );
   return choice.make(args, rest.join(":"));
@@ -96,7 +97,6 @@ export interface TrustedChain {
   findBlock: () => Promise<TrustedBlock>;
 }
 
-/** A block of a trusted source. */
 export interface TrustedBlock {
   /** The block hash: 0x and 64 lowercase hex digits. */
   blockHash: string;
@@ -128,21 +128,20 @@ export async function openTrustedChain(args: TrustArguments, chainAndFiles: Chai
 function callsOf({ rpc }: TrustArguments, required: number, { allowHttp, retry }: ChainAndFiles): RpcCall[] {
   const urls = endpointsOf(rpc);
   if (urls.length < required)
-    throw invalid(
+    throw argumentInvalid(
       `--trust endpoints:${required} needs at least ${required} endpoints, separated by commas in --rpc, but there ${urls.length === 1 ? "is 1" : `are ${urls.length}`}.`,
     );
   checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, allowHttp)));
   return urls.map((url) => openEndpoint(url, { allowHttp, retry }));
 }
 
-/** Returns the URLs in `--rpc`. */
 export function endpointsOf(rpc: string | undefined): string[] {
   return rpc?.split(",") ?? [];
 }
 
 /** Returns the settings of `light-client`. @throws ArgumentError ARGUMENT_INVALID */
 export function lightClientOf(args: TrustSettings): LightClientOptions {
-  if (args.beacon === undefined) throw invalid("The light client needs an endpoint. Set --beacon URL.");
+  if (args.beacon === undefined) throw argumentInvalid("The light client needs an endpoint. Set --beacon URL.");
   return { urls: args.beacon.split(","), checkpoint: checkpointOf(args) };
 }
 
@@ -150,7 +149,7 @@ export function lightClientOf(args: TrustSettings): LightClientOptions {
 export function checkpointOf({ checkpoint }: TrustSettings): string {
   if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
   const form = "the root of a beacon block: 0x and 64 lowercase hex digits";
-  throw invalid(
+  throw argumentInvalid(
     checkpoint === undefined
       ? `The checkpoint is missing. Set --checkpoint to ${form}.`
       : `--checkpoint must be ${form}, not ${describeValue(checkpoint)}.`,
@@ -162,7 +161,7 @@ export async function auditorsOf(args: TrustSettings, needsUrls = true): Promise
   const { auditors: file, threshold, statementUrls } = args;
   if (file === undefined || threshold === undefined || (needsUrls && statementUrls === undefined)) {
     const folders = needsUrls ? " and --statement-urls URLS" : "";
-    throw invalid(`The auditors' settings are needed together. Set --auditors FILE, --threshold N${folders}.`);
+    throw argumentInvalid(`The auditors' settings are needed together. Set --auditors FILE, --threshold N${folders}.`);
   }
   return { keys: await readLines(file), threshold, ...(needsUrls && { urls: statementUrls?.split(",") ?? [] }) };
 }
@@ -180,14 +179,12 @@ function msOf(seconds: number | undefined): number | undefined {
 
 function countOf(value: string): number {
   if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
-  throw invalid(`--trust endpoints:N needs a number of endpoints, such as endpoints:2, not ${describeValue(value)}.`);
+  throw argumentInvalid(
+    `--trust endpoints:N needs a number of endpoints, such as endpoints:2, not ${describeValue(value)}.`,
+  );
 }
 
 function hashOf(value: string): string {
   if (LOWERCASE_HASH.test(value)) return value;
-  throw invalid(`--trust pinned-block:HASH needs 0x and 64 lowercase hex digits, not ${describeValue(value)}.`);
-}
-
-function invalid(message: string): ArgumentError {
-  return new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(`--trust pinned-block:HASH needs 0x and 64 lowercase hex digits, not ${describeValue(value)}.`);
 }

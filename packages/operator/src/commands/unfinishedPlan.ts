@@ -1,4 +1,3 @@
-/** Finds the unfinished plan of `publish` for a registry. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ArgumentError } from "../errors.ts";
@@ -22,7 +21,6 @@ export type UnfinishedPlan =
       users: number;
     };
 
-/** Returns the folder of a registry's unfinished plan. */
 export function planFolderOf(target: PlanTarget, root: string): string {
   return join(root, ".keyroot", "plans", registryKeyOf(target));
 }

@@ -1,5 +1,5 @@
 import type { Evidence } from "keyroot";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { accountOptions, readAccountOptions } from "./accountOptions.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { describeSource } from "./describeSource.ts";
@@ -18,7 +18,6 @@ import { style } from "./output.ts";
 /** The retries of a whole verification. */
 const VERIFY_RETRY = { retries: 3, initialDelayMs: 500 };
 
-/** `keyroot verify [userID]`: verifies a user's key as an app does. With `--bundle`, verifies a bundle. */
 export const verify = command(
   {
     summary: "Verify a user's public key as an app does",
@@ -56,10 +55,7 @@ export const verify = command(
     const { userID, bundle, expectedPublicKey, codeHash } = args;
     if (bundle !== undefined) return (await import("./verifyBundle.ts")).verifyBundleFile({ ...args, bundle }, host);
     if (userID === undefined)
-      throw new ArgumentError(
-        "ARGUMENT_INVALID",
-        "The user id is missing. Add a user id to the command, or set --bundle to a bundle file.",
-      );
+      throw argumentInvalid("The user id is missing. Add a user id to the command, or set --bundle to a bundle file.");
     const { createVerifier } = await import("keyroot");
     const { ANY_KEY } = await import("keyroot/internal/identity");
     const { loadKeyType } = await import("keyroot/internal/keyTypes");

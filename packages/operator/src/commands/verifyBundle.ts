@@ -1,7 +1,7 @@
 import { pinnedBlock, type Trust } from "keyroot";
 import { auditors } from "keyroot/auditors";
 import { parseAccountFile } from "keyroot/account";
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../errors.ts";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
 import type { Evidence } from "keyroot/internal/verifier";
 import { ANY_KEY, type KeyTypeName } from "keyroot/internal/identity";
@@ -27,7 +27,6 @@ interface Args extends TrustArguments, AccountArguments {
   chainId: number | undefined;
 }
 
-/** `keyroot verify [userID] --bundle FILE`: verifies a bundle without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
   const { codeHash } = args;
   const trusted = await trustedContract(args, host);
@@ -41,8 +40,7 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const userID = args.userID ?? ownID;
   if (trusted.chainId === undefined && args.trust === "auditors") {
     // The same contract address can exist on another chain, where the auditors also sign statements.
-    const message = "The trusted chain is missing. A forged bundle could be from another chain. Set --chain-id.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid("The trusted chain is missing. A forged bundle could be from another chain. Set --chain-id.");
   }
   const chainId = trusted.chainId ?? bundle.chainId;
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
@@ -103,5 +101,5 @@ async function trustedContract(
   const stack = await readStackFile(host.root);
   if (stack !== undefined) return { contract: stack.contract, chainId: chainId ?? stack.chainId };
   const message = "The trusted contract is missing. A forged bundle could contain another contract. Set --contract.";
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }

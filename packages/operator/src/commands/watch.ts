@@ -1,6 +1,7 @@
-import { ArgumentError, KeyrootError, TransportError } from "keyroot/internal/errors";
+import { KeyrootError, TransportError } from "keyroot/internal/errors";
 import { printable } from "keyroot/internal/input";
 import { finding } from "../audit/finding.ts";
+import { argumentInvalid } from "../errors.ts";
 import type { WebhookSecret } from "../http/webhookSecret.ts";
 import type { PollOptions, WatchedUser } from "../watch/pollChain.ts";
 import type { WatchEvent } from "../watch/watch.ts";
@@ -66,7 +67,6 @@ const options = {
 
 type Args = Parsed<{ summary: string; options: typeof options }>;
 
-/** `keyroot watch`: polls for new roots until an alarm or Ctrl-C. */
 export const watch = command(
   {
     summary: "Watch the registry for wrong keys of users and for missing files",
@@ -87,7 +87,7 @@ export const watch = command(
     const files = filesOf(args, chainAndFiles);
     const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
     if (source.name === "pinned-block")
-      throw new ArgumentError("ARGUMENT_INVALID", "A watch needs new blocks. Use another choice than pinned-block.");
+      throw argumentInvalid("A watch needs new blocks. Use another choice than pinned-block.");
     const place = await placeOf(chainAndFiles);
     using state = await WatchState.open(args.state, place, { onRebuild: printRebuild });
     const { chainId, contract } = place;
@@ -196,7 +196,7 @@ async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<W
   if (userID === undefined || publicKey === undefined) {
     const message =
       "No user is set. Set one user with --user-id and --public-key, or several users with --records FILE.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid(message);
   }
   const { loadKeyType } = await import("keyroot/internal/keyTypes");
   checkPublicKey(base64ToBytes(publicKey), await loadKeyType(keyType));
@@ -213,10 +213,7 @@ async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const secret = await webhookSecretOf(args);
   if (webhook !== undefined) return { url: checkWebhook(webhook, alarmHost?.split(",") ?? []), secret };
   if (secret === undefined) return undefined;
-  throw new ArgumentError(
-    "ARGUMENT_INVALID",
-    "There is a secret for a webhook, but no webhook. Set KEYROOT_ALARM_URL.",
-  );
+  throw argumentInvalid("There is a secret for a webhook, but no webhook. Set KEYROOT_ALARM_URL.");
 }
 
 async function webhookSecretOf({ alarmSecretFile }: Args): Promise<WebhookSecret | undefined> {

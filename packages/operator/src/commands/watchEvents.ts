@@ -38,7 +38,6 @@ export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[
   };
 }
 
-/** Describes an event of `watch` in one line. */
 function describeEvent(event: WatchEvent): string {
   switch (event.event) {
     case "polled": {

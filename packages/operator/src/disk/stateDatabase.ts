@@ -2,9 +2,8 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { KeyrootError } from "keyroot/internal/errors";
-import { cannotWrite } from "./fileErrors.ts";
+import { cannotWrite, readIfExists } from "./fileErrors.ts";
 import { makeFolder, syncFolder } from "./folder.ts";
-import { readIfExists } from "./ifExists.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 

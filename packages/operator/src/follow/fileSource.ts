@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { type UserID, userIDToHex } from "keyroot/internal/identity";
 import { checkNames } from "keyroot/internal/input";
 import { MERKLE_ROOT } from "keyroot/internal/merkle";
-import { checkSourceUrl, fetchAccountFile } from "keyroot/internal/transport";
-import { cannotRead } from "../disk/fileErrors.ts";
-import { ifExists } from "../disk/ifExists.ts";
-import { fetchHostedFile } from "../http/fetchHostedFile.ts";
+import { checkSourceUrl, DEFAULT_LIMITS, fetchAccountFile, fetchMerkleFile } from "keyroot/internal/transport";
+import { checkOptions } from "../checkOptions.ts";
+import { cannotRead, ifExists } from "../disk/fileErrors.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
@@ -70,13 +69,58 @@ export function checkFileSource(source: FileSource): void {
  * Reads a root's file without checking its content.
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
- *   `fetchHostedFile`
+ *   `fetchMerkleFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   const { maxBytes, timeoutMs, allowHttp, retry = FILE_HOST_RETRY } = source;
   if ("dir" in source) return readFromFolder(source.dir, root, maxBytes);
   const options = { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch };
   return withRetry(() => fetchHostedFile(source.merkleUrl, root, options), retry);
+}
+
+/** What else a file host's error may mean, by its code or status. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  REDIRECT_REFUSED: "Use the final address. A host may also redirect if a file is missing.",
+  // Object stores report a missing file as forbidden if the reader may not list the bucket.
+  403: "The file may be missing: check the store's rights, such as s3:ListBucket.",
+};
+
+/** Fetches a file as clients do, but completes errors with the operator's remedy. */
+async function fetchHostedFile(...args: Parameters<typeof fetchMerkleFile>): Promise<Uint8Array> {
+  try {
+    return await fetchMerkleFile(...args);
+  } catch (error) {
+    const remedy = error instanceof TransportError ? REMEDIES[error.status ?? error.code] : undefined;
+    if (remedy !== undefined) (error as TransportError).message += ` ${remedy}`;
+    throw error;
+  }
+}
+
+/**
+ * Fetches a root's file from the host that clients use.
+ * @param root 64 lowercase hex digits
+ * @param maxBytes the maximum number of bytes to read; a larger file fails with ANSWER_TOO_LARGE
+ */
+export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
+
+export interface FileHostOptions {
+  /** The retries of a failed request. Default: 3. A host that fails for longer would also fail for clients. */
+  retry?: RetryOptions | undefined;
+  /** Allows unencrypted http to other machines. Default: false. */
+  allowHttp?: boolean | undefined;
+}
+
+/**
+ * Creates a function that fetches files from the file host over HTTP, as clients do.
+ * @param merkleUrl the URL under which files are served
+ * @returns a function that throws the errors of `readFileOf`
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}): FetchFile {
+  const { retry, allowHttp } = checkOptions("The options of fetchFromHost", options, { retry: true, allowHttp: true });
+  const source = { merkleUrl, timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, retry };
+  checkFileSource({ ...source, maxBytes: DEFAULT_LIMITS.fileBytes });
+  return (root, maxBytes) => readFileOf(root, { ...source, maxBytes });
 }
 
 /**

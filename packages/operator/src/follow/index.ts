@@ -3,13 +3,21 @@
  * a block, and files. `audit`, `watch`, the publisher's confirmation and the service's comparison all read through it.
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
-export { type FetchFile, fetchFromHost } from "./fetchFile.ts";
 export { AccountIndex } from "./accountIndex.ts";
-export { checkFileSource, type FileSource, findStrayFiles, readAccountFiles, readFileOf } from "./fileSource.ts";
+export {
+  checkFileSource,
+  type FetchFile,
+  fetchFromHost,
+  type FileSource,
+  findStrayFiles,
+  MAX_ACCOUNT_FILE_BYTES,
+  readAccountFiles,
+  readFileOf,
+} from "./fileSource.ts";
 export { type DatedRootLog, type History, readHistory, type SavedHistory } from "./history.ts";
 export { chainKeyOf, isLocalChain, isLocalChainId } from "./localChains.ts";
 export { readRootAddedLogs } from "./logRanges.ts";
-export { type ChainReading, divideByRoot, proveRecords } from "./proveKeys.ts";
+export { type ChainReading, divideByRoot, type DividedUsers, proveRecords } from "./proveKeys.ts";
 export { proveBlockNumber, proveRoots, proveSlots } from "./proveSlots.ts";
 export { type AuditedContract, type ContractCounts, fetchUserCountIfAny, readCounts } from "./readCounts.ts";
 export { readRoots, type UserRoot } from "./readRoots.ts";

@@ -99,9 +99,7 @@ export async function readCounts(
     const slot = verifyStorageProof(block.stateRoot, contract, USER_COUNT_SLOT, extractProof(answer));
     userCount = decodeUserCount(slot?.value ?? "0x");
     codeHash = slot?.codeHash;
-  } else {
-    if (audited.codeHash !== undefined) codeHash = await fetchCodeHash(call, contract, here);
-  }
+  } else if (audited.codeHash !== undefined) codeHash = await fetchCodeHash(call, contract, here);
   checkCodeHash(contract, audited.codeHash, codeHash);
   const { hash, number, timestamp } = block;
   const { source = "pinned-block", details } =

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeValue, isObject } from "keyroot/internal/input";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { argumentInvalid, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 
 /**
@@ -20,7 +20,7 @@ export function checkFinality(finality: Finality): void {
   }
   const actual = describeValue(isObject(finality) ? finality.confirmations : finality);
   const message = `The finality option must be ${expected}, but is ${actual}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual });
+  throw argumentInvalid(message, { expected, actual });
 }
 
 /** Reads the newest blocks of a chain. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { argumentInvalid, TransportError } from "../errors.ts";
 
 /** The number of consecutive ports to try. */
 const TRIES = 64;
@@ -72,10 +72,8 @@ export async function onFreePort<T>(
   { host, port: first }: ListenAddress,
   bind: (port: number) => Promise<T>,
 ): Promise<T> {
-  if (!Number.isInteger(first) || first < 0 || first > LAST_PORT) {
-    const message = `The port must be a whole number from 0 to ${LAST_PORT}, not ${first}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  if (!Number.isInteger(first) || first < 0 || first > LAST_PORT)
+    throw argumentInvalid(`The port must be a whole number from 0 to ${LAST_PORT}, not ${first}.`);
   const last = first === 0 ? 0 : Math.min(first + TRIES - 1, LAST_PORT);
   for (let port = first; ; port++) {
     try {

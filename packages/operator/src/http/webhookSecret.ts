@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
-import { ArgumentError, KeyrootError } from "keyroot/internal/errors";
+import { KeyrootError } from "keyroot/internal/errors";
 import { readSecretFile } from "../disk/permissions.ts";
+import { argumentInvalid } from "../errors.ts";
 
 /**
  * The prefix of a webhook secret. The rest of the secret is 24 to 64 bytes in base64 (Standard Webhooks, "Signature
@@ -57,5 +58,5 @@ function keyOf(text: string): Uint8Array {
     if (!(error instanceof KeyrootError)) throw error;
   }
   const message = `The secret of the webhook must be ${SECRET_PREFIX} and ${min} to ${max} random bytes in base64.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }

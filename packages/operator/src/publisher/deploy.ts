@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/internal/ethereum";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { fetchOwner, fetchUserCount } from "keyroot/internal/registry";
-import { ArgumentError, VerificationError } from "../errors.ts";
+import { argumentInvalid, VerificationError } from "../errors.ts";
 import type { Chain } from "./chain/chain.ts";
 import { type DeploymentRecord, readDeployments, recordDeployment } from "./deploymentRecords.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
@@ -138,7 +138,7 @@ function callOf(from: string, initCode: string, deterministic: boolean): Call {
 async function requireCreateX(chain: Chain, chainId: number): Promise<void> {
   if ((await codeHashAt(chain, CREATE_X)) !== EMPTY_CODE_HASH) return;
   const message = `--deterministic needs the factory CreateX, but chain ${chainId} has no code at ${CREATE_X}. Deploy CreateX there first (https://createx.rocks), or deploy without --deterministic.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }
 
 /**
@@ -226,5 +226,5 @@ async function firstAccountOf(chain: Chain): Promise<string> {
   if (account !== undefined) return account;
   const message =
     "The endpoint signs for no account. Set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL. 'make-owner-key' makes a key file.";
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }

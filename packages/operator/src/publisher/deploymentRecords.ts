@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { parseJson, ShapeChecker } from "keyroot/internal/input";
-import { unreadableInput } from "../disk/fileErrors.ts";
-import { ifExists } from "../disk/ifExists.ts";
+import { ifExists, unreadableInput } from "../disk/fileErrors.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError } from "../errors.ts";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
+import { chainKeyOf } from "../follow/index.ts";
+import type { Chain } from "./chain/chain.ts";
 import type { SentCall } from "./transactions/sendCall.ts";
 
 /** A deployment that was sent, or that was about to be sent. */
@@ -25,11 +26,12 @@ export interface DeploymentRecord extends SentCall {
   keyType?: KeyTypeName | undefined;
 }
 
-/** Returns the folder with the files of all chains. @param root the project's folder */
-export const deploymentsFolder = (root: string): string => join(root, ".keyroot", "deployments");
+const folderOf = (root: string): string => join(root, ".keyroot", "deployments");
 
-/** Returns the name of a chain's file. @param chainKey the result of `chainKeyOf` */
-export const deploymentsFileName = (chainKey: string): string => `chain-${chainKey}.json`;
+/** Returns the path of a chain's file. @param root the project's folder */
+export async function deploymentsPath(root: string, chain: Chain, chainId: number): Promise<string> {
+  return join(folderOf(root), `chain-${chainKeyOf(chainId, await chain.genesisHash(chainId))}.json`);
+}
 
 /** @throws ArgumentError STATE_INVALID, FILE_UNREADABLE */
 export async function readDeployments(path: string): Promise<DeploymentRecord[]> {
@@ -59,17 +61,17 @@ export async function readDeployments(path: string): Promise<DeploymentRecord[]>
 }
 
 /**
- * Returns the recorded deployments of a contract, by the names of their files. There may be several, because contracts
+ * Returns the recorded deployments of a contract, by the paths of their files. There may be several, because contracts
  * on different chains can have the same address.
  * @throws the errors of `readDeployments`
  */
 export async function deploymentsOf(root: string, contract: string): Promise<ReadonlyMap<string, DeploymentRecord>> {
-  const folder = deploymentsFolder(root);
+  const folder = folderOf(root);
   const names = (await ifExists(readdir(folder))) ?? [];
   const found = new Map<string, DeploymentRecord>();
-  for (const name of names.filter((one) => one.endsWith(".json")))
-    for (const record of await readDeployments(join(folder, name)))
-      if (record.contract.toLowerCase() === contract.toLowerCase()) found.set(name, record);
+  for (const path of names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name)))
+    for (const record of await readDeployments(path))
+      if (record.contract.toLowerCase() === contract.toLowerCase()) found.set(path, record);
   return found;
 }
 

@@ -1,6 +1,6 @@
 import { Interface } from "ethers/abi";
 import { getAddress } from "ethers/address";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, argumentInvalid } from "../errors.ts";
 import type { Registry } from "./chain/registry.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import type { Call } from "./transactions/sendCall.ts";
@@ -38,13 +38,9 @@ export function transferOwnershipCall(registry: Registry, newOwner: string, chai
   const { contract, owner } = registry;
   const to = getAddress(newOwner);
   refuseTestAccount(to, chainId);
-  if (to === owner)
-    throw new ArgumentError("ARGUMENT_INVALID", `${owner} is already the owner. Choose another account.`);
+  if (to === owner) throw argumentInvalid(`${owner} is already the owner. Choose another account.`);
   if (to === getAddress(contract))
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      `${to} is the registry, which cannot accept the ownership. Choose another account.`,
-    );
+    throw argumentInvalid(`${to} is the registry, which cannot accept the ownership. Choose another account.`);
   return { from: owner, to: contract, data: OWNABLE.encodeFunctionData("transferOwnership", [to]) };
 }
 

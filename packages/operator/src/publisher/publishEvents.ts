@@ -1,22 +1,13 @@
-import type { UserID } from "keyroot/internal/identity";
 import type { UserRoot } from "../follow/index.ts";
 import type { AddedRootEvent } from "./chain/registry.ts";
 import type { CompareEvent, KeyDifference } from "./plan/compareKeys.ts";
+import type { Batch } from "./plan/plan.ts";
 import type { ResumeEvent } from "./plan/resumePlan.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
 import type { TransactionEvent } from "./transactions/sendOptions.ts";
 
-/** A published root of the plan, with its event on the chain. */
-export interface PublishedRoot extends AddedRootEvent {
-  /** The root: 64 lowercase hex digits. */
-  root: string;
-  /** The number of users who have this root. */
-  users: number;
-  /** The users who have this root, sorted. */
-  readonly userIDs: readonly UserID[];
-  /** The size of the root's file in bytes. */
-  fileBytes: number;
-}
+/** A published root of the plan, with the users who have it, and its event on the chain. */
+export type PublishedRoot = AddedRootEvent & Batch;
 
 /** The result of publishing. Every user of the records and of a resumed plan is counted in exactly one field. */
 export interface PublishResult {

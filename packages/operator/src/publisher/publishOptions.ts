@@ -62,7 +62,6 @@ export interface PublishOptions {
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 
-/** The names of all options. */
 export const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
   ...{ usersPerFile: true, fetchFile: true, finality: true, sending: true, keyType: true },

@@ -25,15 +25,7 @@ export function nodeAnswerTo(error: unknown, method: string): NodeAnswer {
     method === "eth_getLogs"
       ? [...LOG_ANSWERS, ...REQUEST_ANSWERS, ...READ_ANSWERS, ANY_LOG_ANSWER]
       : [...REQUEST_ANSWERS, ...(isSend(method) ? SEND_ANSWERS : READ_ANSWERS)];
-  const code = rpcCodeOf(error);
-  const failure = {
-    error: error.code,
-    status: statusOf(error),
-    code,
-    reason: error.reason ?? "",
-    withoutCode: code === undefined && error.cause instanceof Error,
-  };
-  return rows.find((row) => matches(row, failure)) ?? UNKNOWN;
+  return rows.find((row) => matches(row, error)) ?? UNKNOWN;
 }
 
 /** The last row for logs, because providers change their limits and messages, and a smaller range does no harm. */
@@ -42,21 +34,14 @@ const ANY_LOG_ANSWER: NodeAnswer = {
   source: "ethers-io/ethers.js#4703: providers word the limits of eth_getLogs in many ways.",
 };
 
-interface Failure {
-  error: string;
-  status: number | undefined;
-  code: number | undefined;
-  reason: string;
-  withoutCode: boolean;
-}
-
-function matches({ error = ["RPC_ERROR"], status, code, message, withoutCode }: NodeAnswer, failure: Failure): boolean {
+function matches(row: NodeAnswer, error: TransportError): boolean {
+  const [status, code] = [statusOf(error), rpcCodeOf(error)];
   return (
-    error.includes(failure.error) &&
-    (status === undefined || (failure.status !== undefined && status.includes(failure.status))) &&
-    (code === undefined || (failure.code !== undefined && code.includes(failure.code))) &&
-    (message === undefined || message.test(failure.reason)) &&
-    (withoutCode === undefined || failure.withoutCode)
+    (row.error ?? ["RPC_ERROR"]).includes(error.code) &&
+    (row.status === undefined || (status !== undefined && row.status.includes(status))) &&
+    (row.code === undefined || (code !== undefined && row.code.includes(code))) &&
+    (row.message === undefined || row.message.test(error.reason ?? "")) &&
+    (row.withoutCode === undefined || (code === undefined && error.cause instanceof Error))
   );
 }
 

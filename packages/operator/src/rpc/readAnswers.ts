@@ -104,14 +104,9 @@ export const READ_ANSWERS: readonly NodeAnswer[] = [
   },
   {
     reaction: "repeat",
-    code: [-32002, -32005, -32014, -32015, -32603],
+    code: [-1, -32002, -32005, -32014, -32015, -32603],
     source:
-      "EIP-1474: resource unavailable, limit exceeded; JSON-RPC 2.0, section 5.1: internal error, such as Cloudflare's (reown-com/appkit#4059). Goldsky: missing data, node timeout.",
-  },
-  {
-    reaction: "repeat",
-    code: [-1],
-    source: "Hardhat's provider for every failed HTTP request (network-manager/provider-errors.ts, UnknownError).",
+      "EIP-1474: resource unavailable, limit exceeded; JSON-RPC 2.0, section 5.1: internal error, such as Cloudflare's (reown-com/appkit#4059). Goldsky: missing data, node timeout. Hardhat's provider for every failed HTTP request (-1; network-manager/provider-errors.ts, UnknownError).",
   },
 ];
 
@@ -125,13 +120,9 @@ export const LOG_ANSWERS: readonly NodeAnswer[] = [
   },
   {
     reaction: "narrow",
-    status: [413],
-    source: 'QuickNode with -32614: "eth_getLogs is limited to a 10,000 range" (OffchainLabs/arbitrum-sdk#609).',
-  },
-  {
-    reaction: "narrow",
-    status: [408, 500, 504, 524],
-    source: "A proxy's or provider's own time limit: Cloudflare's 524, nginx's 504, and 500 without a reason.",
+    status: [408, 413, 500, 504, 524],
+    source:
+      "A proxy's or provider's own limit: Cloudflare's 524, nginx's 504, 500 without a reason, and QuickNode's 413 with -32614 (OffchainLabs/arbitrum-sdk#609).",
   },
   {
     reaction: "narrow",

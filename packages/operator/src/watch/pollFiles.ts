@@ -1,6 +1,6 @@
-import type { KeyType, UserID } from "keyroot/internal/identity";
+import type { UserID } from "keyroot/internal/identity";
 import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
-import type { FileSource, UserRoot } from "../follow/index.ts";
+import type { UserRoot } from "../follow/index.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { type FileResult, loadFile } from "../audit/loadFile.ts";
 import type { UnavailableFile } from "../audit/rootFilesAudit.ts";
@@ -40,7 +40,7 @@ export async function readFiles(
   { added, cursor }: LogReading,
 ): Promise<FileReading> {
   const { users, state, maxFilesMs = Infinity, now = Date.now } = options;
-  const reader = new FileReader(options.files, options.keyType);
+  const readFile = fileReader(options);
   const owners = ownersOf(users, roots);
   const changed = new Map<string, WatchedFile | undefined>();
   const newRoots = new Map<UserID, string>();
@@ -51,7 +51,7 @@ export async function readFiles(
   let requested = 0;
   for (const [root, file] of dueFiles(options, owners, added)) {
     const isLate = requested++ > 0 && performance.now() >= endsAt;
-    const result = isLate ? NOT_REACHED : await reader.read(root);
+    const result = isLate ? NOT_REACHED : await readFile(root);
     const triedAt = isLate || "notRequested" in result ? file.triedAt : now();
     if (result.kind === "unavailable") {
       const since = Math.min(file.dueSince ?? Infinity, now());
@@ -79,15 +79,9 @@ export async function readFiles(
 
 /** Returns the watched users with each root. */
 function ownersOf(users: readonly WatchedUser[], roots: UserReading["roots"]): Map<string, WatchedUser[]> {
-  const owners = new Map<string, WatchedUser[]>();
-  for (const [i, user] of users.entries()) {
-    const root = roots[i];
-    if (root === undefined) continue;
-    const others = owners.get(root);
-    if (others === undefined) owners.set(root, [user]);
-    else others.push(user);
-  }
-  return owners;
+  const byRoot = Map.groupBy(users, (_, i) => roots[i] ?? "");
+  byRoot.delete("");
+  return byRoot;
 }
 
 /** Returns the files that are due, in the order in which a poll reads them. */
@@ -120,32 +114,21 @@ const NOT_REACHED: Unavailable = {
   notRequested: true,
 };
 
-/** Reads and audits files, until too many in a row are unavailable. */
-class FileReader {
-  readonly #source: FileSource;
-  readonly #keyType: KeyType | undefined;
-  #failures = 0;
-  #lastFailure: Unavailable = NOT_REACHED;
-
-  constructor(source: FileSource, keyType: KeyType | undefined) {
-    this.#source = source;
-    this.#keyType = keyType;
-  }
-
-  async read(root: string): Promise<Extract<FileResult, { kind: "audited" }> | Unavailable> {
-    if (this.#failures >= MAX_FAILURES) {
-      const message = `It was not requested, because ${MAX_FAILURES} files before it were unavailable. ${this.#lastFailure.message}`;
-      return { ...this.#lastFailure, message, notRequested: true };
+/** Returns a function that reads and audits files, until too many in a row are unavailable. */
+function fileReader({ files, keyType }: PollOptions) {
+  let failures = 0;
+  let lastFailure = NOT_REACHED;
+  return async (root: string): Promise<Extract<FileResult, { kind: "audited" }> | Unavailable> => {
+    if (failures >= MAX_FAILURES) {
+      const message = `It was not requested, because ${MAX_FAILURES} files before it were unavailable. ${lastFailure.message}`;
+      return { ...lastFailure, message, notRequested: true };
     }
-    const result = await loadFile({ root }, this.#source, this.#keyType);
+    const result = await loadFile({ root }, files, keyType);
     if (result.kind === "unchanged") throw new RangeError("A file without a known hash is unchanged.");
-    if (result.kind === "audited") this.#failures = 0;
-    else {
-      this.#lastFailure = result;
-      this.#failures++;
-    }
+    failures = result.kind === "audited" ? 0 : failures + 1;
+    if (result.kind === "unavailable") lastFailure = result;
     return result;
-  }
+  };
 }
 
 /** Reports files that have been due and unread for too long. @param owners the watched users with each root */

@@ -35,18 +35,6 @@ export interface WatchedFile {
   dueSince?: number | undefined;
 }
 
-/** The data that a watch keeps between polls. */
-interface WatchStateContent {
-  /** The blocks up to which every root was audited, with the newest last. */
-  cursors: readonly WatchCursor[];
-  /** The roots of the watched users. */
-  roots: ReadonlyMap<UserID, string>;
-  /** The files to read, by their roots. */
-  files: ReadonlyMap<string, WatchedFile>;
-  /** The alarms that were reported and may last, by `alarmKeyOf`. */
-  alarms: ReadonlySet<string>;
-}
-
 /** The results of a poll. */
 export interface PollResults {
   /** The block up to which every root was audited. It replaces all higher cursors. Undefined if events are missing. */
@@ -95,12 +83,13 @@ const FORMAT = stateFormat({
 });
 
 /** The state of a watch: an SQLite database (`StateDatabase`). */
-export class WatchState implements WatchStateContent, Disposable {
+export class WatchState implements Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
   readonly #roots: Map<UserID, string>;
   readonly #files: Map<string, WatchedFile>;
   #alarms: ReadonlySet<string>;
+  /** The blocks up to which every root was audited, with the newest last. */
   cursors: readonly WatchCursor[];
 
   private constructor(database: StateDatabase, target: AuditTarget) {
@@ -134,14 +123,17 @@ export class WatchState implements WatchStateContent, Disposable {
     return openStateFile(path, { format: FORMAT, fill, load }, options);
   }
 
+  /** The roots of the watched users. */
   get roots(): ReadonlyMap<UserID, string> {
     return this.#roots;
   }
 
+  /** The files to read, by their roots. */
   get files(): ReadonlyMap<string, WatchedFile> {
     return this.#files;
   }
 
+  /** The alarms that were reported and may last, by `alarmKeyOf`. */
   get alarms(): ReadonlySet<string> {
     return this.#alarms;
   }
@@ -183,7 +175,6 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 }
 
-/** Inserts the row that describes the watch. */
 function insertContent(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describeValue } from "keyroot/internal/input";
 import { checkUrl, fetchBytes, isLoopback } from "keyroot/internal/transport";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { argumentInvalid, TransportError } from "../errors.ts";
 import { withRetry } from "../http/retry.ts";
 import type { WebhookSecret } from "../http/webhookSecret.ts";
 
@@ -18,12 +18,11 @@ const RETRY = { retries: 2, initialDelayMs: 500 };
  */
 export function checkWebhook(url: string, hosts: readonly string[]): string {
   const { protocol, hostname, host } = new URL(checkUrl("webhook", url));
-  if (protocol !== "https:" && !isLoopback(hostname)) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The URL of the webhook must begin with https.");
-  }
+  if (protocol !== "https:" && !isLoopback(hostname))
+    throw argumentInvalid("The URL of the webhook must begin with https.");
   if (hosts.includes(host)) return url;
   const message = `The host ${describeValue(host)} of the webhook is not allowed. Allow it with --alarm-host.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message, { expected: hosts, actual: host });
+  throw argumentInvalid(message, { expected: hosts, actual: host });
 }
 
 /**

@@ -37,7 +37,7 @@ function batchesOf(...sizes: number[]): RootBatch[] {
 }
 
 const filesFor = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, contract = CONTRACT, chainId = 31337) =>
-  toSafeBatchFiles({ chainId, contract, batches }, { safe, usersPerTransaction, createdAt: 1_700_000_000_000 });
+  toSafeBatchFiles({ chainId, contract, owner: safe }, batches, 1_700_000_000_000, usersPerTransaction);
 
 describe("toSafeBatchFiles", () => {
   it("makes readable files in the Transaction Builder's format", () => {

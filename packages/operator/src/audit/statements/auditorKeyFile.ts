@@ -1,7 +1,6 @@
 import { type AuditorKey, makeAuditorKey, parseAuditorKey } from "keyroot/auditors";
 import { type KeyFileFormat, makeSigningKeyFile, openSigningKeyFile } from "../../publisher/signers/signingKeyFile.ts";
 
-/** The signing key of an auditor. */
 export interface AuditorSigner {
   key: AuditorKey;
   /** Signs a message with Ed25519 (RFC 8032). The signature has 64 bytes. */

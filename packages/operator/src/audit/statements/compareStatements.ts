@@ -10,8 +10,7 @@ import {
 } from "keyroot/internal/auditors";
 import { KeyrootError, VerificationError } from "keyroot/internal/errors";
 import { type Finding, finding } from "../finding.ts";
-import { contradicts } from "./contradicts.ts";
-import type { StatementFolder } from "./statementFolder.ts";
+import { contradicts, type StatementFolder } from "./statementFolder.ts";
 
 /** The result of a comparison with one auditor's folder. */
 export interface Comparison {
@@ -42,7 +41,6 @@ interface Own {
   latest: SignedStatement;
   /** The keys of known auditors. Statements of other auditors are not evidence. */
   keys: readonly AuditorKey[];
-  /** Limits for requests. */
   limits: Parameters<typeof fetchStatement>[2];
 }
 
@@ -74,7 +72,8 @@ export async function compareStatements(url: string, own: Own): Promise<Comparis
     return { ...compared, result: "agrees", merged: await folder.merge({ ...theirs, signatures }) };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
-    return unavailable(url, `${error.code}: ${error.message}`);
+    const message = `${error.code}: ${error.message}`;
+    return { url, result: "unavailable", auditors: [], findings: [], message, merged: 0 };
   }
 }
 
@@ -103,8 +102,4 @@ function describeConflict(own: SignedStatement, other: SignedStatement, auditors
   const message = `Your statement for block ${own.statement.block.number} contradicts the statement of ${names} for block ${other.statement.block.number}. One of them is false.`;
   const evidence = [own, other].map(serializeSignedNote);
   return finding("STATEMENT_CONFLICT", message, { evidence });
-}
-
-function unavailable(url: string, message: string): Comparison {
-  return { url, result: "unavailable", auditors: [], findings: [], message, merged: 0 };
 }

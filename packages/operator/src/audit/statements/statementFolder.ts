@@ -9,20 +9,10 @@ import {
   type SignedStatement,
 } from "keyroot/internal/auditors";
 import { makeFolder } from "../../disk/folder.ts";
-import { readIfExists } from "../../disk/ifExists.ts";
+import { readIfExists } from "../../disk/fileErrors.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
-import { contradicts } from "./contradicts.ts";
-
-/**
- * Where the data of a signed statement came from. It is published with the statement but not signed, because each
- * auditor uses different sources.
- */
-export interface StatementSource {
-  /** A description of the source of the chain's data. */
-  source: string;
-}
 
 /**
  * An auditor's folder of statements, which a web server publishes. It contains `latest.txt`, `<block>.txt` and
@@ -41,16 +31,20 @@ export class StatementFolder {
    * @throws VerificationError the errors of `parseSignedStatement`
    */
   async read(name: string): Promise<SignedStatement | undefined> {
-    const bytes = await this.#readBytes(`${name}.txt`, MAX_STATEMENT_BYTES);
-    return bytes && parseSignedStatement(bytes);
+    const path = join(this.#dir, `${name}.txt`);
+    const bytes = await readIfExists(path, readFile(path));
+    if (bytes === undefined || bytes.length <= MAX_STATEMENT_BYTES) return bytes && parseSignedStatement(bytes);
+    throw new TransportError("FILE_UNREADABLE", `${path} has more than the maximum of ${MAX_STATEMENT_BYTES} bytes.`);
   }
 
   /**
    * Signs a statement and writes its files. A statement that contradicts one in the folder is never signed. If a
    * statement for the same block lists other damaged roots, it replaces the earlier one.
+   * @param source describes where the data of the chain came from. It is published with the statement but not signed,
+   *   because each auditor uses different sources
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
-  async sign(statement: Statement, { key, sign }: AuditorSigner, source: StatementSource): Promise<void> {
+  async sign(statement: Statement, { key, sign }: AuditorSigner, source: string): Promise<void> {
     const text = serializeStatement(statement);
     const { block } = statement;
     const [latest, same] = [await this.read("latest"), await this.read(String(block.number))];
@@ -60,7 +54,7 @@ export class StatementFolder {
     const others = known.filter(({ keyID, name }) => keyID !== key.id || name !== key.name);
     const own = { name: key.name, keyID: key.id, signature: sign(Buffer.from(text)) };
     const file = serializeSignedNote({ text, signatures: [own, ...others] });
-    const note = { auditor: key.text, block, ...source, signedAt: Math.floor(Date.now() / 1000) };
+    const note = { auditor: key.text, block, source, signedAt: Math.floor(Date.now() / 1000) };
     await makeFolder(this.#dir);
     await this.#write(`${block.number}.json`, `${JSON.stringify(note, null, 2)}\n`);
     await this.#write(`${block.number}.txt`, file);
@@ -86,17 +80,29 @@ export class StatementFolder {
   #write(name: string, content: string): Promise<void> {
     return writeFileAtomic(join(this.#dir, name), content, 0o644);
   }
-
-  async #readBytes(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    const path = join(this.#dir, name);
-    const bytes = await readIfExists(path, readFile(path));
-    if (bytes === undefined || bytes.length <= maxBytes) return bytes && new Uint8Array(bytes);
-    throw new TransportError("FILE_UNREADABLE", `${path} has more than the maximum of ${maxBytes} bytes.`);
-  }
 }
 
 function conflict(expected: string, actual: string): VerificationError {
   const message =
     "This audit contradicts a statement in the folder. Nothing was signed. One of the two is wrong. Find out which one.";
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
+}
+
+/**
+ * Returns true if at least one of two statements must be false. A registry's code never changes, and its numbers of
+ * users and roots never decrease. Statements for the same block must also agree on everything except the damaged roots,
+ * because a host can return a file to one auditor and withhold it from another.
+ */
+export function contradicts(one: Statement, other: Statement): boolean {
+  const [older, newer] = one.block.number <= other.block.number ? [one, other] : [other, one];
+  if (older.chainId !== newer.chainId || older.contract !== newer.contract) return true;
+  if (older.codeHash !== newer.codeHash) return true;
+  const [a, b] = [numbersOf(older), numbersOf(newer)];
+  if (older.block.number === newer.block.number)
+    return older.block.hash !== newer.block.hash || String(a) !== String(b);
+  return a.some((number, i) => number > (b[i] ?? 0));
+}
+
+function numbersOf({ block, userCount, rootCount }: Statement): readonly number[] {
+  return [block.timestamp, userCount, rootCount];
 }

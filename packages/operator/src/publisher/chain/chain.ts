@@ -34,6 +34,7 @@ export interface Block {
 
 /** The result of a transaction that is in a block. */
 export interface Receipt {
+  /** The transaction hash: 0x and 64 lowercase hex digits. */
   transactionHash: string;
   blockNumber: number;
   succeeded: boolean;
@@ -164,8 +165,7 @@ export class Chain {
    * block yet are included.
    */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
-    const block = typeof tag === "number" ? toQuantity(tag) : tag;
-    return this.request("eth_getTransactionCount", [address, block], parseSafeQuantity);
+    return this.request("eth_getTransactionCount", [address, toBlockParameter(tag)], parseSafeQuantity);
   }
 
   /** Returns the gas prices at a block. */
@@ -217,7 +217,7 @@ function parseAnswer<T>(method: string, answer: unknown, parse: (answer: unknown
 }
 
 /** Converts a block number or tag to the JSON-RPC format. */
-export function toBlockParameter(tag: BlockTag): string {
+export function toBlockParameter(tag: BlockTag | "pending"): string {
   return typeof tag === "number" ? toQuantity(tag) : tag;
 }
 

@@ -79,8 +79,12 @@ export function priorityFeeOf(fees: Fees): bigint {
   return "gasPrice" in fees ? 0n : fees.maxPriorityFeePerGas;
 }
 
-function min(a: bigint, b: bigint): bigint {
+export function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
+}
+
+export function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** Returns whether the fees are within both limits, which are in wei per unit of gas. */

@@ -35,17 +35,10 @@ export interface AddRootCall {
 }
 
 /** An event with an added root, and its transaction. */
-export interface AddedRootEvent {
-  /** The transaction hash: 0x and 64 lowercase hex digits. */
-  transactionHash: string;
-  blockNumber: number;
-  gasUsed: number;
-  /** The price paid per unit of gas, in wei. */
-  gasPrice: bigint;
-  /**
-   * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. 0 on other chains.
-   */
-  dataFee: bigint;
+export interface AddedRootEvent extends Pick<
+  Receipt,
+  "transactionHash" | "blockNumber" | "gasUsed" | "gasPrice" | "dataFee"
+> {
   /** The number of users to whom the contract assigned this root, without those in the batch who already had a root. */
   addedCount: number;
 }

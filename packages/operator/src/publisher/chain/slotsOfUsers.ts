@@ -1,8 +1,9 @@
+import { createKeccak } from "hash-wasm";
 import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/internal/identity";
 import { USERS_SLOT } from "keyroot/internal/registry";
-import { keccak256Bytes } from "./keccak256.ts";
 
-const HASH_BYTES = 32;
+/** JavaScript would take three times as long as WebAssembly, which matters for a million storage slots. */
+const keccak256 = await createKeccak(256);
 
 /**
  * Returns the storage slots of users' roots, in the order of the user ids. It is a faster form of `slotOfUser` in
@@ -14,10 +15,8 @@ export function slotsOfUsers(userIDs: readonly UserID[]): string[] {
   const key = new Uint8Array(64);
   key[63] = USERS_SLOT;
   const packed = packUserIDs(userIDs);
-  const hashes = Buffer.alloc(HASH_BYTES * userIDs.length);
-  for (let i = 0; i < userIDs.length; i++) {
+  return userIDs.map((_, i) => {
     key.set(packed.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES));
-    hashes.set(keccak256Bytes(key), i * HASH_BYTES);
-  }
-  return userIDs.map((_, i) => `0x${hashes.toString("hex", i * HASH_BYTES, (i + 1) * HASH_BYTES)}`);
+    return `0x${keccak256.init().update(key).digest()}`;
+  });
 }

@@ -1,17 +1,17 @@
 import { sha256Hex } from "keyroot/internal/bytes";
-import type { UserID } from "keyroot/internal/identity";
 import { parseMerkleFile } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
-import { type ChainReading, divideByRoot, type FetchFile, proveRecords, type UserRoot } from "../../follow/index.ts";
+import {
+  type ChainReading,
+  divideByRoot,
+  type DividedUsers,
+  type FetchFile,
+  proveRecords,
+} from "../../follow/index.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
 
 /** The users of a batch with proven keys, and the users with a different root. */
-export interface ProvenBatch {
-  /** The users who have the root of the batch. */
-  userIDs: UserID[];
-  /** The users who have a different root. Another publisher was faster, and the contract keeps the first root. */
-  superseded: UserRoot[];
-}
+export type ProvenBatch = Pick<DividedUsers, "userIDs" | "superseded">;
 
 /**
  * Proves the keys of a batch's users with the same checks as a client's verifier: the chain id, the users' roots, the

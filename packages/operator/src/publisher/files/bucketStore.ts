@@ -7,12 +7,11 @@ import {
 } from "@aws-sdk/client-s3";
 import { hash } from "node:crypto";
 import { describeValue } from "keyroot/internal/input";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import type { MerkleFile } from "keyroot/internal/merkle";
 import { withTimeout } from "keyroot/internal/transport";
-import pMap from "p-map";
-import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
-import { MAX_ACCOUNT_FILE_BYTES } from "../../follow/fileSource.ts";
-import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
+import { ArgumentError, argumentInvalid, TransportError, VerificationError } from "../../errors.ts";
+import { MAX_ACCOUNT_FILE_BYTES } from "../../follow/index.ts";
+import { besideFile, type BesideFileOptions, bytesOf, type StoredObject } from "./besideFile.ts";
 import {
   ACCOUNT_FILE_CACHE,
   type AccountFileStore,
@@ -30,9 +29,6 @@ export interface BucketTimeouts {
 }
 
 const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000 };
-
-/** The maximum number of concurrent requests for objects beside a file. */
-const CONCURRENT_REQUESTS = 8;
 
 /** The maximum number of bytes to read from a file. It is higher than what a verifier accepts (`parseMerkleFile`). */
 const MAX_BYTES = 2 ** 29;
@@ -92,7 +88,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
 
   /**
    * @param address `s3://<bucket>` or `s3://<bucket>/<prefix>`
-   * @param beside the objects to store beside each file
+   * @param beside what to store beside each file
    * @throws ArgumentError ARGUMENT_INVALID for any other address, or if no region is set
    */
   static async open(
@@ -102,10 +98,8 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   ): Promise<BucketStore> {
     const { attemptMs, requestMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
     const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/.exec(address) ?? [];
-    if (!BUCKET.test(bucket) || (prefix !== "" && !PREFIX.test(prefix)) || /(^|\/)\.{1,2}(\/|$)/.test(prefix)) {
-      const message = `The address of a bucket must be s3://<bucket>/<prefix>, not ${describeValue(address)}.`;
-      throw new ArgumentError("ARGUMENT_INVALID", message);
-    }
+    if (!BUCKET.test(bucket) || (prefix !== "" && !PREFIX.test(prefix)) || /(^|\/)\.{1,2}(\/|$)/.test(prefix))
+      throw argumentInvalid(`The address of a bucket must be s3://<bucket>/<prefix>, not ${describeValue(address)}.`);
     const client = new S3Client({
       // Put the bucket in the path, because self-hosted services rarely have a host name per bucket.
       forcePathStyle: (process.env["AWS_ENDPOINT_URL_S3"] ?? process.env["AWS_ENDPOINT_URL"]) !== undefined,
@@ -121,7 +115,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
     } catch {
       const message =
         "No region is set for the bucket. Set AWS_REGION. If the service has no regions, set it to us-east-1.";
-      throw new ArgumentError("ARGUMENT_INVALID", message);
+      throw argumentInvalid(message);
     }
     const sendsChecksums = (await client.config.requestChecksumCalculation()) !== "WHEN_REQUIRED";
     const folder = prefix === "" ? "" : `${prefix}/`;
@@ -131,14 +125,14 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   async put(file: MerkleFile, { replace = false }: PutOptions = {}): Promise<StoredFile> {
     const name = `${file.tree.root}.json`;
     const where = this.#addressOf(name);
-    const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
+    const bytes = bytesOf(file);
     let state = await this.#compare(name, bytes);
     const isNeeded = state === "missing" || (state === "other" && replace);
     const written = isNeeded && (await this.#write({ name, bytes, contentType: "application/json" }, { replace }));
     if (isNeeded) state = await this.#compare(name, bytes);
     if (state === "same") {
-      const objects = await besideFile(file, this.#beside);
-      await pMap(objects, (object) => this.#write(object), { concurrency: CONCURRENT_REQUESTS });
+      const beside = await besideFile(file, this.#beside);
+      if (beside !== undefined) await this.#write(beside);
       return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
     }
     if (state === "other" && !written) {
@@ -211,7 +205,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
    * @returns false if another writer was faster
    */
   async #write(
-    { name, bytes, contentType, contentEncoding }: BesideFile,
+    { name, bytes, contentType, contentEncoding }: StoredObject,
     { replace = false, cacheControl = FOREVER }: PutOptions & { cacheControl?: string } = {},
   ): Promise<boolean> {
     const write = (abortSignal: AbortSignal, condition: { IfNoneMatch?: "*" }) => {

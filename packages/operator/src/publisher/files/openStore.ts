@@ -1,5 +1,5 @@
 import { describeValue } from "keyroot/internal/input";
-import { ArgumentError } from "../../errors.ts";
+import { ArgumentError, argumentInvalid } from "../../errors.ts";
 import { FolderStore } from "./folderStore.ts";
 import type { BesideFileOptions } from "./besideFile.ts";
 import type { AccountFileStore, MerkleFileStore } from "./merkleFileStore.ts";
@@ -8,7 +8,7 @@ import type { AccountFileStore, MerkleFileStore } from "./merkleFileStore.ts";
  * Opens the store at a location.
  * @param location a folder's path, or `s3://<bucket>/<prefix>`, which requires the package `@aws-sdk/client-s3` (see
  *   `BucketStore`)
- * @param beside the objects to store beside each file
+ * @param beside what to store beside each file
  * @throws ArgumentError ARGUMENT_INVALID for any other location, or if no region is set for a bucket;
  *   CONFIGURATION_INVALID if the package is not installed
  * @example
@@ -26,7 +26,7 @@ export async function openStore(
   }
   if (location === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
     const message = `The location of files must be a folder or s3://<bucket>/<prefix>, not ${describeValue(location)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid(message);
   }
   return new FolderStore(location, beside);
 }

@@ -5,11 +5,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/internal/bytes";
 import { checkKeyRecord } from "keyroot/internal/identity";
-import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { ArgumentError, VerificationError } from "../../errors.ts";
 import { plural } from "../../plural.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import type { FetchFile } from "../../follow/index.ts";
+import { bytesOf } from "../files/besideFile.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import { fetchServedBytes, findStored, storeFile } from "../files/storeFile.ts";
 import type { RecordTable } from "../records/recordTable.ts";
@@ -95,7 +96,7 @@ function cannotRebuild(root: string, reason: string): VerificationError {
  * @throws VerificationError FILE_CONFLICT if the same tree is serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
-  if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
+  if (sha256Hex(bytesOf(file)) === sha256) return;
   const { root } = file.tree;
   const message =
     `The file ${root}.json in the store has changed since it was stored, although its tree is the same. Its root was not ` +

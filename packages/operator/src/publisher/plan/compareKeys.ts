@@ -28,7 +28,6 @@ export type CompareEvent =
   /** The published keys of users with this root could not be compared with the records. `message` has the reason. */
   | { event: "notCompared"; root: string; users: number; code: string; message: string };
 
-/** What every comparison needs. */
 export interface CompareContext {
   fetchFile: FetchFile;
   /** The type of the registry's keys. Default: `curve41417`. */

@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../../errors.ts";
 import type { KeyRecord, KeyType } from "keyroot/internal/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 
@@ -16,7 +16,7 @@ export const DEFAULT_USERS_PER_FILE = 64;
 export function checkUsersPerFile(usersPerFile: number): void {
   if (Number.isInteger(usersPerFile) && usersPerFile >= 1 && usersPerFile <= MAX_VALUES) return;
   const message = `The number of users per file must be a whole number from 1 to ${MAX_VALUES}, not ${usersPerFile}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_VALUES, actual: usersPerFile });
+  throw argumentInvalid(message, { expected: MAX_VALUES, actual: usersPerFile });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { worstDataFeeOf } from "../chain/dataFee.ts";
-import { gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
+import { type FeeData, gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
 /** The cost of a plan at one block. Gas is in units of gas, prices are in wei per unit, and costs are in wei. */
-export interface CostEstimate {
+export interface CostEstimate extends FeeData {
   /** The number of the block at which the cost was estimated. */
   block: number;
   users: number;
@@ -21,9 +21,6 @@ export interface CostEstimate {
   gasPerUser: number;
   /** On Arbitrum, the part of the gas that pays for bytes. */
   dataGas: number;
-  /** The base fee. Undefined on chains without a base fee. */
-  baseFeePerGas: bigint | undefined;
-  priorityFee: bigint;
   /** The fee for the transactions' bytes on OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
   /** The cost at the prices of this block, including the data fee. */

@@ -79,7 +79,6 @@ export interface Plan extends PlanTarget {
   batches: readonly Batch[];
 }
 
-/** Returns the size of a file in bytes. */
 export function sizeOfFile(file: MerkleFile): number {
   let bytes = 0;
   // Files are ASCII, so each character is one byte.

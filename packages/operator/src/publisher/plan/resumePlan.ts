@@ -7,10 +7,11 @@ import type { MerkleFileStore } from "../files/merkleFileStore.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import { checkPlannedFile, checkPlanTarget } from "./checkResumedPlan.ts";
 import type { CompareEvent, KeyDifference } from "./compareKeys.ts";
-import { divideBatch, findTooLarge } from "./divideBatches.ts";
+import { cutIntoFiles } from "./cutIntoFiles.ts";
 import { findUnpublishedBatches } from "./findUnpublished.ts";
 import { planTargetOf } from "./makePlan.ts";
-import { type Batch, countUsers, type Plan, sizeOf } from "./plan.ts";
+import { type Batch, batchOf, countUsers, type Plan, sizeOf } from "./plan.ts";
+import { usersPerTransaction } from "./usersPerTransaction.ts";
 
 /** The maximum number of user ids in a warning. */
 const NAMED = 20;
@@ -42,7 +43,6 @@ export type ResumeEvent =
    */
   | { event: "replanned"; batches: number; users: number; usersPerTransaction: number };
 
-/** What a resumed plan needs. */
 export interface ResumeContext {
   registry: Registry;
   store: MerkleFileStore;
@@ -84,8 +84,7 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
   const missing = new Set(await findUnpublishedBatches(registry, plan.batches));
   const added = plan.batches.length - missing.size;
   emit({ event: "resumed", ...sizeOf(plan), added, plannedAt: plan.plannedAt });
-  const { usersPerFile } = context;
-  const { tooLarge, maxUsers } = await findTooLarge(usersPerFile === undefined ? [] : [...missing], registry);
+  const maxUsers = await maxUsersOf(missing, context);
   const total = countUsers(plan.batches);
   let checked = 0;
   const withoutRecord: UserID[] = [];
@@ -101,9 +100,7 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
     for (const { userID } of found.file.records) if (!records.has(userID)) withoutRecord.push(userID);
     if (found.isRebuilt) emit({ event: "rebuilt", root, users });
     context.onProgress((checked += users), total);
-    const parts = tooLarge.has(batch)
-      ? await divideBatch(found.file, Math.min(maxUsers, usersPerFile ?? maxUsers), context.storeFile)
-      : [batch];
+    const parts = isAdded || users <= maxUsers ? [batch] : await divideFile(found.file, maxUsers, context);
     const [first] = parts;
     if (first !== undefined && first !== batch) await context.onDivided(root, first.root);
     batches.push(...parts);
@@ -112,9 +109,31 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
   const { length: users } = withoutRecord;
   if (users > 0) emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
   if (differences.length > 0) emit({ event: "keyDiffers", users: differences });
-  if (tooLarge.size === 0) return { plan, unpublished, differences };
+  if (batches.length === plan.batches.length) return { plan, unpublished, differences };
   const divided = { ...plan, batches };
   await context.writePlan(divided);
   emit({ event: "replanned", ...sizeOf(divided) });
   return { plan: divided, unpublished, differences };
+}
+
+/**
+ * Returns the number of users that one transaction can publish now. It may be lower than when the plan was made, for
+ * example after a fork. Batches with more users are divided.
+ */
+async function maxUsersOf(batches: Iterable<Batch>, { registry, usersPerFile }: ResumeContext): Promise<number> {
+  let largest = 0;
+  for (const { users } of batches) largest = Math.max(largest, users);
+  return usersPerFile === undefined || largest === 0 ? Infinity : usersPerTransaction(registry, largest);
+}
+
+/** Divides the file of a batch into smaller files, stores them, and creates their batches. */
+async function divideFile(
+  { records, keyType }: MerkleFile,
+  maxUsers: number,
+  { usersPerFile = maxUsers, storeFile }: ResumeContext,
+): Promise<Batch[]> {
+  const batches: Batch[] = [];
+  for (const file of cutIntoFiles(records, Math.min(maxUsers, usersPerFile), keyType))
+    batches.push(batchOf(file, await storeFile(file)));
+  return batches;
 }

@@ -3,18 +3,12 @@ import { join } from "node:path";
 import { TransportError } from "../../errors.ts";
 import { checkOptions } from "../../checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
-import { ifExists } from "../../disk/ifExists.ts";
+import { ifExists } from "../../disk/fileErrors.ts";
 import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
-
-/**
- * The maximum number of users in a Safe's transaction. In a measurement, 715 users fit within the limit of 2^24 gas
- * (EIP-7825).
- */
-export const USERS_PER_SAFE_TRANSACTION = 700;
 
 const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
   ...{ dir: true, now: true, onFiles: true, getMerkleTreeRoots: true },
@@ -59,15 +53,14 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
  */
 export async function executeBySafe(
   batches: readonly RootBatch[],
-  { chainId, contract, owner }: PlanTarget,
+  target: PlanTarget,
   options: SafeExecutionOptions,
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
     // Other accounts must not be able to replace these files, because the owners sign the files' content.
     await checkPrivateFolder(dir);
-    const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
-    const files = toSafeBatchFiles({ chainId, contract, batches }, options);
+    const files = toSafeBatchFiles(target, batches, now());
     await removeEarlierFiles(dir);
     const paths: string[] = [];
     for (const [i, file] of files.entries()) {

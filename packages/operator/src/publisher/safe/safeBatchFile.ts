@@ -1,57 +1,22 @@
 import { getAddress } from "ethers/address";
-import { ArgumentError } from "keyroot/internal/errors";
+import { keccak256 } from "ethers/crypto";
+import { toUtf8Bytes } from "ethers/utils";
+import { argumentInvalid } from "../../errors.ts";
 import { userIDToHex } from "keyroot/internal/identity";
 import { describeValue, isObject } from "keyroot/internal/input";
 import { plural } from "../../plural.ts";
-import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
+import type { PlanTarget } from "../plan/plan.ts";
 
-/** The calls that a Safe must make as the registry's owner. */
-export interface SafeCalls {
-  chainId: number;
-  /** The address of the registry: 0x and 40 hex digits. */
-  contract: string;
-  /** The batches. Each batch is one call. */
-  batches: readonly RootBatch[];
-}
-
-export interface SafeExportOptions {
-  /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
-  safe: string;
-  /**
-   * The maximum number of users in one transaction of the Safe. Such a transaction needs about 60,000 gas more than
-   * that of an ordinary account, and its gas limit must be 1/63 higher (EIP-150). In a measurement with a limit of 2^24
-   * gas (EIP-7825), 715 users fit and 720 did not.
-   */
-  usersPerTransaction: number;
-  /** The creation time of the files, in ms since 1970. */
-  createdAt: number;
-}
+/**
+ * The maximum number of users in one transaction of a Safe. Such a transaction needs about 60,000 gas more than that of
+ * an ordinary account, and its gas limit must be 1/63 higher (EIP-150). In a measurement with a limit of 2^24 gas
+ * (EIP-7825), 715 users fit and 720 did not.
+ */
+export const USERS_PER_SAFE_TRANSACTION = 700;
 
 /** A file for Safe's Transaction Builder, format 1.0 (`BatchFile` in the Transaction Builder's `typings/models.ts`). */
-export interface SafeBatchFile {
-  version: "1.0";
-  chainId: string;
-  createdAt: number;
-  meta: {
-    name: string;
-    description: string;
-    txBuilderVersion: string;
-    createdFromSafeAddress: string;
-    createdFromOwnerAddress: string;
-    checksum: string;
-  };
-  transactions: SafeCall[];
-}
-
-/** A call in readable form. The Transaction Builder encodes this call. */
-interface SafeCall {
-  to: string;
-  value: "0";
-  data: null;
-  contractMethod: typeof ADD_MERKLE_TREE_ROOT;
-  contractInputsValues: { merkleTreeRoot: string; userIDsPacked: string };
-}
+export type SafeBatchFile = ReturnType<typeof toSafeBatchFiles>[number];
 
 /** The contract's function, in the Transaction Builder's format. */
 const ADD_MERKLE_TREE_ROOT = {
@@ -61,7 +26,7 @@ const ADD_MERKLE_TREE_ROOT = {
   ],
   name: "addMerkleTreeRoot",
   payable: false,
-} as const;
+};
 
 /** A version of Safe's Transaction Builder that uses this format. */
 const TX_BUILDER_VERSION = "1.18.2";
@@ -73,21 +38,24 @@ const TX_BUILDER_VERSION = "1.18.2";
 const MAX_CALLS = 100;
 
 /**
- * Creates Transaction Builder files from calls, in the same order. Each file is one transaction for the Safe's owners
- * to sign, with as many roots as the limits allow.
+ * Creates Transaction Builder files with the calls that a Safe must make as the registry's owner, in the order of the
+ * batches. Each file is one transaction for the Safe's owners to sign, with as many roots as the limits allow.
+ * @param owner the address of the Safe
+ * @param createdAt the creation time of the files, in ms since 1970
  * @throws ArgumentError ARGUMENT_INVALID for an invalid address, or a batch with more users than `usersPerTransaction`
  */
 export function toSafeBatchFiles(
-  { chainId, contract, batches }: SafeCalls,
-  options: SafeExportOptions,
-): SafeBatchFile[] {
-  const { createdAt, usersPerTransaction } = options;
+  { chainId, contract, owner }: Pick<PlanTarget, "chainId" | "contract" | "owner">,
+  batches: readonly RootBatch[],
+  createdAt: number,
+  usersPerTransaction = USERS_PER_SAFE_TRANSACTION,
+) {
   const to = checksummed(contract);
-  const safe = checksummed(options.safe);
+  const safe = checksummed(owner);
   const groups = groupCalls(batches, usersPerTransaction);
   return groups.map((group, i) => {
     const users = group.reduce((sum, { userIDs }) => sum + userIDs.length, 0);
-    const file: SafeBatchFile = {
+    const file = {
       version: "1.0",
       chainId: String(chainId),
       createdAt,
@@ -99,7 +67,14 @@ export function toSafeBatchFiles(
         createdFromOwnerAddress: "",
         checksum: "",
       },
-      transactions: group.map((batch) => toCall(to, batch)),
+      // The Transaction Builder encodes these calls.
+      transactions: group.map(({ root, userIDs }) => ({
+        to,
+        value: "0",
+        data: null,
+        contractMethod: ADD_MERKLE_TREE_ROOT,
+        contractInputsValues: { merkleTreeRoot: `0x${root}`, userIDsPacked: `0x${userIDs.map(userIDToHex).join("")}` },
+      })),
     };
     return { ...file, meta: { ...file.meta, checksum: safeBatchChecksum(file) } };
   });
@@ -113,7 +88,7 @@ export function toSafeBatchFiles(
  */
 export function safeBatchChecksum(file: { meta: object }): string {
   const meta = Object.fromEntries(Object.entries(file.meta).filter(([key]) => key !== "checksum"));
-  return keccak256(serialize({ ...file, meta: { ...meta, name: null } }));
+  return keccak256(toUtf8Bytes(serialize({ ...file, meta: { ...meta, name: null } })));
 }
 
 function serialize(value: unknown): string {
@@ -132,7 +107,7 @@ function groupCalls(batches: readonly RootBatch[], usersPerTransaction: number):
       const message =
         `The root ${batch.root} has ${plural(length, "user")}, but a transaction of the Safe can add at most ${usersPerTransaction}. ` +
         "Plan with fewer users per file.";
-      throw new ArgumentError("ARGUMENT_INVALID", message, { expected: usersPerTransaction, actual: length });
+      throw argumentInvalid(message, { expected: usersPerTransaction, actual: length });
     }
     const last = groups.at(-1);
     if (last !== undefined && length <= room && last.length < MAX_CALLS) {
@@ -146,21 +121,10 @@ function groupCalls(batches: readonly RootBatch[], usersPerTransaction: number):
   return groups;
 }
 
-function toCall(to: string, { root, userIDs }: RootBatch): SafeCall {
-  return {
-    to,
-    value: "0",
-    data: null,
-    contractMethod: ADD_MERKLE_TREE_ROOT,
-    contractInputsValues: { merkleTreeRoot: `0x${root}`, userIDsPacked: `0x${userIDs.map(userIDToHex).join("")}` },
-  };
-}
-
 function checksummed(address: string): string {
   try {
     return getAddress(address);
   } catch {
-    const message = `${describeValue(address)} is not an address, or its checksum (EIP-55) is wrong.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw argumentInvalid(`${describeValue(address)} is not an address, or its checksum (EIP-55) is wrong.`);
   }
 }

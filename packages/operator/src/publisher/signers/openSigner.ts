@@ -1,6 +1,6 @@
 import { isAddress } from "ethers/address";
 import { checkSourceUrl, RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
-import { ArgumentError } from "../../errors.ts";
+import { argumentInvalid } from "../../errors.ts";
 import { openKeyFile, passphraseSourceOf } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";
@@ -25,25 +25,22 @@ export async function openSigner(
   allowHttp = environment["KEYROOT_ALLOW_HTTP"] === "true",
 ): Promise<Signer | undefined> {
   const { KEYROOT_KEY_FILE: keyFile, KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: address } = environment;
-  if (keyFile !== undefined && url !== undefined) {
-    throw invalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both select a signer. Set only one of them.");
-  }
+  if (keyFile !== undefined && url !== undefined)
+    throw argumentInvalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both select a signer. Set only one of them.");
   if (keyFile !== undefined) {
-    if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty. Set it to the path of a key file, or unset it.");
+    if (keyFile === "")
+      throw argumentInvalid("KEYROOT_KEY_FILE is empty. Set it to the path of a key file, or unset it.");
     return openKeyFile(keyFile, passphraseSourceOf(environment), {
       keyFile: "KEYROOT_KEY_FILE",
       passphraseFile: "KEYROOT_PASSPHRASE_FILE",
     });
   }
   if (url === undefined) return undefined;
-  if (address === undefined || !isAddress(address)) {
-    throw invalid("KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.");
-  }
+  if (address === undefined || !isAddress(address))
+    throw argumentInvalid(
+      "KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.",
+    );
   const { maxBytes, timeoutMs } = RPC_LIMITS;
   checkSourceUrl("KEYROOT_SIGNER_URL", url, allowHttp);
   return new RemoteSigner(rpcCaller(url, { maxBytes, timeoutMs, allowHttp }), address);
-}
-
-function invalid(message: string): ArgumentError {
-  return new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -1,7 +1,7 @@
 import type { RecoveryKey, RecoveryKeyType } from "keyroot/account";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { describeValue } from "keyroot/internal/input";
-import { ArgumentError } from "../../errors.ts";
+import { argumentInvalid } from "../../errors.ts";
 import { type KeyFileFormat, makeSigningKeyFile, openSigningKeyFile } from "./signingKeyFile.ts";
 
 /** A recovery key with its text, such as `ed25519 <base64>`. An account text has the same form after `key`. */
@@ -40,7 +40,7 @@ export function parseRecoveryKey(text: unknown): NamedRecoveryKey {
   const [, type, encoded] = (typeof text === "string" ? KEY.exec(text) : null) ?? [];
   if (type !== undefined && encoded !== undefined) return nameKey(type as RecoveryKeyType, base64ToBytes(encoded));
   const message = `A recovery key must be ed25519 or p256, a colon and the key in base64, not ${describeValue(text)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw argumentInvalid(message);
 }
 
 function nameKey(type: RecoveryKeyType, publicKey: Uint8Array): NamedRecoveryKey {

@@ -1,4 +1,4 @@
-import { ArgumentError } from "keyroot/internal/errors";
+import { argumentInvalid } from "../../errors.ts";
 import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
@@ -58,7 +58,7 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
     const message =
       `Publishing on the chain ${chainId} needs limits on its cost. Set \`limits\` to at least { maxFeePerGas }, in wei. ` +
       'The value "local" is allowed only on chains with the ids 31337 and 1337.';
-    throw new ArgumentError("ARGUMENT_INVALID", message, { actual: chainId });
+    throw argumentInvalid(message, { actual: chainId });
   }
 }
 

@@ -5,9 +5,11 @@ import {
   type Fees,
   feesOf,
   gasPriceOf,
-  limitPriorityFee,
   isWithinLimits,
+  limitPriorityFee,
+  max,
   maxGasPriceOf,
+  min,
 } from "../chain/fees.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { CostBudget, FeeLimits } from "./costLimits.ts";
@@ -104,12 +106,4 @@ function raiseFees(fees: Fees, { maxFee, maxPriorityFee }: Prices): Fees | undef
 
 function plusAnEighth(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,19 +1,14 @@
 import type { AddRootCall, RootBatch } from "../chain/registry.ts";
 import type { Attempt } from "../journal/journal.ts";
+import type { SendResult } from "./trySend.ts";
 
 /** A batch with a transaction that is not in a block yet. */
-export interface PendingTransaction {
+export interface PendingTransaction extends Pick<SendResult, "accepted" | "isRejected" | "isUnderpriced"> {
   batch: RootBatch;
   /** The call of the transaction. It is built on demand, and deleted when the transaction is in a block. */
   call?: AddRootCall | undefined;
   attempt: Attempt;
   hashes: string[];
-  /** True if a node's response has confirmed that the node has the transaction. */
-  accepted: boolean;
-  /** True if the last response rejected the transaction for now. */
-  isRejected: boolean;
-  /** True if the last response rejected the transaction because it offers too little. */
-  isUnderpriced: boolean;
   /**
    * The time at which this run last sent the transaction. Undefined if it must be sent now, because possibly no node
    * has it.

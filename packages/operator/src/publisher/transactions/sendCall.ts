@@ -12,7 +12,7 @@ import { fetchPrices, replacementFees } from "./feeBumps.ts";
 import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import { RESEND_UNCONFIRMED_MS } from "./sendOptions.ts";
 import { isSearchDue, findSignedTransaction } from "./signedTransaction.ts";
-import { trySend } from "./trySend.ts";
+import { type SendResult, trySend } from "./trySend.ts";
 
 const POLL_MS = 250;
 /** The time in ms after which a transaction that a node has accepted is sent again, with higher fees. */
@@ -94,17 +94,13 @@ export async function sendCall(
 }
 
 /** The transactions of a call in this run. */
-interface CallTransaction {
+interface CallTransaction extends Pick<SendResult, "accepted" | "isUnderpriced"> {
   nonce: number;
   hashes: string[];
   /** True if an earlier run sent the transaction. */
   isEarlier: boolean;
   /** Gas limit and fees of the last transaction of this run. */
   sent?: { gas: number; fees: Fees; block: number; at: number } | undefined;
-  /** True if a node has confirmed that it has the transaction. */
-  accepted: boolean;
-  /** True if a node rejected the last transaction because its fees are too low. */
-  isUnderpriced: boolean;
   /** The number of checks that found the nonce used, but no receipt. */
   missingReceipts: number;
 }

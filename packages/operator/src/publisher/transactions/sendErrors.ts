@@ -51,14 +51,12 @@ export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): T
   return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual: String(cost) });
 }
 
-/** A sent transaction. */
 export interface SentTransaction {
   /**
    * The transaction hash: 0x and 64 lowercase hex digits. Undefined if the endpoint did not confirm the transaction.
    */
   hash: string | undefined;
   nonce: number;
-  /** The address of the transaction's sender. */
   from: string;
 }
 
