@@ -11,7 +11,7 @@ import { accounts, keyStatements } from "../keys/tables.ts";
 import { findClaims, SLOT_OWNER } from "../users/claims.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
-import { accountMissing, checkSent } from "./accountErrors.ts";
+import { checkSent } from "./accountErrors.ts";
 import { accountFilesOf } from "./accountFiles.ts";
 import { reserveSlots } from "./reserveSlots.ts";
 import { readAccount, type StoredStatement } from "./statements.ts";
@@ -64,10 +64,11 @@ export class AccountStore {
    * Reads a user's account.
    * @throws ServiceError ACCOUNT_MISSING
    */
-  async get({ region, userID }: Pick<User, "region" | "userID">, database: Database = this.#databases.regions[region]) {
-    const found = await readAccount(database, userID);
-    if (found === undefined) throw accountMissing();
-    return found;
+  async get({ region, userID }: Pick<User, "region" | "userID">) {
+    const found = await readAccount(this.#databases.regions[region], userID);
+    if (found !== undefined) return found;
+    const message = "The user's account text is not stored. Send it to /v1/authdUser/account/store first.";
+    throw new ServiceError(404, "ACCOUNT_MISSING", message);
   }
 
   /**
@@ -89,7 +90,6 @@ export class AccountStore {
     return claim?.bizID === SLOT_OWNER;
   }
 
-  /** @throws ServiceError ACCOUNT_MISMATCH */
   #checkPlace(account: Account, { userID }: User): void {
     const { chainId, contract } = this.#registry;
     const parts = [

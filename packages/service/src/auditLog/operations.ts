@@ -67,7 +67,6 @@ const entries = page("entries", entry, cursor);
 
 type Body = z.output<typeof filterSchema>;
 
-/** What the operations on the audit log need. */
 export interface AuditContext extends ApiContext {
   auditLog: AuditLog;
   /** Finds the people who are or were on a partner's staff. */

@@ -5,23 +5,7 @@ import type { Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";
 import { keyEvents } from "./tables.ts";
 
-export interface KeyEvent {
-  userID: UserID;
-  /**
-   * What happened to the key:
-   * - `registered`: the user registered it;
-   * - `conflict`: it was rejected, because the user has another key;
-   * - `withdrawn`: the user removed it;
-   * - `discarded`: the partner removed it;
-   * - `approved`: the partner approved it.
-   */
-  type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
-  keyID: string;
-  /** Time of the event, in milliseconds since 1970. */
-  at: number;
-  /** For `registered` events: whether an earlier key of the user was withdrawn or discarded. */
-  afterWithdrawal: boolean;
-}
+export type KeyEvent = Omit<typeof keyEvents.$inferSelect, "id">;
 
 /** Maximum number of stored events per user. Older events are deleted. */
 const MAX_PER_USER = 100;

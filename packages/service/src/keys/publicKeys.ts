@@ -2,33 +2,23 @@ import { and, eq, isNull, ne, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import { type Database, type Databases, perRegion } from "../api/database/database.ts";
-import { batches } from "./tables.ts";
 import type { Claim } from "../users/claims.ts";
 import { lockActiveUser } from "../users/users.ts";
 import { holdEndOf } from "./holdPeriod.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
-import { conflictingKeys, publicKeys } from "./tables.ts";
-
-/**
- * The state of a key:
- * - `pending`: the user can still withdraw it.
- * - `submitted`: a publisher has taken it.
- * - `published`: it is on the chain.
- */
-type KeyState = "pending" | "submitted" | "published";
+import { batches, conflictingKeys, publicKeys } from "./tables.ts";
 
 export interface Registration {
-  /** Time of the registration in milliseconds since 1970. */
   registered: number;
-  /** End of the hold period in milliseconds since 1970. */
   holdEndsAt: number;
   /** Whether the user proved possession of the private key. */
   possession: "proven" | "unproven";
 }
 
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
-  state: KeyState;
-  /** End of the hold period in milliseconds since 1970. Null while the partner must decide. */
+  /** `pending`: the user can still withdraw it. `submitted`: a publisher has taken it. `published`: it is on the chain. */
+  state: "pending" | "submitted" | "published";
+  /** End of the hold period. Null while the partner must decide. */
   holdEndsAt: number | null;
   /** The Merkle root (64 hex digits). Undefined until the key is part of a batch. */
   root?: string;

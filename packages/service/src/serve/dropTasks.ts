@@ -1,4 +1,5 @@
 import type { RepeatedTask } from "../api/base/repeatedTasks.ts";
+import { dropExpiredChallenges } from "../keys/challenges.ts";
 import { EVENT_DAYS } from "../webhooks/events.ts";
 import type { ServiceContext } from "./context.ts";
 
@@ -15,7 +16,7 @@ export function dropTasks(
   {
     refreshTokens,
     rateLimits,
-    challenges,
+    databases,
     sessions,
     auditLog,
     webhookEndpoints,
@@ -26,7 +27,7 @@ export function dropTasks(
 ): RepeatedTask[] {
   const tasks: [name: string, intervalMs: number, run: RepeatedTask["run"]][] = [
     ["deleting sealed tokens", HOUR_MS, () => refreshTokens.dropSealed(now())],
-    ["deleting expired challenges", HOUR_MS, () => challenges.dropExpired(now())],
+    ["deleting expired challenges", HOUR_MS, () => dropExpiredChallenges(databases, now())],
     ["deleting counts of requests", MINUTE_MS, () => rateLimits.dropExpired()],
     ["deleting expired sessions", 10 * MINUTE_MS, () => sessions.dropExpired(now())],
     ["deleting old events", HOUR_MS, () => webhookDeliveries.dropEvents(now() - EVENT_DAYS * DAY_MS)],

@@ -1,4 +1,4 @@
-import type { Person } from "../api/base/principals.ts";
+import type { Person, Role } from "../api/base/principals.ts";
 import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../api/database/drizzle.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
@@ -6,22 +6,7 @@ import type { Author } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
 import { invitations, passkeys, sessions, staff } from "./tables.ts";
-import type { Role } from "../api/base/principals.ts";
 import { lockPartner } from "../partners/tables.ts";
-
-/** A person in the list of a partner's staff. */
-export interface StaffInfo extends Person {
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the last sign-in in milliseconds since 1970. Null before the first sign-in. */
-  lastSignIn: number | null;
-  /**
-   * Time at which the person's unused invitation expires, in milliseconds since 1970. Null if there is no unused
-   * invitation.
-   */
-  invitationExpires: number | null;
-  passkeys: number;
-}
 
 /** The columns of a person. */
 export const PERSON = { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role };
@@ -45,7 +30,7 @@ export class StaffStore {
   }
 
   /** Lists one page of a partner's people, sorted by name. @param after the last name of the previous page */
-  async list(bizID: string | null, after: string | undefined, limit: number): Promise<StaffInfo[]> {
+  async list(bizID: string | null, after: string | undefined, limit: number) {
     const { personID, name, created, lastSignIn } = staff;
     return this.#home
       .select({
@@ -80,13 +65,7 @@ export class StaffStore {
       if (role === person.role) return person;
       if (role !== "administrator") await requireAnotherAdministrator(transaction, person);
       await transaction.update(staff).set({ role }).where(eq(staff.personID, personID));
-      const change = {
-        action: "person.roleChanged",
-        at: now,
-        partner: bizID,
-        person: personID,
-        data: { role },
-      } as const;
+      const change = { action: "person.roleChanged", at: now, partner: bizID, person: personID, data: { role } } as const;
       await recordChange(transaction, author, change);
       return { ...person, role };
     });

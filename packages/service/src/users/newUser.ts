@@ -2,26 +2,15 @@ import { randomBytes } from "node:crypto";
 import type { Region, UserID } from "keyroot/internal/identity";
 import type { Change } from "../auditLog/recordChange.ts";
 import type { Claim } from "./claims.ts";
+import type { users } from "./tables.ts";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
-export interface User {
-  userID: UserID;
-  bizID: string;
-  region: Region;
-  bucket: string;
-  /** A per-user value of 32 hex digits. */
-  salt: string;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the deactivation in milliseconds since 1970. Null while the user is active. */
-  deactivated: number | null;
-}
+export type User = Omit<typeof users.$inferSelect, "erased">;
 
 export type NewUser = Omit<User, "deactivated">;
 
 const SALT_BYTES = 16;
 
-/** Returns a user to insert, with a random salt. @param created milliseconds since 1970 */
 export function newUser(claim: Claim, created: number, stage: string): NewUser {
   const bucket = bucketName(stage, claim.region, claim.userID);
   return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };

@@ -19,7 +19,6 @@ interface StoredEvent {
   type: EventType;
   userID: UserID | null;
   data: ChangeData;
-  /** Time of the change in milliseconds since 1970. */
   at: number;
 }
 
@@ -44,7 +43,7 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the last time, in ms since 1970, at which the partner had read all
+ * A partner's position in the events. `seen` is the last time at which the partner had read all
  * events, or when it began to read if it has never read all of them.
  */
 export const eventCursorSchema = z.strictObject({
@@ -69,7 +68,6 @@ export class EventStore {
    * event that is committed late is not skipped.
    * @param cursor the position after which the list begins; undefined lists all stored events
    * @param limit maximum number of events
-   * @param now milliseconds since 1970
    * @returns the events, and the cursor after the last event
    * @throws ServiceError CURSOR_UNKNOWN
    */

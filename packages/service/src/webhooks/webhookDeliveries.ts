@@ -23,7 +23,7 @@ export interface ClaimedDelivery {
   position: number;
   claim: number;
   attempts: number;
-  /** Start of the first attempt in ms since 1970. */
+  /** Start of the first attempt. */
   firstAttempt: number;
   event: DeliveredEvent;
 }
@@ -31,28 +31,11 @@ export interface ClaimedDelivery {
 /** A delivery after an attempt. `attempts` includes the last attempt. */
 export interface FinishedDelivery extends ClaimedDelivery {
   state: DeliveryState;
-  /** Time of the next attempt of a pending delivery in ms since 1970. */
   due: number;
-  /** End of the attempt in ms since 1970. */
   lastAttempt: number;
   /** The HTTP status. Null if there was no response. */
   status: number | null;
   /** The reason for the failure. Null after success. */
-  error: string | null;
-}
-
-/** A delivery in an endpoint's list of deliveries. */
-export interface DeliveryInfo {
-  eventID: string;
-  type: EventType;
-  state: DeliveryState;
-  attempts: number;
-  /** Creation time. All times are in milliseconds since 1970. */
-  created: number;
-  lastAttempt: number | null;
-  /** Time of the next attempt. Null unless the delivery is pending. */
-  nextAttempt: number | null;
-  status: number | null;
   error: string | null;
 }
 
@@ -216,7 +199,7 @@ export class WebhookDeliveryStore {
   async list(
     endpointID: string,
     { state, after, limit }: { state?: DeliveryState | undefined; after?: string | undefined; limit: number },
-  ): Promise<DeliveryInfo[] | undefined> {
+  ) {
     const ofEndpoint = eq(webhookDeliveries.endpointID, endpointID);
     const { created, eventID } = webhookDeliveries;
     let start: SQL | undefined;

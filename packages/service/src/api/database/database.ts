@@ -5,15 +5,13 @@ import { ArgumentError } from "../base/errors.ts";
 import { appliedMigrations, applyMigrations, KNOWN } from "./applyMigrations.ts";
 import { toConnectionError } from "./connectionError.ts";
 import { DATABASE_NOW } from "./columns.ts";
-import type { Database, OpenedDatabase } from "./openedDatabase.ts";
+import { type Database, type OpenedDatabase, rowsOf } from "./openedDatabase.ts";
 import { openPGliteClient } from "./openPGliteClient.ts";
 import { openPostgres } from "./openPostgres.ts";
-import { rowsOf } from "./rowsOf.ts";
 import { schemaRequirements } from "./tables.ts";
 import { URL_VARIABLES } from "./urlVariables.ts";
 
-export type { Database } from "./openedDatabase.ts";
-export { rowsOf } from "./rowsOf.ts";
+export { type Database, rowsOf } from "./openedDatabase.ts";
 
 export interface DatabaseOptions {
   /** The `postgres://…` URL of the home database. If undefined, PGlite runs in this process, for development. */
@@ -79,7 +77,6 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
-/** Reads the time of the database's clock, in milliseconds since 1970. */
 export async function readClock(database: Database): Promise<number> {
   const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
   return Number(row?.["now"]);
@@ -114,7 +111,6 @@ export function regionalDatabases({ regions }: Pick<Databases, "regions">): Data
   return distinctRegions({ regions }).map((region) => regions[region]);
 }
 
-/** Reads rows from several databases. */
 export async function readAll<Row>(
   databases: readonly Database[],
   read: (database: Database) => PromiseLike<Row[]>,
@@ -177,4 +173,17 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   const client = await openPGliteClient(folder, closing);
   const database = loadPGliteDriver().drizzle(client);
   return { database, migrate: () => applyMigrations(database) };
+}
+
+/** Sends a test query to each database. @returns the places in each one, such as "home, us-west-2", and its error */
+export function checkDatabases(databases: Databases): Promise<{ name: string; error: unknown }[]> {
+  return Promise.all(
+    [...placesByDatabase(databases)].map(async ([database, places]) => {
+      const error: unknown = await database.execute(sql`select 1`).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      return { name: places.join(", "), error };
+    }),
+  );
 }

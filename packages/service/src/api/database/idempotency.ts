@@ -1,5 +1,6 @@
 import { text } from "./drizzle.ts";
 import { z } from "zod";
+import type { Author } from "../base/author.ts";
 import { ServiceError } from "../base/errors.ts";
 import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
 
@@ -39,6 +40,14 @@ export interface RequestValues {
   /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;
   requestDigest: string | null;
+}
+
+/** The author and the time of a request that creates something. */
+export interface RequestOptions {
+  author: Author;
+  now: number;
+  /** The request, if it has an Idempotency-Key. */
+  repeatable: RepeatableRequest | undefined;
 }
 
 /** Returns a repeatable request. @param body the body after validation by the operation's schema */
