@@ -80,12 +80,9 @@ async function authenticateSession(
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
   const own = new URL(baseUrlOf(context, request)).origin;
-  if (origin !== own || site !== "same-origin")
-    throw new ServiceError(
-      403,
-      "ORIGIN_REFUSED",
-      `The request does not come from the dashboard's page. Open ${own}/dashboard/.`,
-    );
+  if (origin === own && site === "same-origin") return;
+  const message = `The request does not come from the dashboard's page. Open ${own}/dashboard/.`;
+  throw new ServiceError(403, "ORIGIN_REFUSED", message);
 }
 
 /** Checks that a person may call the operation. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */

@@ -126,20 +126,14 @@ export function isForReaders({ callers, reads, role }: Pick<Operation, "callers"
 }
 
 /** Whether staff must confirm the operation's requests with a passkey. */
-export function isVerified({
-  reads = false,
-  unverified,
-  callers,
-}: Pick<Operation, "callers" | "reads" | "unverified">) {
-  return isForStaff({ callers }) && !callers.includes("visitor") && !reads && unverified === undefined;
+export function isVerified({ callers, reads, unverified }: Pick<Operation, "callers" | "reads" | "unverified">) {
+  return isForStaff({ callers }) && !callers.includes("visitor") && reads !== true && unverified === undefined;
 }
 
 /**
  * Returns the kind of caller with a bearer token, or `public`. It is undefined if only the dashboard's page calls the
  * operation.
  */
-export function tokenCallerOf({
-  callers,
-}: Pick<Operation, "callers">): "public" | "partner" | "user" | "operator" | undefined {
+export function tokenCallerOf({ callers }: Pick<Operation, "callers">) {
   return (["public", "partner", "user", "operator"] as const).find((caller) => callers.includes(caller));
 }

@@ -75,8 +75,7 @@ export class AuditLog {
   }
 
   /**
-   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas
-   * can do this at the same time.
+   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can do this at the same time.
    */
   drop(before: number, signal?: AbortSignal): Promise<void> {
     return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);

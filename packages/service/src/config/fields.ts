@@ -11,7 +11,7 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as cons
 /** The configuration of the databases and of the registry's keys, which a service and its publisher share. */
 export interface SharedConfig {
   /**
-   * The `postgres://…` URL of the home database. If a service has no URL, PGlite runs in its process, for development.
+   * The `postgres://…` URL of the home database. A service without a URL runs PGlite in its process, for development.
    */
   databaseUrl?: string | undefined;
   /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
@@ -23,8 +23,8 @@ export interface SharedConfig {
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
   /**
-   * Set it for both if all user ids are accounts, so that users can change their keys (docs/accounts.md). Default: unset,
-   * for one key per user.
+   * Set it for both if all user ids are accounts, so that users can change their keys (docs/accounts.md). Default:
+   * unset, for one key per user.
    */
   accounts?: "required" | undefined;
   /** Whether a key with a conflicting key is published only after the partner's decision. Default: false. */

@@ -16,7 +16,7 @@ export interface Registration {
 }
 
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
-  /** `pending`: the user can still withdraw it. `submitted`: a publisher has taken it. `published`: it is on the chain. */
+  /** Users can withdraw a pending key. A publisher has taken a submitted one, and a published one is on the chain. */
   state: "pending" | "submitted" | "published";
   /** End of the hold period. Null while the partner must decide. */
   holdEndsAt: number | null;
@@ -60,7 +60,11 @@ export class PublicKeyStore {
     const { keyID } = record;
     const { registered: at, possession } = registration;
     await lockActiveUser(transaction, userID);
-    const { undecidedSince, afterWithdrawal } = await initialStateOf(transaction, record, at);
+    const { userID: ofUser, keyID: offered, decided } = conflictingKeys;
+    const isOther = and(eq(ofUser, userID), ne(offered, keyID), isNull(decided));
+    const [other] = await transaction.select().from(conflictingKeys).where(isOther).limit(1);
+    const undecidedSince = other === undefined ? null : at;
+    const afterWithdrawal = await wasRemoved(transaction, userID);
     const [added] = await transaction
       .insert(publicKeys)
       .values({ ...record, region, bizID, undecidedSince, ...registration })
@@ -84,19 +88,4 @@ export class PublicKeyStore {
     const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
     return { ...key, state, root, ...(transaction !== undefined && { transaction }) };
   }
-}
-
-/** Returns a new key's initial state. `afterWithdrawal`: whether an earlier key of the user was removed. */
-async function initialStateOf(
-  transaction: Database,
-  { userID, keyID }: KeyRecord,
-  now: number,
-): Promise<{ undecidedSince: number | null; afterWithdrawal: boolean }> {
-  const [other] = await transaction
-    .select({ keyID: conflictingKeys.keyID })
-    .from(conflictingKeys)
-    .where(and(eq(conflictingKeys.userID, userID), ne(conflictingKeys.keyID, keyID), isNull(conflictingKeys.decided)))
-    .limit(1);
-  const afterWithdrawal = await wasRemoved(transaction, userID);
-  return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
 }

@@ -138,9 +138,6 @@ async function getPartner({ partners }: Pick<PartnerContext, "partners">, bizID:
 }
 
 function partnerUnknown(): never {
-  throw new ServiceError(
-    404,
-    "PARTNER_UNKNOWN",
-    "There is no partner with this biz_id. List the partners to find the right biz_id.",
-  );
+  const message = "There is no partner with this biz_id. List the partners to find the right biz_id.";
+  throw new ServiceError(404, "PARTNER_UNKNOWN", message);
 }

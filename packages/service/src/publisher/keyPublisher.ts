@@ -159,7 +159,7 @@ export class KeyPublisher {
     return done;
   }
 
-  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. @throws as `#publishRegion` */
+  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. */
   async #tryRegion(region: Region, round: Round): Promise<PublishedBatch[]> {
     await this.#recheckRecent(region, round.check);
     for (let attempt = 1; ; attempt++) {

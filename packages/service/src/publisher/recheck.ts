@@ -35,10 +35,11 @@ const PAGE = 100;
  * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
  */
 export async function recheck(
-  { databases, publications, check, now }: RecheckOptions,
+  options: RecheckOptions,
   before: number,
   until = Infinity,
 ): Promise<Recheck> {
+  const { databases, publications, check, now } = options;
   const result: Recheck = { roots: 0, lost: 0, differences: [] };
   const final = await check.finalBlock();
   for (const region of distinctRegions(databases)) {
@@ -48,7 +49,6 @@ export async function recheck(
       for (const root of roots) {
         if (now() > until) return result;
         result.roots++;
-        const options = { databases, publications, check, now };
         const { lost, code } = await recheckRoot(root, region, final, options, before);
         result.lost += lost;
         if (code !== null) result.differences.push({ region, root, code });

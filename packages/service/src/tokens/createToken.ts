@@ -3,15 +3,13 @@ import { ServiceError } from "../api/base/errors.ts";
 import {
   checkSameRequest,
   keyReused,
-  openToken,
   type RepeatableRequest,
   REPEATABLE_MS,
   type RequestOptions,
   requestValues,
   type RequestValues,
-  sealToken,
 } from "../api/database/idempotency.ts";
-import { hashSecret } from "../api/database/secrets.ts";
+import { deriveKey, hashSecret, open, seal } from "../api/database/secrets.ts";
 import { makeRefreshToken } from "./tokenText.ts";
 
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
@@ -69,7 +67,7 @@ export async function makeToken(
 ): Promise<{ token: string; row: TokenRow }> {
   const token = makeRefreshToken(kind);
   const tokenID = randomUUID();
-  const sealedToken = repeatable === undefined ? null : await sealToken(token, tokenID, repeatable.key);
+  const sealedToken = repeatable === undefined ? null : await seal(token, sealingKey(tokenID, repeatable.key));
   const columns = requestValues(owner, repeatable);
   return { token, row: { tokenID, tokenHash: hashSecret(token), created: now, ...columns, sealedToken } };
 }
@@ -88,7 +86,12 @@ export async function openEarlier(
   const { tokenID, created, sealedToken } = earlier;
   if (sealedToken === null || created < now - REPEATABLE_MS)
     throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
-  return openToken(sealedToken, tokenID, key);
+  return open(sealedToken, sealingKey(tokenID, key));
+}
+
+/** Only a request with the same Idempotency-Key can decrypt the token. */
+function sealingKey(tokenID: string, idempotencyKey: string): Uint8Array {
+  return deriveKey(idempotencyKey, tokenID, "keyroot refresh token");
 }
 
 /** The error for an owner who already has the maximum number of active tokens. */

@@ -316,9 +316,6 @@ async function pageOfServerTokens(bizID: string, options: PageOptions, { databas
 }
 
 function tokenUnknown(): never {
-  throw new ServiceError(
-    404,
-    "TOKEN_UNKNOWN",
-    "There is no active token with this id. List the tokens to find the right id.",
-  );
+  const message = "There is no active token with this id. List the tokens to find the right id.";
+  throw new ServiceError(404, "TOKEN_UNKNOWN", message);
 }

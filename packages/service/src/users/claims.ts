@@ -109,11 +109,8 @@ export function claimWithinLimit(
     const missing = claims.filter(({ userID }) => !claimed.has(userID));
     const fitting = missing.slice(0, Math.max(0, limit - users));
     if (fitting.length > 0) await addClaims(transaction, fitting);
-    return { claims: await findClaims(transaction, ids), refusal: limitReached(users + fitting.length, limit) };
+    const message = `You have ${plural(users + fitting.length, "user")}, and your limit is ${limit}. Request a higher limit from the service's operator.`;
+    const refusal = new ServiceError(409, "USER_LIMIT_REACHED", message);
+    return { claims: await findClaims(transaction, ids), refusal };
   });
-}
-
-function limitReached(users: number, limit: number): ServiceError {
-  const message = `You have ${plural(users, "user")}, and your limit is ${limit}. Request a higher limit from the service's operator.`;
-  return new ServiceError(409, "USER_LIMIT_REACHED", message);
 }

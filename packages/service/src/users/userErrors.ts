@@ -15,11 +15,8 @@ export function userInOtherRegion(region: Region): ServiceError {
 }
 
 export function userErased(): ServiceError {
-  return new ServiceError(
-    409,
-    "USER_ERASED",
-    "This user was erased, and its id cannot be used again. Choose another id.",
-  );
+  const message = "This user was erased, and its id cannot be used again. Choose another id.";
+  return new ServiceError(409, "USER_ERASED", message);
 }
 
 export function userDeactivated(): ServiceError {

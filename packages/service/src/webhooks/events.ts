@@ -43,8 +43,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the last time at which the partner had read all
- * events, or when it began to read if it has never read all of them.
+ * A partner's position in the events. `seen` is the last time at which the partner had read all events, or when it began
+ * to read if it has never read all of them.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),

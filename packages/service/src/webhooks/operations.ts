@@ -298,11 +298,8 @@ async function requireEndpoint(endpointID: string, { context, principal: { bizID
 }
 
 function endpointUnknown(): never {
-  throw new ServiceError(
-    404,
-    "WEBHOOK_UNKNOWN",
-    "You have no webhook endpoint with this id. List your endpoints to find the right id.",
-  );
+  const message = "You have no webhook endpoint with this id. List your endpoints to find the right id.";
+  throw new ServiceError(404, "WEBHOOK_UNKNOWN", message);
 }
 
 function eventUnknown(): never {

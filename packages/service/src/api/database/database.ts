@@ -131,7 +131,12 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 export async function checkMigrations(databases: Databases): Promise<void> {
   for (const [place, database] of distinctDatabases(databases)) {
     const applied = await connected(appliedMigrations(database), place);
-    const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
+    const refusal =
+      applied.length < KNOWN.length
+        ? `A database has ${applied.length} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`
+        : KNOWN.every((hash, i) => hash === applied[i])
+          ? await checkRequirements(database)
+          : "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
     const details = { expected: KNOWN.length, actual: applied.length };
     if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
   }
@@ -147,15 +152,6 @@ export async function checkRequirements(database: Database): Promise<string | un
   const migrations = required?.migrations ?? 0;
   if (migrations <= KNOWN.length) return undefined;
   return `A database requires a version of Keyroot with ${migrations} migrations, but this version has ${KNOWN.length}. Run a newer version.`;
-}
-
-function missing(applied: number): string {
-  return `A database has ${applied} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`;
-}
-
-async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
-  if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
-  return "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
 }
 
 /**

@@ -2,7 +2,7 @@ import { text } from "./drizzle.ts";
 import { z } from "zod";
 import type { Author } from "../base/author.ts";
 import { ServiceError } from "../base/errors.ts";
-import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
+import { hashSecret } from "./secrets.ts";
 
 /** Time in ms for which a request with an Idempotency-Key can be repeated. */
 export const REPEATABLE_MS = 24 * 60 * 60 * 1000;
@@ -76,18 +76,4 @@ export function checkSameRequest(earlier: RequestValues | undefined, request: Re
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
-}
-
-/** Encrypts a token with the request's Idempotency-Key, so that only a request with the same key can decrypt it. */
-export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  return seal(token, sealingKey(tokenID, idempotencyKey));
-}
-
-/** Decrypts a token that `sealToken` encrypted with the same token id and Idempotency-Key. */
-export function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  return open(sealed, sealingKey(tokenID, idempotencyKey));
-}
-
-function sealingKey(tokenID: string, idempotencyKey: string): Uint8Array {
-  return deriveKey(idempotencyKey, tokenID, "keyroot refresh token");
 }
