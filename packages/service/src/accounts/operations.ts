@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { type KeyType, userIDToHex } from "keyroot/internal/identity";
+import { userIDToHex } from "keyroot/internal/identity";
+import { answerFrom } from "../api/answerFrom.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
 import { challenge, changedKeyID, keyNumber, response, toChallengeResponse } from "../keys/fields.ts";
-import type { KeyRegistration } from "../keys/keyRegistration.ts";
-import type { PublicKeyStore } from "../keys/publicKeys.ts";
 import { VOID } from "../keys/tables.ts";
 import { serviceOf } from "../keys/serviceOf.ts";
 import { callingUser, requireUser } from "../users/operations.ts";
@@ -16,7 +15,7 @@ import { accountFilesOf } from "./accountFiles.ts";
 import type { AccountStore } from "./accountStore.ts";
 import { approveChange, objectToChange, objectWithKey } from "./decideChange.ts";
 import { STATEMENT_STATES, type StoredStatement } from "./statements.ts";
-import { submitStatement } from "./submitStatement.ts";
+import { type SubmitOptions, submitStatement } from "./submitStatement.ts";
 
 /** Maximum length of account texts, statements and objections, in characters. With 16 keys, they have at most 1,900. */
 const MAX_LENGTH = 4096;
@@ -53,12 +52,9 @@ const account = named("UserAccount", "A user's account with its statements.", {
 const change = named("KeyChange", "A statement of a user's account.", { user_id: userID, ...statement.shape });
 const ofChange = strict({ ...eitherUserID, number: keyNumber, key_id: changedKeyID });
 
-export interface AccountContext extends ApiContext {
+export interface AccountContext
+  extends ApiContext, Pick<SubmitOptions, "publicKeys" | "registration" | "keyType" | "holdPeriodMs"> {
   users: UserStore;
-  publicKeys: PublicKeyStore;
-  registration: KeyRegistration;
-  keyType: KeyType;
-  holdPeriodMs: number;
   /** Undefined if users have no accounts. */
   accounts: AccountStore | undefined;
 }
@@ -211,10 +207,5 @@ function toChange({ userID: user_id }: User, stored: StoredStatement) {
 }
 
 function toStatement(stored: StoredStatement) {
-  const { number, keyID, slotID, state, submitted, holdEndsAt, objected, approved, settled, statement } = stored;
-  const published = keyID === VOID ? settled : stored.confirmed;
-  return {
-    ...{ number, key_id: keyID, slot_id: slotID, state, submitted, hold_ends_at: holdEndsAt },
-    ...{ objected, approved, published, statement },
-  };
+  return answerFrom(statement, { ...stored, published: stored.keyID === VOID ? stored.settled : stored.confirmed });
 }

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
 import type { KeyTypeName, Region } from "keyroot/internal/identity";
@@ -36,8 +35,6 @@ export interface SharedConfig {
 export const text = () => z.string("must be a string");
 export const flag = () => z.boolean("must be true or false").default(false);
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
-export const bindAddress = () =>
-  text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
 const postgresUrl = () =>
   url(
     /^postgres(?:ql)?$/,
@@ -48,8 +45,6 @@ export const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int(error).min(min, error).max(max, error);
 };
-export const label = () =>
-  text().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens");
 export const inEachRegion = <T extends z.ZodType>(value: T) =>
   z.strictObject({ "us-west-2": value, "eu-west-1": value });
 

@@ -3,11 +3,9 @@ import { z } from "zod";
 import { isLoopback } from "keyroot/internal/transport";
 import type { RateLimitOptions } from "../api/limits/rateLimits.ts";
 import {
-  bindAddress,
   checkConfig,
   flag,
   httpUrl,
-  label,
   registryFields,
   type SharedConfig,
   sharedFields,
@@ -86,7 +84,9 @@ const REFUSED_PER_MINUTE = 100;
 
 const schema = z.strictObject({
   ...sharedFields,
-  host: bindAddress().default(DEFAULT_HOST),
+  host: text()
+    .refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost")
+    .default(DEFAULT_HOST),
   port: wholeNumber(0, 65_535).default(8547),
   monitoringPort: wholeNumber(0, 65_535).nullable().default(9547),
   serviceUrl: httpUrl()
@@ -98,7 +98,9 @@ const schema = z.strictObject({
   blockExplorerUrl: httpUrl()
     .transform((blockExplorerUrl) => blockExplorerUrl.replace(/\/$/, ""))
     .optional(),
-  stage: label().default(DEFAULT_STAGE),
+  stage: text()
+    .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens")
+    .default(DEFAULT_STAGE),
   signingKeys: text().optional(),
   // The characters that a bearer token may contain (RFC 6750, section 2.1).
   adminToken: text()

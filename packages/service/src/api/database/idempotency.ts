@@ -37,7 +37,6 @@ export const requestColumns = () => ({
 
 /** The values of `requestColumns`. All values are null if the request has no Idempotency-Key. */
 export interface RequestValues {
-  /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;
   requestDigest: string | null;
 }
