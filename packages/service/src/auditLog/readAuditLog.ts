@@ -55,11 +55,7 @@ export class AuditLog {
    * `limit`, or none, even if more follow.
    * @returns `next` is null when no page follows
    */
-  async list(
-    filter: AuditFilter,
-    after: AuditCursor | undefined,
-    limit: number,
-  ): Promise<{ entries: AuditEntry[]; next: AuditCursor | null }> {
+  async list(filter: AuditFilter, after: AuditCursor | undefined, limit: number) {
     const pages = await Promise.all(
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );

@@ -35,11 +35,7 @@ export async function addChallenge(database: Database, { response, ...unhashed }
 }
 
 /** @returns undefined if the user has no such challenge */
-export async function findChallenge(
-  database: Database,
-  userID: UserID,
-  nonce: string,
-): Promise<StoredChallenge | undefined> {
+export async function findChallenge(database: Database, userID: UserID, nonce: string) {
   const [found] = await database.select().from(possessionChallenges).where(isOfUser(userID, nonce));
   return found;
 }

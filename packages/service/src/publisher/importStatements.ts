@@ -21,16 +21,6 @@ export interface ImportOptions {
   now: () => number;
 }
 
-/** A statement of an account file that the database does not have, and whose slot has a root. */
-interface Missing {
-  number: number;
-  keyID: string;
-  publicKey: string | undefined;
-  slotID: UserID;
-  statement: string;
-  root: string;
-}
-
 /**
  * Adds the statements that only the account files contain, for example after a backup was restored. Without them, a
  * slot's key would seem to be somebody else's, and a thief of a recovery key could declare the slot void.
@@ -59,13 +49,16 @@ export async function importStatements(options: ImportOptions): Promise<Map<User
   return added;
 }
 
-/** Returns the statements of a file that are missing in the database, in order. A false file has none. */
+/**
+ * Returns the statements of a file that are missing in the database and whose slots have a root, in order. A false file
+ * has none.
+ */
 async function findMissing(
   { databases, keyType, rootsOf }: ImportOptions,
   region: Region,
   account: Account,
   file: Uint8Array,
-): Promise<Missing[]> {
+) {
   const statements = statementsOf(account, file);
   const { statements: known = [] } = (await readAccount(databases.regions[region], account.userID)) ?? {};
   const unknown = statements
@@ -75,7 +68,7 @@ async function findMissing(
     })
     .filter(({ number, keyID }) => !known.some((one) => one.number === number && one.keyID === keyID));
   const roots = unknown.length === 0 ? [] : await rootsOf(unknown.map(({ slotID }) => slotID));
-  return unknown.flatMap((one, i): Missing[] => {
+  return unknown.flatMap((one, i) => {
     const root = roots[i];
     return root === undefined ? [] : [{ ...one, root }];
   });
@@ -95,7 +88,7 @@ function statementsOf(account: Account, file: Uint8Array) {
 async function addStatements(
   { databases, stores, now }: ImportOptions,
   { userID, bizID, region }: { userID: UserID; bizID: string; region: Region },
-  missing: readonly Missing[],
+  missing: Awaited<ReturnType<typeof findMissing>>,
 ): Promise<void> {
   const time = now();
   await databases.regions[region].transaction(async (transaction) => {

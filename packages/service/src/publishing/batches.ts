@@ -54,10 +54,7 @@ export class BatchStore {
   }
 
   /** Lists one page of a partner's parts of batches, newest first. @param after `next` of the previous page */
-  async listOfPartner(
-    bizID: string,
-    { after, limit }: PageOptions,
-  ): Promise<{ batches: BatchShare[]; next: string | null }> {
+  async listOfPartner(bizID: string, { after, limit }: PageOptions) {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;

@@ -153,12 +153,7 @@ export class SessionStore {
  * requests with the same counter succeeds. Authenticators without a counter always send 0.
  * @returns false if the passkey was removed, or the counter was used before
  */
-export async function recordUse(
-  database: Database,
-  credentialID: string,
-  counter: number,
-  now: number,
-): Promise<boolean> {
+export async function recordUse(database: Database, credentialID: string, counter: number, now: number) {
   const isNewer = or(lt(passkeys.counter, counter), and(eq(passkeys.counter, 0), sql`${counter}::bigint = 0`));
   const used = await database
     .update(passkeys)

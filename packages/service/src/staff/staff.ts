@@ -52,13 +52,7 @@ export class StaffStore {
    * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  setRole(
-    bizID: string | null,
-    personID: string,
-    role: Role,
-    now: number,
-    author: Author,
-  ): Promise<Person | undefined> {
+  setRole(bizID: string | null, personID: string, role: Role, now: number, author: Author) {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
@@ -124,11 +118,7 @@ export async function lockStaffOf(transaction: Transaction, bizID: string | null
   await lockPartner(transaction, bizID);
 }
 
-export async function lockPerson(
-  transaction: Transaction,
-  bizID: string | null,
-  which: SQL,
-): Promise<Person | undefined> {
+export async function lockPerson(transaction: Transaction, bizID: string | null, which: SQL) {
   await lockStaffOf(transaction, bizID);
   return lockOne(transaction, and(isOf(bizID), which));
 }
@@ -152,10 +142,7 @@ async function lockOne(transaction: Transaction, which: SQL | undefined): Promis
  * Checks that another administrator can sign in, because otherwise only the operator could help the partner.
  * @throws ServiceError LAST_ADMINISTRATOR
  */
-export async function requireAnotherAdministrator(
-  transaction: Transaction,
-  { bizID, personID, role }: Person,
-): Promise<void> {
+export async function requireAnotherAdministrator(transaction: Transaction, { bizID, personID, role }: Person) {
   if (role !== "administrator") return;
   const ownPasskeys = transaction.select().from(passkeys).where(eq(passkeys.personID, staff.personID));
   const others = await transaction

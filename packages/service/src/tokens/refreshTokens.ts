@@ -44,11 +44,7 @@ export class RefreshTokenStore {
    * Finds the principal of a refresh token, and the reason if the token is rejected.
    * @returns undefined, without the reason, if the token is malformed, unknown, revoked or another partner's
    */
-  async principalOf(
-    token: string,
-    bizID: string,
-    now: number,
-  ): Promise<{ principal: Principal; refusal: Refusal | undefined } | undefined> {
+  async principalOf(token: string, bizID: string, now: number) {
     const parsed = parseRefreshToken(token);
     if (parsed === undefined) return undefined;
     const hash = hashSecret(token);

@@ -144,10 +144,7 @@ export async function requireUser({ users }: Pick<UserContext, "users">, bizID: 
 }
 
 /** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
-export async function callingUser(
-  { users }: { users: UserStore },
-  { region, bizID, userID }: PrincipalOf<"user">,
-): Promise<User> {
+export async function callingUser({ users }: { users: UserStore }, { region, bizID, userID }: PrincipalOf<"user">) {
   const user = await users.getIn(region, userID);
   if (user?.bizID !== bizID) throw userUnknown();
   return user;

@@ -1,8 +1,7 @@
 import { and, asc, eq, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
-import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
+import type { EventType } from "../auditLog/recordChange.ts";
 import {
   type Database,
   type Databases,
@@ -13,14 +12,7 @@ import {
 } from "../api/database/database.ts";
 import { events } from "./tables.ts";
 
-interface StoredEvent {
-  /** The event's id, a UUID. Receivers can recognize duplicates by the id. */
-  id: string;
-  type: EventType;
-  userID: UserID | null;
-  data: ChangeData;
-  at: number;
-}
+type StoredEvent = Pick<typeof events.$inferSelect, "id" | "type" | "userID" | "data" | "at">;
 
 /** An event that is sent to an endpoint: a stored event, or the event of a test delivery. */
 export interface DeliveredEvent extends Omit<StoredEvent, "type"> {
@@ -71,12 +63,7 @@ export class EventStore {
    * @returns the events, and the cursor after the last event
    * @throws ServiceError CURSOR_UNKNOWN
    */
-  async list(
-    bizID: string,
-    cursor: EventCursor | undefined,
-    limit: number,
-    now: number,
-  ): Promise<{ events: StoredEvent[]; cursor: EventCursor }> {
+  async list(bizID: string, cursor: EventCursor | undefined, limit: number, now: number) {
     const pages = await Promise.all(
       [...this.#databases].map(async ([place, database]) => {
         if (cursor !== undefined) await this.#checkCursor(database, bizID, cursor.read[place], cursor.seen, now);
@@ -92,13 +79,7 @@ export class EventStore {
    * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Events are
    * deleted in the order of `position`.
    */
-  async #checkCursor(
-    database: Database,
-    bizID: string,
-    anchor: Anchor | undefined,
-    seen: number,
-    now: number,
-  ): Promise<void> {
+  async #checkCursor(database: Database, bizID: string, anchor: Anchor | undefined, seen: number, now: number) {
     if (anchor !== undefined) {
       const { xid, position, id } = anchor;
       const [state = {}] = rowsOf(
