@@ -34,13 +34,7 @@ export interface MonitoringOptions {
  * Returns their app, which does not listen yet, with functions that measure the API and deliveries, and a function that
  * makes /readyz respond that the service is stopping.
  */
-export function makeMonitoring({
-  databases,
-  logger,
-  rateLimit,
-  countPending,
-  addMetrics,
-}: MonitoringOptions) {
+export function makeMonitoring({ databases, logger, rateLimit, countPending, addMetrics }: MonitoringOptions) {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
     logger,

@@ -6,13 +6,13 @@ import { type Database, type Databases, regionalDatabases } from "../api/databas
 import { possessionChallenges } from "./tables.ts";
 
 /** A challenge that the user has not answered yet. */
-export type StoredChallenge = typeof possessionChallenges.$inferSelect;
+type StoredChallenge = typeof possessionChallenges.$inferSelect;
 
 /**
  * A challenge with its only valid response: 32 bytes, or undefined if the response is a signature. The database stores
  * only a hash of it.
  */
-export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
+type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 
 /** Maximum number of unanswered challenges per user. A new one replaces the oldest. */
 const MAX_PER_USER = 3;

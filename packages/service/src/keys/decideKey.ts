@@ -61,7 +61,13 @@ export function withdrawOrDiscardKey(
     if (removed === undefined) return whyNotRemoved(transaction, userID, keyID);
     if (action === "key.discarded") await decide(transaction, userID, now);
     else await addWithdrawn(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
-    await recordKeyChange(transaction, author, { action, at: now, partner: bizID, user: userID, data: { key_id: keyID } });
+    await recordKeyChange(transaction, author, {
+      action,
+      at: now,
+      partner: bizID,
+      user: userID,
+      data: { key_id: keyID },
+    });
     return "done";
   });
 }

@@ -57,7 +57,12 @@ export class PartnerStore {
       const inserted = await transaction.insert(partners).values(values).onConflictDoNothing().returning();
       if (inserted.length === 0) return false;
       const { bizID } = partner;
-      await recordChange(transaction, author, { action: "partner.created", at: created, partner: bizID, data: { name } });
+      await recordChange(transaction, author, {
+        action: "partner.created",
+        at: created,
+        partner: bizID,
+        data: { name },
+      });
       return true;
     });
     if (isNew) return partner;

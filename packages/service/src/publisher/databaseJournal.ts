@@ -58,7 +58,11 @@ export async function openJournal(
     async replacePlan(plan) {
       await fenced(async (transaction) => {
         if (plan.batches.length === 0) await transaction.delete(plans).where(planOfRegion);
-        else await transaction.update(plans).set({ plan: textOf(plan) }).where(planOfRegion);
+        else
+          await transaction
+            .update(plans)
+            .set({ plan: textOf(plan) })
+            .where(planOfRegion);
       });
     },
 

@@ -321,10 +321,7 @@ export class KeyPublisher {
 }
 
 /** Groups users by the roots that a round published or found on the chain. */
-function usersByRoot(
-  published: readonly PublishedRoot[],
-  events: readonly PublishEvent[],
-): Map<string, UserID[]> {
+function usersByRoot(published: readonly PublishedRoot[], events: readonly PublishEvent[]): Map<string, UserID[]> {
   const users = new Map(published.map(({ root, userIDs }) => [root, [...userIDs]]));
   const others = events.flatMap((event) => {
     if (event.event === "alreadyPublished") return event.users;

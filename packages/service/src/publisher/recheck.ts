@@ -34,11 +34,7 @@ const PAGE = 100;
  * @param until starts no comparison after this time. Default: no limit
  * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
  */
-export async function recheck(
-  options: RecheckOptions,
-  before: number,
-  until = Infinity,
-): Promise<Recheck> {
+export async function recheck(options: RecheckOptions, before: number, until = Infinity): Promise<Recheck> {
   const { databases, publications, check, now } = options;
   const result: Recheck = { roots: 0, lost: 0, differences: [] };
   const final = await check.finalBlock();

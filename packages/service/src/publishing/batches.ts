@@ -8,7 +8,7 @@ import { isOfDeactivated, isUndecided } from "../keys/holdPeriod.ts";
 import { batches, publicKeys } from "../keys/tables.ts";
 
 /** One partner's part of a batch. */
-export interface BatchShare {
+interface BatchShare {
   /** The batch's Merkle root: 64 hex digits. */
   root: string;
   region: Region;
@@ -54,7 +54,10 @@ export class BatchStore {
   }
 
   /** Lists one page of a partner's parts of batches, newest first. @param after `next` of the previous page */
-  async listOfPartner(bizID: string, { after, limit }: PageOptions) {
+  async listOfPartner(
+    bizID: string,
+    { after, limit }: PageOptions,
+  ): Promise<{ batches: BatchShare[]; next: string | null }> {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;

@@ -16,7 +16,8 @@ export function dropTasks(
   context: ServiceContext,
   { auditDays, addressDays }: { auditDays: number; addressDays: number },
 ): RepeatedTask[] {
-  const { databases, refreshTokens, rateLimits, sessions, auditLog, webhookEndpoints, webhookDeliveries, now } = context;
+  const { databases, refreshTokens, rateLimits, sessions, auditLog, webhookEndpoints, webhookDeliveries, now } =
+    context;
   const dropAddresses = (signal: AbortSignal) => auditLog.dropAddresses(now() - addressDays * DAY_MS, signal);
   const dropEntries = (signal: AbortSignal) => auditLog.drop(now() - auditDays * DAY_MS, signal);
   const tasks: [name: string, intervalMs: number, run: RepeatedTask["run"]][] = [

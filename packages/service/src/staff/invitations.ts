@@ -116,6 +116,12 @@ async function invite(
   const expires = now + INVITATION_MS;
   await transaction.insert(invitations).values({ personID, tokenHash: hashSecret(token), expires });
   const data = { name, role };
-  await recordChange(transaction, author, { action: "person.invited", at: now, partner: bizID, person: personID, data });
+  await recordChange(transaction, author, {
+    action: "person.invited",
+    at: now,
+    partner: bizID,
+    person: personID,
+    data,
+  });
   return { personID, name, role, token, expires };
 }

@@ -59,7 +59,13 @@ export class StaffStore {
       if (role === person.role) return person;
       if (role !== "administrator") await requireAnotherAdministrator(transaction, person);
       await transaction.update(staff).set({ role }).where(eq(staff.personID, personID));
-      const change = { action: "person.roleChanged", at: now, partner: bizID, person: personID, data: { role } } as const;
+      const change = {
+        action: "person.roleChanged",
+        at: now,
+        partner: bizID,
+        person: personID,
+        data: { role },
+      } as const;
       await recordChange(transaction, author, change);
       return { ...person, role };
     });

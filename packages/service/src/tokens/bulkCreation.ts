@@ -9,13 +9,7 @@ import type { RequestOptions } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { users } from "../users/tables.ts";
 import { userTokens } from "./tables.ts";
-import {
-  makeToken,
-  MAX_ACTIVE,
-  openEarlier,
-  type TokenRow,
-  tooManyTokens,
-} from "./createToken.ts";
+import { makeToken, MAX_ACTIVE, openEarlier, type TokenRow, tooManyTokens } from "./createToken.ts";
 import { creationOf, type NewUser, newUser, type User } from "../users/newUser.ts";
 import { userDeactivated, userErased, userIDTaken, userInOtherRegion } from "../users/userErrors.ts";
 

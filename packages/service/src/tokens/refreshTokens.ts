@@ -100,11 +100,7 @@ export class RefreshTokenStore {
    * Creates a user's refresh token.
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED, USER_DEACTIVATED
    */
-  createForUser(
-    { userID, region, bizID }: Claim,
-    context: string,
-    options: RequestOptions,
-  ): Promise<CreatedToken> {
+  createForUser({ userID, region, bizID }: Claim, context: string, options: RequestOptions): Promise<CreatedToken> {
     const database = this.#databases.regions[region];
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>

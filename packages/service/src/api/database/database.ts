@@ -87,7 +87,7 @@ export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 
 /** Returns each database once, with all its places. The home database is the first. */
-export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
+function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
   return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
 }
 
