@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
+import { recordUse } from "../../../packages/service/src/staff/sessions.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
 import type { Session } from "../../../packages/service/src/api/base/principals.ts";
 import { expectProblem } from "../../support/service/caller.ts";
@@ -152,11 +153,14 @@ describeOnEachDatabase("the dashboard", (service) => {
         const session = await invitedSession();
         const { credentialID } = await addPasskey(session, newPasskey(stored));
         const { personID } = session.person;
-        const used = { personID, credentialID, counter };
         const { sessions, now } = service.context;
         const request = { requestID: null, address: null };
         const started = await Promise.all(
-          Array.from({ length: 4 }, () => sessions.startWithPasskey(used, now(), request)),
+          Array.from({ length: 4 }, () =>
+            sessions.start(personID, now(), request, undefined, (transaction) =>
+              recordUse(transaction, credentialID, counter, now()),
+            ),
+          ),
         );
         expect(started.filter((one) => one !== undefined)).to.have.length(signIns);
       });

@@ -3,6 +3,7 @@ import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/ide
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
+import { offerKey } from "../../../packages/service/src/keys/conflictingKeys.ts";
 import { countPublishable, takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
@@ -64,11 +65,11 @@ describe("the hold period", () => {
   const { user, register, withdraw, discard, approve, record, ofPartner, events, isPublished } = actionsOf(service);
   /** Offers other keys for the user, without the limit of attempts per minute. */
   const offerMany = async (count: number) => {
-    const { users, conflictingKeys } = service.context;
+    const { databases, users } = service.context;
     const found = (await users.getIn("us-west-2", userIDFromHex(user().hex))) ?? never();
     for (let i = 0; i < count; i++) {
       const other = makeKeyRecord(found.userID, generateKeyPair().publicKey);
-      await conflictingKeys.offer(found, other, service.now(), SERVICE);
+      await offerKey(databases, found, other, service.now(), SERVICE);
     }
   };
 

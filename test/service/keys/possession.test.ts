@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { provePossession } from "../../../packages/keyroot/src/identity/possession/curve41417.ts";
+import { dropExpiredChallenges } from "../../../packages/service/src/keys/challenges.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf, statementOf } from "../../support/service/answerChallenge.ts";
 import { AppSession, FALSE_REGISTRATIONS } from "../../support/service/falseRegistrations.ts";
@@ -100,7 +101,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       }
       expect((await answer(used)).status).to.equal(200);
       expect(await rowsOf()).to.have.length(1);
-      await service.context.challenges.dropExpired(open.expires);
+      await dropExpiredChallenges(service.databases, open.expires);
       expect(await rowsOf()).to.be.empty;
     });
   });

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { eq } from "drizzle-orm";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
-import { approveKey } from "../../../packages/service/src/keys/approveKey.ts";
 import { eraseUser } from "../../../packages/service/src/keys/eraseUser.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
-import { withdrawOrDiscardKey } from "../../../packages/service/src/keys/withdrawOrDiscardKey.ts";
+import { approveKey, withdrawOrDiscardKey } from "../../../packages/service/src/keys/decideKey.ts";
 import { countPublishable, takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { revokeUserToken } from "../../../packages/service/src/tokens/revokeToken.ts";
 import type { User } from "../../../packages/service/src/users/newUser.ts";

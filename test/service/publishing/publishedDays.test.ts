@@ -46,7 +46,10 @@ describe("the daily sums of published users and costs", () => {
 
   const idsOf = (from: number, to: number) => records.slice(from, to).map(({ userID }) => userID);
   const publish = (root: string, userIDs: (typeof records)[number]["userID"][], at: number, gasUsed?: number) =>
-    markPublished(databases, { root, userIDs, at, gasUsed, gasPrice: 3n, addedCount: userIDs.length });
+    markPublished(databases, {
+      ...{ root, userIDs, at, gasPrice: 3n, addedCount: userIDs.length },
+      ...(gasUsed !== undefined && { gasUsed }),
+    });
   const read = async (query: typeof STORED) => rowsOf(await databases.home.execute(query));
   const expectExact = async () => {
     const stored = await read(STORED);

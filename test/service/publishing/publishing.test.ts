@@ -15,7 +15,7 @@ import { listDifferences, PublisherState } from "../../../packages/service/src/p
 import { PublishRequests } from "../../../packages/service/src/publishing/publishRequests.ts";
 import { makeMonitoring } from "../../../packages/service/src/api/monitoring.ts";
 import { SERVICE } from "../../../packages/service/src/api/base/author.ts";
-import type { ChainConfig } from "../../../packages/service/src/config/chainConfig.ts";
+import type { ChainConfig } from "../../../packages/service/src/config/publisherConfig.ts";
 import { KeyPublisher } from "../../../packages/service/src/publisher/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/service/src/api/database/database.ts";
 import { batchShares, plans } from "../../../packages/service/src/publishing/tables.ts";

@@ -3,7 +3,7 @@ import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/values.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { isForStaff, tokenCallerOf } from "../../../packages/service/src/api/defineOperation.ts";
+import { isForReaders, isForStaff, tokenCallerOf } from "../../../packages/service/src/api/defineOperation.ts";
 import { operations } from "../../../packages/service/src/serve/operations.ts";
 import { encodeCursor } from "../../../packages/service/src/api/database/cursor.ts";
 import { sampleKeyPairs } from "../samples.ts";
@@ -61,7 +61,8 @@ export function needsNoAccounts({ path }: { path: string }): boolean {
  * caller that uses a bearer token, and whether people may call the operation.
  */
 export const TABLE = operations.map((operation) => {
-  const { path, role = "reader", reads = false, unverified, body } = operation;
+  const { path, reads = false, unverified, body } = operation;
+  const role = isForReaders(operation) ? "reader" : "administrator";
   const schema = z.toJSONSchema(body, { io: "input" }) as JsonSchema;
   const callers: readonly string[] = operation.callers;
   const [token, forStaff] = [tokenCallerOf(operation), isForStaff(operation)];

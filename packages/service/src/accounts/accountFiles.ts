@@ -1,7 +1,9 @@
 import { maxVoidStatements, parseKeyStatement } from "keyroot/account";
 import { type UserID, userIDToHex } from "keyroot/internal/identity";
+import type { AccountFileStore } from "@keyroot/operator/publisher";
+import type { Database } from "../api/database/database.ts";
 import { VOID } from "../keys/tables.ts";
-import type { StoredStatement } from "./statements.ts";
+import { readAccount, type StoredStatement } from "./statements.ts";
 
 /** The account files of a user (docs/accounts.md, "The service"). */
 export interface AccountFiles {
@@ -34,6 +36,18 @@ export function accountFilesOf(text: string, statements: readonly StoredStatemen
 export function namedAccountFiles(userID: UserID, { file, nextFile }: AccountFiles): [name: string, text: string][] {
   const name = `accounts/${userIDToHex(userID)}`;
   return [...(nextFile === file ? [] : [[`${name}.next.txt`, nextFile] as [string, string]]), [`${name}.txt`, file]];
+}
+
+/** Stores a user's account files, if the user has a key. */
+export async function storeAccountFiles(
+  database: Database,
+  userID: UserID,
+  store: Pick<AccountFileStore, "putAccountFile">,
+): Promise<void> {
+  const account = await readAccount(database, userID);
+  const files = account && accountFilesOf(account.text, account.statements);
+  if (files === undefined) return;
+  for (const [name, text] of namedAccountFiles(userID, files)) await store.putAccountFile(name, text);
 }
 
 /** Returns the void statements in an account file, whose numbers follow the key's without a gap. */

@@ -1,29 +1,20 @@
 import { and, eq } from "../api/database/drizzle.ts";
-import { type Account, parseAccount } from "keyroot/account";
+import { parseAccount } from "keyroot/account";
 import type { UserID } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import type { Database, Databases } from "../api/database/database.ts";
 import type { RegistryID } from "../keys/possessionCheck.ts";
-import type { PublicKeyStore, RegisteredKey } from "../keys/publicKeys.ts";
+import type { PublicKeyStore } from "../keys/publicKeys.ts";
 import { accounts, keyStatements } from "../keys/tables.ts";
 import { findClaims, SLOT_OWNER } from "../users/claims.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
-import { accountMissing, checkSent } from "./accountErrors.ts";
+import { checkSent } from "./accountErrors.ts";
 import { accountFilesOf } from "./accountFiles.ts";
 import { reserveSlots } from "./reserveSlots.ts";
 import { readAccount, type StoredStatement } from "./statements.ts";
-
-/** A user's current key, and the account file that proves it. */
-export interface AccountKey {
-  key: RegisteredKey;
-  /** The number of the key in the account: 0 for the first key. */
-  number: number;
-  /** The account file (docs/formats.md, "Account file"). */
-  file: string;
-}
 
 /** Stores and reads users' account texts and statements in the users' regions. */
 export class AccountStore {
@@ -42,10 +33,19 @@ export class AccountStore {
    * effect.
    * @throws ServiceError ACCOUNT_INVALID, ACCOUNT_MISMATCH, USER_DEACTIVATED
    */
-  async store(user: User, text: string, now: number, author: Author): Promise<Account> {
+  async store(user: User, text: string, now: number, author: Author): Promise<void> {
     const account = checkSent(() => parseAccount(text));
-    this.#checkPlace(account, user);
     const { userID, region, bizID } = user;
+    const { chainId, contract } = this.#registry;
+    for (const [name, actual, expected] of [
+      ["id", account.userID, userID],
+      ["chain", account.chainId, chainId],
+      ["contract", account.contract, contract.toLowerCase()],
+    ] as const) {
+      if (actual === expected) continue;
+      const message = `The ${name} of the account is ${actual} instead of ${expected}. Make an account for this service's registry, and create the user with its id.`;
+      throw new ServiceError(400, "ACCOUNT_MISMATCH", message);
+    }
     await reserveSlots(this.#databases, account, { region, after: 0, now });
     await this.#databases.regions[region].transaction(async (transaction) => {
       await lockActiveUser(transaction, userID);
@@ -57,24 +57,24 @@ export class AccountStore {
       if (added.length > 0)
         await recordChange(transaction, author, { action: "account.stored", at: now, partner: bizID, user: userID });
     });
-    return account;
   }
 
   /**
    * Reads a user's account.
    * @throws ServiceError ACCOUNT_MISSING
    */
-  async get({ region, userID }: Pick<User, "region" | "userID">, database: Database = this.#databases.regions[region]) {
-    const found = await readAccount(database, userID);
-    if (found === undefined) throw accountMissing();
-    return found;
+  async get({ region, userID }: Pick<User, "region" | "userID">) {
+    const found = await readAccount(this.#databases.regions[region], userID);
+    if (found !== undefined) return found;
+    const message = "The user's account text is not stored. Send it to /v1/authdUser/account/store first.";
+    throw new ServiceError(404, "ACCOUNT_MISSING", message);
   }
 
   /**
    * Reads a user's current key with its account file.
    * @returns undefined if the user has no key
    */
-  async getKey({ region, userID }: Pick<User, "region" | "userID">): Promise<AccountKey | undefined> {
+  async getKey({ region, userID }: Pick<User, "region" | "userID">) {
     const found = await readAccount(this.#databases.regions[region], userID);
     const files = found && accountFilesOf(found.text, found.statements);
     if (files === undefined) return undefined;
@@ -87,21 +87,6 @@ export class AccountStore {
   async isReserved(slotID: UserID): Promise<boolean> {
     const [claim] = await findClaims(this.#databases.home, [slotID]);
     return claim?.bizID === SLOT_OWNER;
-  }
-
-  /** @throws ServiceError ACCOUNT_MISMATCH */
-  #checkPlace(account: Account, { userID }: User): void {
-    const { chainId, contract } = this.#registry;
-    const parts = [
-      ["id", account.userID, userID],
-      ["chain", account.chainId, chainId],
-      ["contract", account.contract, contract.toLowerCase()],
-    ] as const;
-    for (const [name, actual, expected] of parts) {
-      if (actual === expected) continue;
-      const message = `The ${name} of the account is ${actual} instead of ${expected}. Make an account for this service's registry, and create the user with its id.`;
-      throw new ServiceError(400, "ACCOUNT_MISMATCH", message);
-    }
   }
 }
 

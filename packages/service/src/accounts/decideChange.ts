@@ -1,23 +1,17 @@
 import { and, eq } from "../api/database/drizzle.ts";
-import { parseAccount, verifyObjection } from "keyroot/account";
-import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
-import { type KeyType, keyIDOf } from "keyroot/internal/identity";
-import { verifyKeyStatement } from "keyroot/account";
+import { parseAccount, verifyKeyStatement, verifyObjection } from "keyroot/account";
 import { type Action, recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
-import { type Database, type Databases, readClock } from "../api/database/database.ts";
+import { type Database, readClock } from "../api/database/database.ts";
 import { isPending, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
 import { changePending, changeSubmitted, changeUnknown, checkSent } from "./accountErrors.ts";
-import { type AccountStore, isStatement, lockAccount } from "./accountStore.ts";
-import { isOpen, readAccount, type StoredStatement } from "./statements.ts";
+import { isStatement, lockAccount } from "./accountStore.ts";
+import { isOpen, keyIDOfStatement, readAccount, type StoredStatement } from "./statements.ts";
+import type { SubmitOptions } from "./submitStatement.ts";
 
-interface DecisionOptions {
-  databases: Databases;
-  accounts: AccountStore;
-  keyType: KeyType;
-}
+type DecisionOptions = Pick<SubmitOptions, "databases" | "accounts" | "keyType">;
 
 /** The statement about which somebody decides. */
 type ChangeID = Pick<StoredStatement, "number" | "keyID">;
@@ -35,7 +29,7 @@ export async function objectWithKey(
 ): Promise<StoredStatement> {
   const { text } = await options.accounts.get(user);
   const { number, publicKey } = checkSent(() => verifyObjection(parseAccount(text), objection));
-  const keyID = publicKey === undefined ? VOID : bytesToBase64(keyIDOf(base64ToBytes(publicKey), options.keyType));
+  const keyID = keyIDOfStatement(publicKey, options.keyType);
   return objectToChange(options, user, { number, keyID }, author, objection);
 }
 

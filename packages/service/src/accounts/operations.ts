@@ -1,23 +1,21 @@
 import { z } from "zod";
-import { type KeyType, userIDToHex } from "keyroot/internal/identity";
+import { userIDToHex } from "keyroot/internal/identity";
+import { answerFrom } from "../api/answerFrom.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import { eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
 import { challenge, changedKeyID, keyNumber, response, toChallengeResponse } from "../keys/fields.ts";
-import type { KeyRegistration } from "../keys/keyRegistration.ts";
-import type { PublicKeyStore } from "../keys/publicKeys.ts";
 import { VOID } from "../keys/tables.ts";
 import { serviceOf } from "../keys/serviceOf.ts";
-import { callingUser } from "../users/callingUser.ts";
-import { requireUser } from "../users/operations.ts";
+import { callingUser, requireUser } from "../users/operations.ts";
 import type { User } from "../users/newUser.ts";
 import type { UserStore } from "../users/users.ts";
-import { accountsDisabled } from "./accountErrors.ts";
 import { accountFilesOf } from "./accountFiles.ts";
 import type { AccountStore } from "./accountStore.ts";
 import { approveChange, objectToChange, objectWithKey } from "./decideChange.ts";
 import { STATEMENT_STATES, type StoredStatement } from "./statements.ts";
-import { submitStatement } from "./submitStatement.ts";
+import { type SubmitOptions, submitStatement } from "./submitStatement.ts";
 
 /** Maximum length of account texts, statements and objections, in characters. With 16 keys, they have at most 1,900. */
 const MAX_LENGTH = 4096;
@@ -54,13 +52,9 @@ const account = named("UserAccount", "A user's account with its statements.", {
 const change = named("KeyChange", "A statement of a user's account.", { user_id: userID, ...statement.shape });
 const ofChange = strict({ ...eitherUserID, number: keyNumber, key_id: changedKeyID });
 
-/** What the operations on accounts need. */
-export interface AccountContext extends ApiContext {
+export interface AccountContext
+  extends ApiContext, Pick<SubmitOptions, "publicKeys" | "registration" | "keyType" | "holdPeriodMs"> {
   users: UserStore;
-  publicKeys: PublicKeyStore;
-  registration: KeyRegistration;
-  keyType: KeyType;
-  holdPeriodMs: number;
   /** Undefined if users have no accounts. */
   accounts: AccountStore | undefined;
 }
@@ -158,7 +152,6 @@ export const accountOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/accounts/object",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     duringSuspension: true,
     summary: "Object to a pending change of a user's key",
     description: "After the objection, the service does not publish the key. Repeating the request has no effect.",
@@ -175,7 +168,6 @@ export const accountOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/accounts/approve",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Approve a change of a user's key to which a recovery key objected",
     description:
       "Before you approve a change, find out who the owner of the account is. An approved change or void statement is published without a further hold period, and only the partner can still object to it. Repeating the request has no effect.",
@@ -190,10 +182,11 @@ export const accountOperations = [
   }),
 ];
 
-/** @throws ServiceError ACCOUNTS_DISABLED */
 function requireAccounts({ accounts }: Pick<AccountContext, "accounts">): AccountStore {
-  if (accounts === undefined) throw accountsDisabled();
-  return accounts;
+  if (accounts !== undefined) return accounts;
+  const message =
+    "This service has no accounts: each user has one key. Register it with /v1/authdUser/publicKey/register.";
+  throw new ServiceError(404, "ACCOUNTS_DISABLED", message);
 }
 
 function toAccount({ userID: user_id }: User, found: { text: string; statements: readonly StoredStatement[] }) {
@@ -214,10 +207,5 @@ function toChange({ userID: user_id }: User, stored: StoredStatement) {
 }
 
 function toStatement(stored: StoredStatement) {
-  const { number, keyID, slotID, state, submitted, holdEndsAt, objected, approved, settled, statement } = stored;
-  const published = keyID === VOID ? settled : stored.confirmed;
-  return {
-    ...{ number, key_id: keyID, slot_id: slotID, state, submitted, hold_ends_at: holdEndsAt },
-    ...{ objected, approved, published, statement },
-  };
+  return answerFrom(statement, { ...stored, published: stored.keyID === VOID ? stored.settled : stored.confirmed });
 }

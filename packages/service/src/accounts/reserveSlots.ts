@@ -14,7 +14,6 @@ const RESERVED_SLOTS = 8;
  * id. These users are erased. The only users who keep such an id are those whose key a publisher took before the
  * registry had accounts.
  * @param place.after the number of the statement
- * @param place.now milliseconds since 1970
  */
 export async function reserveSlots(
   databases: Databases,

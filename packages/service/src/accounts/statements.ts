@@ -1,23 +1,15 @@
 import { asc, eq } from "../api/database/drizzle.ts";
-import type { UserID } from "keyroot/internal/identity";
+import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { type KeyType, keyIDOf, type UserID } from "keyroot/internal/identity";
 import type { Database } from "../api/database/database.ts";
 import { accounts, batches, keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 
-/** The states of key statements. */
+/** The states of key statements, which `operations.ts` explains. */
 export const STATEMENT_STATES = ["pending", "submitted", "published", "objected", "taken", "withdrawn"] as const;
 
-/**
- * The states mean:
- * - `pending`: the statement is in its hold period, or waits for a publisher after it.
- * - `submitted`: a publisher has taken the key.
- * - `published`: the key is on the chain, or the void statement is in the account file.
- * - `objected`: there was an objection, so the statement is not published.
- * - `taken`: the slot holds another key.
- * - `withdrawn`: the user or the partner removed the first key.
- */
 type StatementState = (typeof STATEMENT_STATES)[number];
 
-/** A statement of an account that the service received. Times are in milliseconds since 1970. */
+/** A statement of an account that the service received. */
 export interface StoredStatement {
   number: number;
   /** The id of the authorized key, or `VOID`. */
@@ -35,6 +27,11 @@ export interface StoredStatement {
   settled: number | null;
   /** The time when the key was confirmed on the chain. */
   confirmed: number | null;
+}
+
+/** Returns the id of a statement's key, or `VOID`. @param publicKey base64, or undefined for a void statement */
+export function keyIDOfStatement(publicKey: string | undefined, keyType: KeyType): string {
+  return publicKey === undefined ? VOID : bytesToBase64(keyIDOf(base64ToBytes(publicKey), keyType));
 }
 
 /** Whether the service still waits for the statement's publication. An account has at most one open statement. */

@@ -1,8 +1,8 @@
 import { type KeyStatement, parseAccount, slotIDOf, verifyKeyStatement } from "keyroot/account";
-import { type KeyRecord, type KeyType, keyIDOf, toKeyRecord } from "keyroot/internal/identity";
-import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
+import { type KeyRecord, type KeyType, toKeyRecord } from "keyroot/internal/identity";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
+import { ServiceError } from "../api/base/errors.ts";
 import { type Database, type Databases, readClock } from "../api/database/database.ts";
 import type { KeyRegistration } from "../keys/keyRegistration.ts";
 import { type ChallengeResponse, possessionRefused } from "../keys/possessionCheck.ts";
@@ -10,11 +10,11 @@ import type { PublicKeyStore, Registration } from "../keys/publicKeys.ts";
 import { keyStatements, publicKeys, VOID } from "../keys/tables.ts";
 import type { User } from "../users/newUser.ts";
 import { lockActiveUser } from "../users/users.ts";
-import { changeObjected, changePending, checkSent, firstKeyPending, slotTaken, wrongNumber } from "./accountErrors.ts";
+import { changePending, checkSent, wrongNumber } from "./accountErrors.ts";
 import { maxVoidsAfter, voidsAfter } from "./accountFiles.ts";
 import { type AccountStore, lockAccount } from "./accountStore.ts";
 import { reserveSlots } from "./reserveSlots.ts";
-import { isOpen, readAccount, type StoredStatement } from "./statements.ts";
+import { isOpen, keyIDOfStatement, readAccount, type StoredStatement } from "./statements.ts";
 
 export interface SubmitOptions {
   databases: Databases;
@@ -53,13 +53,16 @@ export async function submitStatement(
   const account = parseAccount(text);
   const parsed = checkSent(() => verifyKeyStatement(account, statement));
   const { number, publicKey } = parsed;
-  const keyID = publicKey === undefined ? VOID : bytesToBase64(keyIDOf(base64ToBytes(publicKey), keyType));
+  const keyID = keyIDOfStatement(publicKey, keyType);
   const same = findSame(statements, number, keyID);
   if (same !== undefined) return same;
   requireNext(statements, parsed);
   const slotID = slotIDOf(account, number);
   await reserveSlots(databases, account, { region: user.region, after: number, now: options.now() });
-  if (number > 0 && publicKey !== undefined && !(await accounts.isReserved(slotID))) throw slotTaken(number);
+  if (number > 0 && publicKey !== undefined && !(await accounts.isReserved(slotID))) {
+    const message = `Slot ${number} of the account is the id of a user whose key a publisher took before the account was stored. If the key is on the chain, sign void for this number. Otherwise, contact the operator of the service.`;
+    throw new ServiceError(409, "SLOT_TAKEN", message);
+  }
   const record =
     publicKey === undefined ? undefined : toKeyRecord({ userID: slotID, pubKey: publicKey, keyID }, keyType);
   const authorize =
@@ -85,7 +88,11 @@ export async function submitStatement(
 /** @throws ServiceError CHANGE_OBJECTED */
 function findSame(statements: readonly StoredStatement[], number: number, keyID: string): StoredStatement | undefined {
   const same = statements.find((one) => one.number === number && one.keyID === keyID);
-  if (same?.state === "objected") throw changeObjected();
+  if (same?.state === "objected") {
+    const message =
+      "There is an objection to this statement, so its key is not published. Sign the same number for another key, or let the partner approve the statement.";
+    throw new ServiceError(409, "CHANGE_OBJECTED", message);
+  }
   // The first key can be registered again after a withdrawal.
   return same?.state === "withdrawn" ? undefined : same;
 }
@@ -113,7 +120,9 @@ function requireNext(statements: readonly StoredStatement[], { number, publicKey
   if (publicKey === undefined && voids === maxVoidsAfter(current.statement)) throw wrongNumber(number, last + 1, "key");
   const expected = publicKey === undefined ? current.number + voids + 1 : last + 1;
   if (number !== expected) throw wrongNumber(number, expected, kind);
-  if (current.state !== "published") throw firstKeyPending();
+  if (current.state === "published") return;
+  const message = "The first key of the account is not on the chain yet. Wait until its state is published.";
+  throw new ServiceError(409, "CHANGE_PENDING", message);
 }
 
 interface NewStatement extends KeyStatement, Pick<Registration, "possession"> {

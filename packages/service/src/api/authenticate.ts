@@ -1,12 +1,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "./base/errors.ts";
 import { sessionCookieOf } from "./sessionCookie.ts";
-import { actorOfPerson } from "./base/author.ts";
+import { actorOf, actorOfPerson } from "./base/author.ts";
 import type { Session } from "./base/principals.ts";
-import type { ApiContext } from "./context.ts";
-import { type AnyPrincipal, isForStaff, isVerified, type Operation, tokenCallerOf } from "./defineOperation.ts";
-import { baseUrlOf } from "./origin.ts";
-import { actorOf } from "./base/author.ts";
+import { type ApiContext, baseUrlOf } from "./context.ts";
+import {
+  type AnyPrincipal,
+  isForReaders,
+  isForStaff,
+  isVerified,
+  type Operation,
+  tokenCallerOf,
+} from "./defineOperation.ts";
 
 export type Policy = Pick<Operation, "callers" | "role" | "reads" | "unverified" | "duringSuspension">;
 
@@ -75,16 +80,14 @@ async function authenticateSession(
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
   const own = new URL(baseUrlOf(context, request)).origin;
-  if (origin !== own || site !== "same-origin")
-    throw new ServiceError(
-      403,
-      "ORIGIN_REFUSED",
-      `The request does not come from the dashboard's page. Open ${own}/dashboard/.`,
-    );
+  if (origin === own && site === "same-origin") return;
+  const message = `The request does not come from the dashboard's page. Open ${own}/dashboard/.`;
+  throw new ServiceError(403, "ORIGIN_REFUSED", message);
 }
 
 /** Checks that a person may call the operation. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */
-function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }: Session): void {
+function checkAccess(policy: Policy, { person, passkeys }: Session): void {
+  const { callers } = policy;
   if (callers.includes("invited")) return;
   if (passkeys === 0)
     throw new ServiceError(403, "PASSKEY_REQUIRED", "You have no passkey. Add a passkey before you do anything else.");
@@ -92,7 +95,7 @@ function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }:
     const message = `Only the staff of ${person.bizID === null ? "a partner" : "the operator"} may do this.`;
     throw new ServiceError(403, "ROLE_REFUSED", message);
   }
-  if (role === "administrator" && person.role !== "administrator")
+  if (!isForReaders(policy) && person.role !== "administrator")
     throw new ServiceError(403, "ROLE_REFUSED", "Readers cannot change anything. Ask an administrator.");
 }
 
@@ -124,10 +127,10 @@ export async function checkStaffRequest(
   principal: AnyPrincipal,
 ): Promise<void> {
   if (principal?.kind !== "person") return;
-  const { role, duringSuspension = false } = policy;
+  const { duringSuspension = false } = policy;
   const { bizID, session } = principal;
   if (isVerified(policy)) await requireVerification(context, session);
-  if (role === "administrator" && !duringSuspension) await refuseSuspended(context, bizID);
+  if (!isForReaders(policy) && !duringSuspension) await refuseSuspended(context, bizID);
 }
 
 /** @throws ServiceError PARTNER_SUSPENDED */

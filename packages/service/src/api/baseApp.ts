@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "./base/errors.ts";
 import { addressOf } from "./limits/addressOf.ts";
+import type { RateLimits } from "./limits/rateLimits.ts";
 import { allowBrowsers } from "./cors.ts";
 import type { App } from "./defineOperation.ts";
 import { contentTypeError, PROBLEM_TYPE, toProblem, toServiceError } from "./problem.ts";
@@ -16,18 +17,8 @@ export interface BaseAppOptions {
   trustedProxies?: string[];
   /** Whether the audit log records callers' IP addresses. Default: true. */
   recordAddresses?: boolean;
-  /**
-   * Counts a request for the client's address, before any other work for the request.
-   * @throws ServiceError RATE_LIMITED
-   */
-  countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Counts a rejected request of an unknown caller. @throws ServiceError RATE_LIMITED, which replaces the reason */
-  countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
-  /**
-   * Counts a connection without a valid HTTP request, for the client's address.
-   * @returns whether the address is over its limit
-   */
-  countMalformed?: (address: string) => boolean;
+  /** Counts requests by address. The app counts each request before any other work for it. */
+  limits: Pick<RateLimits, "countAddress"> & Partial<Pick<RateLimits, "countRefused" | "countMalformed">>;
   /** A sentence that ends the error message for an unknown path. */
   seeAlso?: string;
 }
@@ -36,23 +27,19 @@ export interface BaseAppOptions {
  * Creates a fastify app without routes. It counts requests by address, logs one line per request, and responds to each
  * error with a problem document (RFC 9457).
  */
-export function makeBaseApp(options: BaseAppOptions): App {
-  const {
-    logger,
-    trustedProxies = [],
-    recordAddresses = true,
-    countAddress,
-    countRefused,
-    countMalformed = () => false,
-    seeAlso = "",
-  } = options;
-
+export function makeBaseApp({
+  logger,
+  trustedProxies = [],
+  recordAddresses = true,
+  limits,
+  seeAlso = "",
+}: BaseAppOptions): App {
   /** Returns the error to send: RATE_LIMITED if too many requests from the address were rejected. */
   const countedError = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): ServiceError => {
     // Fastify adds no decorators to a request with a malformed URL, so its `actor` is undefined.
     if (request.actor || error.status >= 500 || error.status === 429) return error;
     try {
-      countRefused?.(request, reply);
+      limits.countRefused?.(request, reply);
       return error;
     } catch (overLimit) {
       return toServiceError(overLimit);
@@ -73,7 +60,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     reply.header("X-Content-Type-Options", "nosniff");
     reply.header("Cache-Control", "no-store");
     allowBrowsers(request, reply);
-    countAddress(request, reply);
+    limits.countAddress(request, reply);
   };
 
   const app = Fastify({
@@ -96,8 +83,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
     },
     // Called if a connection sends bytes that are not an HTTP request.
     clientErrorHandler: (cause, socket) => {
-      const isOverLimit = countMalformed(addressOf({ ip: "", socket }));
-      if (socket.writable && !isOverLimit) socket.end(rawProblem(cause));
+      const isOverLimit = limits.countMalformed?.(addressOf({ ip: "", socket }));
+      if (socket.writable && isOverLimit !== true) socket.end(rawProblem(cause));
       else socket.destroy();
     },
     // Node would reject a request without a `Host` header itself, but without a problem document. Therefore the
@@ -108,7 +95,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
   // Node's own response to an unknown `Expect` header is not a problem document. CONNECT requests get no response.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", ({ socket }) => {
-    countMalformed(addressOf({ ip: "", socket }));
+    limits.countMalformed?.(addressOf({ ip: "", socket }));
     socket.destroy();
   });
   decorateForLog(app, recordAddresses);

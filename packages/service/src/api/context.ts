@@ -11,7 +11,6 @@ export interface ApiContext {
   stage: string;
   /** The URL at which callers reach the service, without a trailing slash. Default: its local address. */
   serviceUrl: string | undefined;
-  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
   authenticator: TokenAuthenticator;
   sessions: SessionReader;
@@ -37,4 +36,12 @@ interface SessionReader {
   get(cookie: string, now: number): Promise<Session | undefined>;
   /** Uses a recent verification of the session's person. @returns false if there is none */
   useVerification(sessionHash: string, now: number): Promise<boolean>;
+}
+
+/**
+ * Returns the URL at which callers reach the service, without a trailing slash. Default: this machine's URL. The `Host`
+ * header is not used, because any site's DNS name can point to this machine.
+ */
+export function baseUrlOf({ serviceUrl }: Pick<ApiContext, "serviceUrl">, request: FastifyRequest): string {
+  return serviceUrl ?? `http://localhost:${request.socket.localPort ?? 0}`;
 }

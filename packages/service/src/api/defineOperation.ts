@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { Author } from "./base/author.ts";
-import type { Session } from "./base/principals.ts";
-import type { PrincipalOf } from "./base/principals.ts";
+import type { PrincipalOf, Session } from "./base/principals.ts";
 import type { ApiContext } from "./context.ts";
 import type { RepeatableRequest } from "./database/idempotency.ts";
 
@@ -64,8 +63,8 @@ export interface Operation<
 > {
   path: Path;
   callers: readonly Callers[];
-  /** The role that staff need. Default: `reader`. */
-  role?: "reader" | "administrator";
+  /** Set it for a change that readers may make, because it concerns only themselves. */
+  role?: "reader";
   /**
    * Whether the operation only reads. Staff must confirm every other operation with a passkey, unless `unverified` is
    * set. Default: false.
@@ -121,21 +120,20 @@ export function isForStaff({ callers }: Pick<Operation, "callers">): boolean {
   return callers.some((caller) => STAFF.includes(caller));
 }
 
+/** Whether readers may call the operation. All other operations for staff are for administrators. */
+export function isForReaders({ callers, reads, role }: Pick<Operation, "callers" | "reads" | "role">): boolean {
+  return reads === true || role === "reader" || callers.includes("invited");
+}
+
 /** Whether staff must confirm the operation's requests with a passkey. */
-export function isVerified({
-  reads = false,
-  unverified,
-  callers,
-}: Pick<Operation, "callers" | "reads" | "unverified">) {
-  return isForStaff({ callers }) && !callers.includes("visitor") && !reads && unverified === undefined;
+export function isVerified({ callers, reads, unverified }: Pick<Operation, "callers" | "reads" | "unverified">) {
+  return isForStaff({ callers }) && !callers.includes("visitor") && reads !== true && unverified === undefined;
 }
 
 /**
  * Returns the kind of caller with a bearer token, or `public`. It is undefined if only the dashboard's page calls the
  * operation.
  */
-export function tokenCallerOf({
-  callers,
-}: Pick<Operation, "callers">): "public" | "partner" | "user" | "operator" | undefined {
+export function tokenCallerOf({ callers }: Pick<Operation, "callers">) {
   return (["public", "partner", "user", "operator"] as const).find((caller) => callers.includes(caller));
 }

@@ -7,7 +7,6 @@ import { ServiceError } from "./base/errors.ts";
 export const MAX_BODY_BYTES = 16_384;
 /** Maximum length of names and token contexts, in characters. */
 const MAX_TEXT = 200;
-/** Maximum number of items per page. */
 const MAX_PAGE = 1000;
 
 /** The form of a user id: 32 characters of zBase32. */

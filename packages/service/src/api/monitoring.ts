@@ -10,7 +10,6 @@ import { MinuteLimit, refuseExceeded } from "./limits/minuteLimit.ts";
 
 /** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
-/** The outcomes of an attempt to deliver an event. */
 const OUTCOMES = ["delivered", "pending", "failed"];
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -25,37 +24,24 @@ export interface MonitoringOptions {
   addMetrics?: ((metrics: ReadMetrics) => void) | undefined;
 }
 
-/** The endpoints for load balancers and monitoring, with functions that connect the endpoints to the API. */
-export interface Monitoring {
-  /** Serves /healthz, /readyz and /metrics. The app does not listen yet. */
-  app: App;
-  /** Measures the API's requests and detects when the API closes. */
-  observe: (api: App) => void;
-  /** Makes /readyz respond that the service is stopping. */
-  stop: () => void;
-  /** Records the outcome and duration of an attempt to deliver an event. */
-  observeDelivery: (outcome: string, seconds: number) => void;
-}
-
 /**
  * Creates three endpoints for a separate port, which need not be public:
  * - /healthz responds if the process runs;
  * - /readyz responds if the service accepts requests and reaches its databases;
  * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
  *   databases.
+ *
+ * Returns their app, which does not listen yet, with functions that measure the API and deliveries, and a function that
+ * makes /readyz respond that the service is stopping.
  */
-export function makeMonitoring({
-  databases,
-  logger,
-  rateLimit,
-  countPending,
-  addMetrics,
-}: MonitoringOptions): Monitoring {
+export function makeMonitoring({ databases, logger, rateLimit, countPending, addMetrics }: MonitoringOptions) {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
     logger,
-    countAddress: (request) => {
-      refuseExceeded(limit?.count(addressOf(request)), "requests from your address");
+    limits: {
+      countAddress: (request) => {
+        refuseExceeded(limit?.count(addressOf(request)), "requests from your address");
+      },
     },
   });
   const register = new Registry();
@@ -105,10 +91,10 @@ export function makeMonitoring({
     stop: () => {
       stopping = true;
     },
-    observeDelivery: (outcome, seconds) => {
+    observeDelivery: (outcome: string, seconds: number) => {
       deliveries.observe({ outcome }, seconds);
     },
-    observe: (api) => {
+    observe: (api: App) => {
       api.addHook("onResponse", (request, reply, done) => {
         const route = request.routeOptions.url ?? "none";
         durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);

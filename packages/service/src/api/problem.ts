@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CLIENT_ERROR_CODES, type ClientErrorCode, type FieldError, type KeyInError } from "@keyroot/client/internal";
+import { CLIENT_ERROR_CODES, type ClientErrorCode, type FieldError } from "@keyroot/client/internal";
 import { ERROR_CODES, KeyrootError } from "keyroot/internal/errors";
 import { plural } from "@keyroot/operator/shared";
 import { ServiceError } from "./base/errors.ts";
@@ -98,7 +98,7 @@ function isMissing(issue: z.core.$ZodIssue): boolean {
   return issue.code !== "unrecognized_keys" && issue.path.length > 0 && issue.input === undefined;
 }
 
-/** Converts an error to a response body (RFC 9457). */
+/** Converts an error to a response body (RFC 9457). JSON omits values that are undefined. */
 export function toProblem(error: ServiceError, requestID: string) {
   const { code, status, message, errors, key } = error;
   return {
@@ -108,13 +108,9 @@ export function toProblem(error: ServiceError, requestID: string) {
     code,
     detail: message,
     request_id: requestID,
-    ...(errors && { errors }),
-    ...(key && toKeyInError(key)),
+    errors,
+    ...(key && { state: key.state, hold_ends_at: key.holdEndsAt }),
   };
-}
-
-function toKeyInError({ state, holdEndsAt }: KeyInError) {
-  return { state, ...(holdEndsAt !== undefined && { hold_ends_at: holdEndsAt }) };
 }
 
 /**

@@ -1,6 +1,5 @@
-import type { LoggedChange } from "./base/author.ts";
 import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
-import type { Actor, Author } from "./base/author.ts";
+import type { Actor, Author, LoggedChange } from "./base/author.ts";
 import { ipOf } from "./limits/addressOf.ts";
 import type { App } from "./defineOperation.ts";
 
@@ -46,14 +45,9 @@ export function authorOf(request: FastifyRequest): Author {
   return { actor: request.actor, ...requestOf(request) };
 }
 
+/** The log omits values that are undefined. */
 function toLog({ action, partner, person, user, token }: LoggedChange) {
-  return {
-    action,
-    ...(partner !== null && { partner }),
-    ...(person !== undefined && { person }),
-    ...(user !== undefined && { user }),
-    ...(token !== undefined && { token }),
-  };
+  return { action, partner: partner ?? undefined, person, user, token };
 }
 
 /**

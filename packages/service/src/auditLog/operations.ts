@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { answerFrom } from "../api/answerFrom.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import {
@@ -67,7 +68,6 @@ const entries = page("entries", entry, cursor);
 
 type Body = z.output<typeof filterSchema>;
 
-/** What the operations on the audit log need. */
 export interface AuditContext extends ApiContext {
   auditLog: AuditLog;
   /** Finds the people who are or were on a partner's staff. */
@@ -131,11 +131,7 @@ function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
   return isOperator ? { ...entry, actorKind: "operator", actorID: null, actorName: null, address: null } : entry;
 }
 
-function toEntry(entry: AuditEntry) {
-  const { id, at, action, bizID, userID, data, requestID, address } = entry;
-  return {
-    ...{ id, at, action },
-    actor: { kind: entry.actorKind, id: entry.actorID, name: entry.actorName, token_id: entry.actorToken },
-    ...{ biz_id: bizID, user_id: userID, data: { ...data }, request_id: requestID, address },
-  };
+function toEntry({ actorKind, actorID, actorName, actorToken, data, ...row }: AuditEntry) {
+  const actor = { kind: actorKind, id: actorID, name: actorName, token_id: actorToken };
+  return answerFrom(entry, { ...row, data: { ...data }, actor });
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/internal/identity";
-import type { Action, ChangeData } from "./recordChange.ts";
+import type { Action } from "./recordChange.ts";
 import type { ActorKind } from "../api/base/author.ts";
 import {
   type Database,
@@ -14,23 +14,7 @@ import {
 import { auditEntries } from "./tables.ts";
 
 /** An entry of the audit log: a change, its author and the author's request. */
-export interface AuditEntry {
-  /** The entry's id, a UUID. */
-  id: string;
-  /** Time of the change, in milliseconds since 1970. */
-  at: number;
-  action: Action;
-  bizID: string | null;
-  userID: UserID | null;
-  data: ChangeData;
-  actorKind: ActorKind;
-  actorID: string | null;
-  actorName: string | null;
-  /** The id of the refresh token from which the actor's access token was made. */
-  actorToken: string | null;
-  requestID: string | null;
-  address: string | null;
-}
+export type AuditEntry = Omit<typeof auditEntries.$inferSelect, "position">;
 
 /** Filters for listed entries. Undefined fields do not filter. */
 export interface AuditFilter {
@@ -39,9 +23,7 @@ export interface AuditFilter {
   action?: Action | undefined;
   actorKind?: ActorKind | undefined;
   actorID?: string | undefined;
-  /** Earliest time of listed entries, in milliseconds since 1970. */
   since?: number | undefined;
-  /** Lists only entries recorded before this time, in milliseconds since 1970. */
   until?: number | undefined;
 }
 
@@ -73,11 +55,7 @@ export class AuditLog {
    * `limit`, or none, even if more follow.
    * @returns `next` is null when no page follows
    */
-  async list(
-    filter: AuditFilter,
-    after: AuditCursor | undefined,
-    limit: number,
-  ): Promise<{ entries: AuditEntry[]; next: AuditCursor | null }> {
+  async list(filter: AuditFilter, after: AuditCursor | undefined, limit: number) {
     const pages = await Promise.all(
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
@@ -93,8 +71,7 @@ export class AuditLog {
   }
 
   /**
-   * Deletes entries older than `before` (milliseconds since 1970), oldest first, until `signal` aborts. Two replicas
-   * can do this at the same time.
+   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can do this at the same time.
    */
   drop(before: number, signal?: AbortSignal): Promise<void> {
     return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);

@@ -1,4 +1,4 @@
-import type { Actor, Author } from "../api/base/author.ts";
+import type { Actor, Author, LoggedChange } from "../api/base/author.ts";
 import { type SQL, sql } from "../api/database/drizzle.ts";
 import type { Region, UserID } from "keyroot/internal/identity";
 import type { Database } from "../api/database/database.ts";
@@ -81,7 +81,7 @@ export interface ChangeData {
   number?: number;
   key_id?: string;
   possession?: "proven" | "unproven";
-  /** End of the hold period, in milliseconds since 1970. Null while the partner must decide. */
+  /** End of the hold period. Null while the partner must decide. */
   hold_ends_at?: number | null;
   after_withdrawal?: boolean;
   root?: string;
@@ -90,17 +90,10 @@ export interface ChangeData {
 }
 
 /** A change to stored data, with the ids of the changed objects. */
-export interface Change {
+export interface Change extends LoggedChange {
   action: Action;
-  /** Time of the change, in milliseconds since 1970. */
   at: number;
-  /** The `biz_id` of the changed partner. Null if the change concerns no partner. */
-  partner: string | null;
   user?: UserID;
-  /** The id of a member of the partner's staff. */
-  person?: string;
-  /** The id of a refresh token, never the token itself. */
-  token?: string;
   data?: ChangeData;
 }
 
@@ -143,7 +136,6 @@ export async function recordChanges(transaction: Database, author: Author, chang
   for (const change of changes) author.onChange?.(change);
 }
 
-/** Converts a change to a row of `change`. */
 export function toRow({ actor, requestID, address }: Author, change: Change): ChangeRow {
   const { action, at, partner, user, person, token, data } = change;
   return {

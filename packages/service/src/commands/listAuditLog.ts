@@ -21,8 +21,7 @@ export const listAuditLog = command(
     },
   },
   async ({ since, until, serviceUrl, json, ...filter }, host) => {
-    const { adminClientOf, printEach } = await import("./adminCommands.ts");
-    const { describeEntry, toTime } = await import("./auditEntries.ts");
+    const { adminClientOf, describeEntry, printEach, toTime } = await import("./adminCommands.ts");
     const times = { since: toTime("--since", since), until: toTime("--until", until) };
     const admin = await adminClientOf(serviceUrl, host);
     const entries = admin.listAuditLog({ ...filter, ...times, pageSize: 1000 });

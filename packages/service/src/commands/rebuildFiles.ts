@@ -8,12 +8,12 @@ export const rebuildFiles = command(
     options: { json },
   },
   async () => {
-    const [{ readPublisherConfig }, { checkMigrations, openDatabases }, { rebuildFiles: rebuild }, { openStore }] =
+    const [{ readPublisherConfig }, { checkMigrations, openDatabases }, { rebuildFiles: rebuild }, { openStores }] =
       await Promise.all([
         import("../config/readConfig.ts"),
         import("../api/database/database.ts"),
         import("../publisher/rebuildFiles.ts"),
-        import("@keyroot/operator/publisher"),
+        import("../publisher/chainConnection.ts"),
       ]);
     const { rebuildAccountFiles } = await import("../publisher/rebuildAccountFiles.ts");
     const { listed } = await import("./listed.ts");
@@ -25,10 +25,7 @@ export const rebuildFiles = command(
     await using databases = await openDatabases({ url, regionUrls, folder });
     await checkMigrations(databases);
     await requireKeyType(databases, keyType);
-    const stores = {
-      "us-west-2": await openStore(chain.files["us-west-2"]),
-      "eu-west-1": await openStore(chain.files["eu-west-1"]),
-    };
+    const stores = await openStores(chain.files);
     const result = await rebuild(databases, stores, await loadKeyType(keyType));
     const ofAccounts = await rebuildAccountFiles(databases, stores);
     const { files, missing, damaged, lost } = result;

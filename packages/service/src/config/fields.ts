@@ -1,18 +1,40 @@
-import { isIP } from "node:net";
 import { z } from "zod";
 import { ADDRESS, hasValidChecksum } from "keyroot/internal/ethereum";
+import type { KeyTypeName, Region } from "keyroot/internal/identity";
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import { nearestName } from "@keyroot/operator/shared";
 import { ArgumentError } from "../api/base/errors.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The configuration of the databases and of the registry's keys, which a service and its publisher share. */
+export interface SharedConfig {
+  /**
+   * The `postgres://…` URL of the home database. A service without a URL runs PGlite in its process, for development.
+   */
+  databaseUrl?: string | undefined;
+  /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default: `.keyroot/database`. */
+  databaseFolder?: string | null | undefined;
+  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
+  connections?: number | undefined;
+  /** The type of the registry's keys. Default: `curve41417`. */
+  keyType?: KeyTypeName | undefined;
+  /**
+   * Set it for both if all user ids are accounts, so that users can change their keys (docs/accounts.md). Default:
+   * unset, for one key per user.
+   */
+  accounts?: "required" | undefined;
+  /** Whether a key with a conflicting key is published only after the partner's decision. Default: false. */
+  holdOnConflict?: boolean | undefined;
+  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
+  logLevel?: (typeof LOG_LEVELS)[number] | undefined;
+}
 
 export const text = () => z.string("must be a string");
 export const flag = () => z.boolean("must be true or false").default(false);
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
-export const bindAddress = () =>
-  text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
 const postgresUrl = () =>
   url(
     /^postgres(?:ql)?$/,
@@ -23,8 +45,6 @@ export const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int(error).min(min, error).max(max, error);
 };
-export const label = () =>
-  text().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens");
 export const inEachRegion = <T extends z.ZodType>(value: T) =>
   z.strictObject({ "us-west-2": value, "eu-west-1": value });
 
@@ -53,23 +73,19 @@ export const registryFields = {
   chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
 };
 
-interface CheckOptions {
-  /** The names that a misspelled field is compared with. */
-  names: readonly string[];
-  /** Returns the name of a field such as `chain.rpcUrl` in error messages. */
-  nameOf: (field: string) => string;
-  /** Faults that concern several fields. */
-  faults: readonly string[];
-}
-
 /**
  * Checks a configuration and adds the defaults.
+ * @param names the names that a misspelled field is compared with
+ * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages
+ * @param faults faults that concern several fields
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function checkConfig<Schema extends z.ZodObject>(
   schema: Schema,
   config: unknown,
-  { names, nameOf, faults }: CheckOptions,
+  names: readonly string[],
+  nameOf: (field: string) => string,
+  faults: readonly string[] = [],
 ): z.output<Schema> {
   const parsed = schema.safeParse(config, { reportInput: true });
   const known = [...Object.keys(schema.shape), ...names];

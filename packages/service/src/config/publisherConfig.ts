@@ -1,44 +1,22 @@
 import { z } from "zod";
-import { type KeyTypeName, REGIONS, type Region } from "keyroot/internal/identity";
+import { REGIONS, type Region } from "keyroot/internal/identity";
 import { isLoopback } from "keyroot/internal/transport";
 import { isLocalChain, MAX_TIMER_SECONDS, parseAmount } from "@keyroot/operator/shared";
 import type { CostLimits } from "@keyroot/operator/publisher";
-import type { ChainConfig } from "./chainConfig.ts";
 import {
   checkConfig,
   httpUrl,
   inEachRegion,
-  type LogLevel,
   registryFields,
+  type SharedConfig,
   sharedFields,
   text,
   wholeNumber,
 } from "./fields.ts";
 import { PUBLISHER_VARIABLES } from "./variables.ts";
 
-/**
- * The configuration of a publisher. docs/variables.md describes the environment variable of each field.
- */
-export interface PublisherConfig {
-  /** The `postgres://…` URL of the home database. */
-  databaseUrl?: string | undefined;
-  /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
-  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
-  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default: `.keyroot/database`. */
-  databaseFolder?: string | null | undefined;
-  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
-  connections?: number | undefined;
-  /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
-  keyType?: KeyTypeName | undefined;
-  /**
-   * Set it if all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
-   * publisher must be configured alike. Default: unset, for one key per user.
-   */
-  accounts?: "required" | undefined;
-  /** Whether the publisher publishes a key with a conflicting key only after the partner's decision. Default: false. */
-  holdOnConflict?: boolean | undefined;
-  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
-  logLevel?: LogLevel | undefined;
+/** The configuration of a publisher. docs/variables.md describes the environment variable of each field. */
+export interface PublisherConfig extends SharedConfig {
   /** The chain and stores for publishing. */
   chain: ChainOptions;
   /** The publishing schedule. If unset, keys are published only on request. */
@@ -54,7 +32,15 @@ export interface Schedule {
 }
 
 /** The chain and stores for publishing. */
-export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
+export interface ChainOptions {
+  /** The JSON-RPC endpoint of the chain. */
+  rpcUrl: string;
+  /** A second endpoint, from another operator. A key is published only when both endpoints agree. Default: none. */
+  secondRpcUrl?: string | undefined;
+  /** The registry's address: 0x and 40 hex digits. */
+  contract: string;
+  /** The chain's id (EIP-155), for which transactions are signed. The endpoint must report the same id. */
+  chainId: number;
   /** Whether an endpoint on another machine may use plain http. Default: false. */
   allowHttp?: boolean | undefined;
   /** Maximum gwei per unit of gas, as a decimal number. Required, except for development chains on this machine. */
@@ -77,10 +63,19 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
    * The store of Merkle-tree files, for all regions or for each one: a folder, or `s3://<bucket>/<prefix>`. In a text,
    * `{region}` stands for the region.
    */
-  files: string | ChainConfig["files"];
+  files: string | Record<Region, string>;
 }
 
-/** A complete, valid configuration. */
+type CostOption = "maxFee" | "maxPriorityFee" | "maxCost" | "maxCostPerDay";
+
+/** The chain and stores for publishing, with all defaults. */
+export interface ChainConfig extends Omit<ChainOptions, CostOption> {
+  /** Cost limits per plan and region, and per day. "local" means a development chain, which needs no limits. */
+  limits: CostLimits | "local";
+  confirmations: number;
+  files: Record<Region, string>;
+}
+
 export type ResolvedPublisherConfig = z.output<typeof schema>;
 
 const gwei = () => text().refine((amount) => parseAmount(amount, "gwei"), "must be a number of gwei above 0");
@@ -121,10 +116,9 @@ const schema = z.strictObject({
  */
 export function resolvePublisherConfig(config: unknown, nameOf = (field: string) => field): ResolvedPublisherConfig {
   const faults = faultsBetweenFields(config as Partial<PublisherConfig>, nameOf);
-  return checkConfig(schema, config, { names: Object.keys(PUBLISHER_VARIABLES), nameOf, faults });
+  return checkConfig(schema, config, Object.keys(PUBLISHER_VARIABLES), nameOf, faults);
 }
 
-/** Checks the rules that concern several fields. */
 function faultsBetweenFields({ chain }: Partial<PublisherConfig>, nameOf: (field: string) => string): string[] {
   const faults: string[] = [];
   if (typeof chain?.rpcUrl !== "string" || typeof chain.chainId !== "number") return faults;
@@ -156,7 +150,7 @@ export function limitsOf({
   maxPriorityFee = "",
   maxCost = "",
   maxCostPerDay = "",
-}: Pick<ChainOptions, "maxFee" | "maxPriorityFee" | "maxCost" | "maxCostPerDay">): CostLimits | "local" {
+}: Pick<ChainOptions, CostOption>): CostLimits | "local" {
   const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
   if (maxFeePerGas === undefined) return "local";
   const maxPriorityFeePerGas = parseAmount(maxPriorityFee, "gwei");

@@ -44,8 +44,8 @@ export function readPublisherConfig(environment: NodeJS.ProcessEnv): ResolvedPub
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  */
 export function readDatabaseConfig(environment: NodeJS.ProcessEnv) {
-  const options = { names: [], nameOf: namesFrom(DATABASE_VARIABLES), faults: [] };
-  return checkConfig(z.strictObject(databaseFields), valuesOf(environment, DATABASE_VARIABLES), options);
+  const values = valuesOf(environment, DATABASE_VARIABLES);
+  return checkConfig(z.strictObject(databaseFields), values, [], namesFrom(DATABASE_VARIABLES));
 }
 
 /** Returns the fields of set variables. A field such as `chain.rpcUrl` is in the object of its first part. */

@@ -1,16 +1,13 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { KeyTypeName, Region } from "keyroot/internal/identity";
 import { isLoopback } from "keyroot/internal/transport";
 import type { RateLimitOptions } from "../api/limits/rateLimits.ts";
 import {
-  bindAddress,
   checkConfig,
   flag,
   httpUrl,
-  label,
-  type LogLevel,
   registryFields,
+  type SharedConfig,
   sharedFields,
   text,
   wholeNumber,
@@ -22,7 +19,7 @@ import { SERVICE_VARIABLES } from "./variables.ts";
  * The configuration of a service. All fields are optional. docs/variables.md describes the environment variable of each
  * field.
  */
-export interface ServiceConfig {
+export interface ServiceConfig extends SharedConfig {
   /** The IP address to listen on. Default: 127.0.0.1. */
   host?: string | undefined;
   /** The port to listen on. 0 means any free port. Default: 8547. */
@@ -35,16 +32,6 @@ export interface ServiceConfig {
   blockExplorerUrl?: string | undefined;
   /** The name of the deployment stage. Default: `dev`. */
   stage?: string | undefined;
-  /**
-   * The `postgres://…` URL of the home database. If the URL is missing, PGlite runs in this process, for development.
-   */
-  databaseUrl?: string | undefined;
-  /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
-  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
-  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default: `.keyroot/database`. */
-  databaseFolder?: string | null | undefined;
-  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
-  connections?: number | undefined;
   /** The file of signing keys. Required with `databaseUrl`. Default without `databaseUrl`: a new key at each start. */
   signingKeys?: string | undefined;
   /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
@@ -58,15 +45,6 @@ export interface ServiceConfig {
   shutdownDelay?: number | undefined;
   /** Hold period: seconds between registration and publication. Default: 86,400. */
   holdPeriod?: number | undefined;
-  /** The type of the registry's keys, which the service and its publisher share. Default: `curve41417`. */
-  keyType?: KeyTypeName | undefined;
-  /**
-   * Set it if all user ids are accounts, so that users can change their keys (docs/accounts.md). The service and its
-   * publisher must be configured alike. Default: unset, for one key per user.
-   */
-  accounts?: "required" | undefined;
-  /** Whether the service publishes a key with a conflicting key only after the partner's decision. Default: false. */
-  holdOnConflict?: boolean | undefined;
   /** Maximum requests per minute and caller. 0 means no limit. Default: 6000. */
   rateLimit?: number | undefined;
   /**
@@ -74,8 +52,6 @@ export interface ServiceConfig {
    * none.
    */
   trustedProxies?: string[] | undefined;
-  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
-  logLevel?: LogLevel | undefined;
   /**
    * The file of keys that encrypt webhook secrets, with 32 bytes in base64 on each line. Without it, webhook endpoints
    * are disabled.
@@ -94,7 +70,6 @@ export interface ServiceConfig {
   addressDays?: number | undefined;
 }
 
-/** A complete, valid configuration. */
 export type ResolvedConfig = z.output<typeof schema>;
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -109,7 +84,9 @@ const REFUSED_PER_MINUTE = 100;
 
 const schema = z.strictObject({
   ...sharedFields,
-  host: bindAddress().default(DEFAULT_HOST),
+  host: text()
+    .refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost")
+    .default(DEFAULT_HOST),
   port: wholeNumber(0, 65_535).default(8547),
   monitoringPort: wholeNumber(0, 65_535).nullable().default(9547),
   serviceUrl: httpUrl()
@@ -121,7 +98,9 @@ const schema = z.strictObject({
   blockExplorerUrl: httpUrl()
     .transform((blockExplorerUrl) => blockExplorerUrl.replace(/\/$/, ""))
     .optional(),
-  stage: label().default(DEFAULT_STAGE),
+  stage: text()
+    .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens")
+    .default(DEFAULT_STAGE),
   signingKeys: text().optional(),
   // The characters that a bearer token may contain (RFC 6750, section 2.1).
   adminToken: text()
@@ -154,10 +133,9 @@ export function resolveConfig(
   faults: readonly string[] = [],
 ): ResolvedConfig {
   const all = [...faultsBetweenFields(config as ServiceConfig, nameOf), ...faults];
-  return checkConfig(schema, config, { names: Object.keys(SERVICE_VARIABLES), nameOf, faults: all });
+  return checkConfig(schema, config, Object.keys(SERVICE_VARIABLES), nameOf, all);
 }
 
-/** Checks the rules that concern several fields. */
 function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => string): string[] {
   const { databaseUrl, signingKeys, serviceUrl, stage = DEFAULT_STAGE, host = DEFAULT_HOST } = config;
   const faults: string[] = [];

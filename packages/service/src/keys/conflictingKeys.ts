@@ -9,13 +9,7 @@ import { conflictingKeys, publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
 
 /** A key that was withdrawn, or that was offered for a user who has another key. */
-export interface ConflictingKey {
-  pubKey: string;
-  keyID: string;
-  /** Time of the offer, in milliseconds since 1970. */
-  offered: number;
-  withdrawn: boolean;
-}
+export type ConflictingKey = Omit<typeof conflictingKeys.$inferSelect, "userID" | "decided">;
 
 /**
  * Maximum number of undecided keys per user that were only offered, without a proof of possession. A single one is
@@ -28,50 +22,37 @@ export const MAX_OFFERED = 10;
  */
 export const MAX_WITHDRAWN = 100;
 
-/** Stores conflicting keys of users without a published key. */
-export class ConflictingKeys {
-  readonly #databases: Databases;
+/** Records a conflicting key that was rejected. */
+export async function offerKey(
+  databases: Databases,
+  { region, userID, bizID }: User,
+  { pubKey, keyID }: KeyRecord,
+  now: number,
+  author: Author,
+): Promise<void> {
+  await databases.regions[region].transaction(async (transaction) => {
+    const ofUser = eq(publicKeys.userID, userID);
+    // The row lock prevents a publisher from taking the key at the same time.
+    const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
+    if (current === undefined || current.keyID === keyID) return;
+    if (!(await addConflicting(transaction, { userID, pubKey, keyID, offered: now, withdrawn: false }))) return;
+    await transaction
+      .update(publicKeys)
+      .set({ undecidedSince: sql`coalesce(${publicKeys.undecidedSince}, ${now})` })
+      .where(ofUser);
+    const data = { key_id: keyID };
+    await recordKeyChange(transaction, author, { action: "key.conflict", at: now, partner: bizID, user: userID, data });
+  });
+}
 
-  constructor(databases: Databases) {
-    this.#databases = databases;
-  }
-
-  /** Records a conflicting key that was rejected. */
-  async offer(
-    { region, userID, bizID }: User,
-    { pubKey, keyID }: KeyRecord,
-    now: number,
-    author: Author,
-  ): Promise<void> {
-    await this.#databases.regions[region].transaction(async (transaction) => {
-      const ofUser = eq(publicKeys.userID, userID);
-      // The row lock prevents a publisher from taking the key at the same time.
-      const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
-      if (current === undefined || current.keyID === keyID) return;
-      if (!(await addConflicting(transaction, { userID, pubKey, keyID, offered: now, withdrawn: false }))) return;
-      await transaction
-        .update(publicKeys)
-        .set({ undecidedSince: sql`coalesce(${publicKeys.undecidedSince}, ${now})` })
-        .where(ofUser);
-      const change = {
-        action: "key.conflict",
-        at: now,
-        partner: bizID,
-        user: userID,
-        data: { key_id: keyID },
-      } as const;
-      await recordKeyChange(transaction, author, change);
-    });
-  }
-
-  listUndecided({ region, userID }: User): Promise<ConflictingKey[]> {
-    const { pubKey, keyID, offered, withdrawn } = conflictingKeys;
-    return this.#databases.regions[region]
-      .select({ pubKey, keyID, offered, withdrawn })
-      .from(conflictingKeys)
-      .where(and(eq(conflictingKeys.userID, userID), isNull(conflictingKeys.decided)))
-      .orderBy(offered, keyID);
-  }
+/** Lists the conflicting keys about which the partner has not decided. */
+export function listUndecided({ regions }: Databases, { region, userID }: User): Promise<ConflictingKey[]> {
+  const { pubKey, keyID, offered, withdrawn } = conflictingKeys;
+  return regions[region]
+    .select({ pubKey, keyID, offered, withdrawn })
+    .from(conflictingKeys)
+    .where(and(eq(conflictingKeys.userID, userID), isNull(conflictingKeys.decided)))
+    .orderBy(offered, keyID);
 }
 
 /** @returns false if the key is already recorded or the user has the maximum number of keys of its kind */

@@ -16,19 +16,12 @@ import {
 import { users } from "../users/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 
-export interface ErasedUser {
-  userID: UserID;
-  /** Time of the erasure in milliseconds since 1970. */
-  erased: number;
-  /** Whether the user's public key is kept, because it is on the chain or a publisher has taken it. */
-  keyRemains: boolean;
-}
-
 /**
  * Erases a user in one transaction: the user's tokens, salt, challenges, key history and account, and also the key,
  * unless a publisher has taken it. The user's row is kept, so that the id cannot be used again. Repeating the call has
  * no effect.
- * @returns undefined if the partner has no such user
+ * @returns undefined if the partner has no such user. `keyRemains`: whether the key is kept, because it is on the chain
+ *   or a publisher has taken it
  */
 export async function eraseUser(
   { home, regions }: Databases,
@@ -36,7 +29,7 @@ export async function eraseUser(
   userID: UserID,
   now: number,
   author: Author,
-): Promise<ErasedUser | undefined> {
+) {
   const [claim] = await findClaims(home, [userID]);
   if (claim?.bizID !== bizID) return undefined;
   return regions[claim.region].transaction(async (transaction) => {

@@ -5,29 +5,11 @@ import type { Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";
 import { keyEvents } from "./tables.ts";
 
-export interface KeyEvent {
-  userID: UserID;
-  /**
-   * What happened to the key:
-   * - `registered`: the user registered it;
-   * - `conflict`: it was rejected, because the user has another key;
-   * - `withdrawn`: the user removed it;
-   * - `discarded`: the partner removed it;
-   * - `approved`: the partner approved it.
-   */
-  type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
-  keyID: string;
-  /** Time of the event, in milliseconds since 1970. */
-  at: number;
-  /** For `registered` events: whether an earlier key of the user was withdrawn or discarded. */
-  afterWithdrawal: boolean;
-}
-
 /** Maximum number of stored events per user. Older events are deleted. */
 const MAX_PER_USER = 100;
 
 /** The event that each action adds to the history of a user's keys. */
-const EVENT_OF_ACTION: Partial<Record<Action, KeyEvent["type"]>> = {
+const EVENT_OF_ACTION: Partial<Record<Action, (typeof keyEvents.$inferSelect)["type"]>> = {
   "key.registered": "registered",
   "key.conflict": "conflict",
   "key.withdrawn": "withdrawn",
@@ -48,13 +30,9 @@ export async function recordKeyChange(
   const { action, user, at, data = {} } = change;
   const { key_id: keyID, after_withdrawal: afterWithdrawal = false } = data;
   const type = EVENT_OF_ACTION[action];
-  if (type !== undefined && keyID !== undefined)
-    await addEvent(transaction, { type, userID: user, keyID, at, afterWithdrawal });
-}
-
-async function addEvent(transaction: Database, event: KeyEvent): Promise<void> {
-  await transaction.insert(keyEvents).values(event);
-  const ofUser = eq(keyEvents.userID, event.userID);
+  if (type === undefined || keyID === undefined) return;
+  await transaction.insert(keyEvents).values({ type, userID: user, keyID, at, afterWithdrawal });
+  const ofUser = eq(keyEvents.userID, user);
   const [surplus] = await transaction
     .select({ id: keyEvents.id })
     .from(keyEvents)
@@ -66,19 +44,9 @@ async function addEvent(transaction: Database, event: KeyEvent): Promise<void> {
 }
 
 /** Returns the newest events of a user, newest first. */
-export async function listKeyEvents(database: Database, userID: UserID, limit = MAX_PER_USER): Promise<KeyEvent[]> {
-  return database
-    .select({
-      userID: keyEvents.userID,
-      type: keyEvents.type,
-      keyID: keyEvents.keyID,
-      at: keyEvents.at,
-      afterWithdrawal: keyEvents.afterWithdrawal,
-    })
-    .from(keyEvents)
-    .where(eq(keyEvents.userID, userID))
-    .orderBy(desc(keyEvents.id))
-    .limit(limit);
+export function listKeyEvents(database: Database, userID: UserID, limit = MAX_PER_USER) {
+  const ofUser = database.select().from(keyEvents).where(eq(keyEvents.userID, userID));
+  return ofUser.orderBy(desc(keyEvents.id)).limit(limit);
 }
 
 /** Whether the user's newest event is a removal. @param keyID the removed key. Default: any key */

@@ -1,9 +1,9 @@
 import { checkKeyRecord, type KeyRecord, type KeyType, type UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
-import type { ChallengeStore } from "./challengeStore.ts";
 import { type Database, type Databases, readClock } from "../api/database/database.ts";
-import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
+import { differentKeyRegistered, offerKey } from "./conflictingKeys.ts";
 import { MinuteLimit, refuseExceeded } from "../api/limits/minuteLimit.ts";
+import { takeChallenge } from "./challenges.ts";
 import type { PublicKeyStore, RegisteredKey, Registration } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
@@ -11,7 +11,8 @@ import {
   type Challenge,
   type ChallengeResponse,
   partnerMustRegister,
-  PossessionCheck,
+  isProven,
+  makeChallenge,
   possessionRefused,
   possessionRequired,
   type RegistryID,
@@ -25,14 +26,14 @@ import {
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
 
+/** Ends the challenge in the transaction that adds the key. @returns undefined if the key is not authorized */
+type Authorization = (transaction: Database) => Promise<Registration["possession"] | undefined>;
+
 export interface KeyRegistrationOptions {
   databases: Databases;
   publicKeys: PublicKeyStore;
-  challenges: ChallengeStore;
-  conflictingKeys: ConflictingKeys;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
-  /** The type of the registry's keys. */
   keyType: KeyType;
   /** Whether users have accounts, and change their keys by statements. */
   accounts: boolean;
@@ -48,13 +49,11 @@ export interface KeyRegistrationOptions {
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
   readonly #workers: CurveWorkers;
-  readonly #possession: PossessionCheck;
   readonly #attempts = new MinuteLimit(ATTEMPTS_PER_MINUTE);
 
   constructor(options: KeyRegistrationOptions) {
     this.#options = options;
     this.#workers = new CurveWorkers(options.keyType.name);
-    this.#possession = new PossessionCheck({ ...options, workers: this.#workers });
   }
 
   /**
@@ -79,7 +78,7 @@ export class KeyRegistration implements AsyncDisposable {
     const registered = this.#options.accounts ? undefined : await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     this.#countAttempt(user);
-    return this.#possession.challenge(user, record, service);
+    return makeChallenge(this.#options, this.#workers, user, record, service);
   }
 
   /**
@@ -100,11 +99,7 @@ export class KeyRegistration implements AsyncDisposable {
     if (accounts) throw statementRequired();
     checkKeyRecord(record, keyType);
     if (keyType.possession === "partner") throw partnerMustRegister();
-    const registered = await this.#find(user, record, author);
-    if (registered !== undefined) return registered;
-    await this.#store(user, record, author, await this.prove(user, record, answer, service));
-    // Read the key even after a rejected response, because a concurrent request may have registered the key.
-    const stored = await this.#find(user, record, author);
+    const stored = await this.#register(user, record, author, () => this.prove(user, record, answer, service));
     if (stored === undefined) throw possessionRefused();
     return stored;
   }
@@ -120,16 +115,13 @@ export class KeyRegistration implements AsyncDisposable {
     if (accounts) throw statementRequired();
     checkKeyRecord(record, keyType);
     if (keyType.possession !== "partner") throw possessionRequired();
-    const registered = await this.#find(user, record, author);
-    if (registered !== undefined) return registered;
-    await this.#store(user, record, author, () => Promise.resolve("unproven"));
-    const stored = await this.#find(user, record, author);
+    const stored = await this.#register(user, record, author, () => this.prove(user, record, undefined, ""));
     if (stored === undefined) throw new Error("The key was withdrawn while it was being registered.");
     return stored;
   }
 
   /**
-   * Checks the proof of possession of a key that an account's statement authorizes. Hashes of documents need no proof.
+   * Checks the proof of possession of a key. Hashes of documents need no proof.
    * @returns a function that ends the challenge in the transaction that adds the key; it returns undefined for a wrong
    *   response
    * @throws ServiceError POSSESSION_REQUIRED; ArgumentError with the codes of `checkPublicKey`
@@ -139,14 +131,14 @@ export class KeyRegistration implements AsyncDisposable {
     record: KeyRecord,
     answer: ChallengeResponse | undefined,
     service: string,
-  ): Promise<(transaction: Database) => Promise<Registration["possession"] | undefined>> {
+  ): Promise<Authorization> {
     checkKeyRecord(record, this.#options.keyType);
     if (this.#options.keyType.possession === "partner") return () => Promise.resolve("unproven");
     if (answer === undefined) throw possessionRequired();
-    const isProven = await this.#possession.isProven(user, record, answer, service);
+    const isValid = await isProven(this.#options, this.#workers, user, record, answer, service);
     return async (transaction) => {
-      const isUsed = await this.#possession.use(transaction, user, answer);
-      return isUsed && isProven ? "proven" : undefined;
+      const isUsed = await takeChallenge(transaction, user.userID, answer.nonce);
+      return isUsed && isValid ? "proven" : undefined;
     };
   }
 
@@ -154,7 +146,6 @@ export class KeyRegistration implements AsyncDisposable {
     await this.#workers[Symbol.asyncDispose]();
   }
 
-  /** @throws ServiceError RATE_LIMITED */
   #countAttempt({ userID }: User): void {
     refuseExceeded(this.#attempts.count(userID), ATTEMPTS);
   }
@@ -164,27 +155,27 @@ export class KeyRegistration implements AsyncDisposable {
    * RATE_LIMITED
    */
   async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
-    const { publicKeys, conflictingKeys, now } = this.#options;
+    const { databases, publicKeys, now } = this.#options;
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
     this.#countAttempt(user);
-    await conflictingKeys.offer(user, record, now(), author);
+    await offerKey(databases, user, record, now(), author);
     // The registered key may have been published after the first read, so read the key again.
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
-  /**
-   * Adds the key in the same transaction that ends its challenge.
-   * @param authorize returns how the key is authorized, or undefined if it is not
-   */
-  #store(
+  /** Adds the key in the same transaction that ends its challenge. @returns undefined if the key is not authorized */
+  async #register(
     user: User,
     record: KeyRecord,
     author: Author,
-    authorize: (transaction: Database) => Promise<Registration["possession"] | undefined>,
-  ): Promise<void> {
+    prove: () => Promise<Authorization>,
+  ): Promise<RegisteredKey | undefined> {
+    const registered = await this.#find(user, record, author);
+    if (registered !== undefined) return registered;
     const { databases, publicKeys, holdPeriodMs } = this.#options;
-    return databases.regions[user.region].transaction(async (transaction) => {
+    const authorize = await prove();
+    await databases.regions[user.region].transaction(async (transaction) => {
       const possession = await authorize(transaction);
       if (possession === undefined) return;
       // Read the database's clock, because the publisher uses the same clock.
@@ -192,5 +183,7 @@ export class KeyRegistration implements AsyncDisposable {
       const holdEndsAt = registered + holdPeriodMs;
       await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);
     });
+    // Read the key even after a rejected response, because a concurrent request may have registered the key.
+    return this.#find(user, record, author);
   }
 }

@@ -7,8 +7,7 @@ import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { ApiContext } from "../api/context.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { bizID, eitherUserID, empty, named, strict, timestamp, userID, userIDOf } from "../api/fields.ts";
-import { callingUser } from "../users/callingUser.ts";
-import { requireUser, toUser, userFields } from "../users/operations.ts";
+import { callingUser, requireUser, toUser, userFields } from "../users/operations.ts";
 import { serviceOf } from "./serviceOf.ts";
 import type { User } from "../users/newUser.ts";
 import {
@@ -29,20 +28,16 @@ import {
 } from "./fields.ts";
 import type { KeyRegistration } from "./keyRegistration.ts";
 import type { UserStore } from "../users/users.ts";
-import { approveKey } from "./approveKey.ts";
 import { listKeyEvents } from "./keyEvents.ts";
-import type { ConflictingKey, ConflictingKeys } from "./conflictingKeys.ts";
+import { type ConflictingKey, listUndecided } from "./conflictingKeys.ts";
 import type { Challenge } from "./possessionCheck.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
-import { type DecisionOutcome, withdrawOrDiscardKey } from "./withdrawOrDiscardKey.ts";
+import { approveKey, type DecisionOutcome, withdrawOrDiscardKey } from "./decideKey.ts";
 
-/** What the operations on keys need. */
 export interface KeyContext extends ApiContext {
   users: UserStore;
   publicKeys: PublicKeyStore;
-  conflictingKeys: ConflictingKeys;
   registration: KeyRegistration;
-  /** The type of the registry's keys. */
   keyType: KeyType;
   /** Reads users' current keys with their account files. Undefined if users have no accounts. */
   accounts: { getKey: (user: User) => Promise<AccountKey | undefined> } | undefined;
@@ -135,7 +130,7 @@ export const keyOperations = [
       const answer = toChallengeResponse(challenge, response);
       const service = serviceOf(context, request);
       const registered = await context.registration.register(user, record, answer, service, author);
-      const conflicts = await context.conflictingKeys.listUndecided(user);
+      const conflicts = await listUndecided(context.databases, user);
       return { ...toUser(user, context), ...toKey(registered), conflicting_keys: conflicts.map(toConflictingKey) };
     },
   }),
@@ -230,7 +225,6 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/discard",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
@@ -244,7 +238,6 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/admin/publicKeys/discard",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Discard the pending public key of a partner's user, even while the partner is suspended",
     body: strict({ biz_id: bizID, ...ofKey.shape }),
     answer: noKey,
@@ -255,7 +248,6 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/approve",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Approve a user's pending public key that has conflicting keys",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: ofKey,
@@ -284,7 +276,6 @@ async function discard(
   return { user_id: user.userID, key_id, state: "unregistered" as const };
 }
 
-/** @throws ServiceError PUBLIC_KEY_UNKNOWN */
 function keyUnknown(message: string): never {
   throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", message);
 }
@@ -300,7 +291,7 @@ function checkOutcome(outcome: DecisionOutcome): void {
 
 /** Returns the user's key, or the state `unregistered`, with the user's conflicting keys. */
 async function getKeyOrNone(context: KeyContext, user: User) {
-  const [found, conflicts] = await Promise.all([getKey(context, user), context.conflictingKeys.listUndecided(user)]);
+  const [found, conflicts] = await Promise.all([getKey(context, user), listUndecided(context.databases, user)]);
   const fields = found === undefined ? { state: "unregistered" as const } : toAccountKey(found);
   return { ...fields, conflicting_keys: conflicts.map(toConflictingKey) };
 }

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
-import type { Database } from "../api/database/database.ts";
+import type { Databases } from "../api/database/database.ts";
 import type { User } from "../users/newUser.ts";
-import { type ChallengeStore, hasResponse, type StoredChallenge } from "./challengeStore.ts";
+import { addChallenge, findChallenge, hasResponse } from "./challenges.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
@@ -23,75 +23,61 @@ export interface ChallengeResponse {
 }
 
 interface PossessionOptions {
-  challenges: ChallengeStore;
-  workers: CurveWorkers;
+  databases: Databases;
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: RegistryID | undefined;
   now: () => number;
 }
 
-/** Checks that a user possesses the private key of a public key. docs/formats.md specifies the proof. */
-export class PossessionCheck {
-  readonly #options: PossessionOptions;
+/**
+ * Creates and stores a challenge for a key. docs/formats.md specifies the proof of possession.
+ * @param service the service's URL in the app
+ * @throws ArgumentError with the codes of `checkNewPublicKey`
+ */
+export async function makeChallenge(
+  { databases, registry, now }: PossessionOptions,
+  workers: CurveWorkers,
+  { userID, region, bizID }: User,
+  record: KeyRecord,
+  service: string,
+): Promise<Challenge> {
+  const publicKey = base64ToBytes(record.pubKey);
+  const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
+  const challenge = { service, registry, nonce, expires: now() + CHALLENGE_MS };
+  const { ephemeralKey, response } = await workers.run(bizID, { ...challenge, userID, publicKey });
+  await addChallenge(databases.regions[region], {
+    userID,
+    nonce: bytesToBase64(nonce),
+    pubKey: record.pubKey,
+    // The ephemeral private key is not stored anywhere.
+    response,
+    expires: challenge.expires,
+  });
+  return { ...challenge, ephemeralKey };
+}
 
-  constructor(options: PossessionOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Creates and stores a challenge for a key.
-   * @param service the service's URL in the app
-   * @throws ArgumentError with the codes of `checkNewPublicKey`
-   */
-  async challenge({ userID, region, bizID }: User, record: KeyRecord, service: string): Promise<Challenge> {
-    const { registry, now, challenges, workers } = this.#options;
-    const publicKey = base64ToBytes(record.pubKey);
-    const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
-    const challenge = { service, registry, nonce, expires: now() + CHALLENGE_MS };
-    const { ephemeralKey, response } = await workers.run(bizID, { ...challenge, userID, publicKey });
-    await challenges.add(region, {
-      userID,
-      nonce: bytesToBase64(nonce),
-      pubKey: record.pubKey,
-      // The ephemeral private key is not stored anywhere.
-      response,
-      expires: challenge.expires,
-    });
-    return { ...challenge, ephemeralKey };
-  }
-
-  /**
-   * Checks the response to a challenge. Signatures are verified in a separate thread, so this cannot be part of a
-   * transaction. Call `use` in the transaction that adds the key, to delete the challenge.
-   * @param service the service's URL in the app
-   */
-  async isProven(user: User, { pubKey }: KeyRecord, answer: ChallengeResponse, service: string): Promise<boolean> {
-    const { challenges, now } = this.#options;
-    const challenge = await challenges.find(user.region, user.userID, answer.nonce);
-    if (challenge?.pubKey !== pubKey || challenge.expires <= now()) return false;
-    const { responseHash } = challenge;
-    return responseHash === null
-      ? this.#isSigned(user, challenge, answer, service)
-      : hasResponse(responseHash, answer.response);
-  }
-
-  /**
-   * Deletes a challenge, because it works only once.
-   * @param transaction a transaction in the user's region. Commit it even if the response was wrong
-   * @returns whether the challenge existed
-   */
-  use(transaction: Database, { userID }: User, { nonce }: ChallengeResponse): Promise<boolean> {
-    return this.#options.challenges.take(transaction, userID, nonce);
-  }
-
-  #isSigned({ bizID, userID }: User, challenge: StoredChallenge, { response }: ChallengeResponse, service: string) {
-    const { registry, workers } = this.#options;
-    const statement = {
-      ...{ service, registry, userID, publicKey: base64ToBytes(challenge.pubKey) },
-      ...{ nonce: base64ToBytes(challenge.nonce), ephemeralKey: new Uint8Array(), expires: challenge.expires },
-    };
-    return workers.verify(bizID, statement, base64ToBytes(response));
-  }
+/**
+ * Checks the response to a challenge. Signatures are verified in a separate thread, so this cannot be part of a
+ * transaction. Call `takeChallenge` in the transaction that adds the key.
+ * @param service the service's URL in the app
+ */
+export async function isProven(
+  { databases, registry, now }: PossessionOptions,
+  workers: CurveWorkers,
+  { region, userID, bizID }: User,
+  { pubKey }: KeyRecord,
+  { nonce, response }: ChallengeResponse,
+  service: string,
+): Promise<boolean> {
+  const challenge = await findChallenge(databases.regions[region], userID, nonce);
+  if (challenge?.pubKey !== pubKey || challenge.expires <= now()) return false;
+  const { responseHash, expires } = challenge;
+  if (responseHash !== null) return hasResponse(responseHash, response);
+  const statement = {
+    ...{ service, registry, userID, publicKey: base64ToBytes(pubKey) },
+    ...{ nonce: base64ToBytes(nonce), ephemeralKey: new Uint8Array(), expires },
+  };
+  return workers.verify(bizID, statement, base64ToBytes(response));
 }
 
 export function possessionRequired(): ServiceError {

@@ -2,33 +2,23 @@ import { and, eq, isNull, ne, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
 import type { Author } from "../api/base/author.ts";
 import { type Database, type Databases, perRegion } from "../api/database/database.ts";
-import { batches } from "./tables.ts";
 import type { Claim } from "../users/claims.ts";
 import { lockActiveUser } from "../users/users.ts";
 import { holdEndOf } from "./holdPeriod.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
-import { conflictingKeys, publicKeys } from "./tables.ts";
-
-/**
- * The state of a key:
- * - `pending`: the user can still withdraw it.
- * - `submitted`: a publisher has taken it.
- * - `published`: it is on the chain.
- */
-type KeyState = "pending" | "submitted" | "published";
+import { batches, conflictingKeys, publicKeys } from "./tables.ts";
 
 export interface Registration {
-  /** Time of the registration in milliseconds since 1970. */
   registered: number;
-  /** End of the hold period in milliseconds since 1970. */
   holdEndsAt: number;
   /** Whether the user proved possession of the private key. */
   possession: "proven" | "unproven";
 }
 
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
-  state: KeyState;
-  /** End of the hold period in milliseconds since 1970. Null while the partner must decide. */
+  /** Users can withdraw a pending key. A publisher has taken a submitted one, and a published one is on the chain. */
+  state: "pending" | "submitted" | "published";
+  /** End of the hold period. Null while the partner must decide. */
   holdEndsAt: number | null;
   /** The Merkle root (64 hex digits). Undefined until the key is part of a batch. */
   root?: string;
@@ -70,7 +60,11 @@ export class PublicKeyStore {
     const { keyID } = record;
     const { registered: at, possession } = registration;
     await lockActiveUser(transaction, userID);
-    const { undecidedSince, afterWithdrawal } = await initialStateOf(transaction, record, at);
+    const { userID: ofUser, keyID: offered, decided } = conflictingKeys;
+    const isOther = and(eq(ofUser, userID), ne(offered, keyID), isNull(decided));
+    const [other] = await transaction.select().from(conflictingKeys).where(isOther).limit(1);
+    const undecidedSince = other === undefined ? null : at;
+    const afterWithdrawal = await wasRemoved(transaction, userID);
     const [added] = await transaction
       .insert(publicKeys)
       .values({ ...record, region, bizID, undecidedSince, ...registration })
@@ -94,19 +88,4 @@ export class PublicKeyStore {
     const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
     return { ...key, state, root, ...(transaction !== undefined && { transaction }) };
   }
-}
-
-/** Returns a new key's initial state. `afterWithdrawal`: whether an earlier key of the user was removed. */
-async function initialStateOf(
-  transaction: Database,
-  { userID, keyID }: KeyRecord,
-  now: number,
-): Promise<{ undecidedSince: number | null; afterWithdrawal: boolean }> {
-  const [other] = await transaction
-    .select({ keyID: conflictingKeys.keyID })
-    .from(conflictingKeys)
-    .where(and(eq(conflictingKeys.userID, userID), ne(conflictingKeys.keyID, keyID), isNull(conflictingKeys.decided)))
-    .limit(1);
-  const afterWithdrawal = await wasRemoved(transaction, userID);
-  return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
 }

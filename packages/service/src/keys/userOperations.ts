@@ -21,7 +21,6 @@ const listedUser = strict({
   last_used: timestamp.nullable().meta({ description: "The hour in which a token of the user was last used." }),
 });
 
-/** What the operations on users and their keys need. */
 export interface UsersWithKeysContext extends ApiContext {
   usersWithKeys: UsersWithKeys;
 }
@@ -61,7 +60,6 @@ export const usersWithKeysOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/erase",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Deactivate a user and delete its data permanently",
     description:
       "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted, so its file and the chain still contain the user id and the key.",

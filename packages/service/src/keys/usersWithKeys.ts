@@ -2,22 +2,14 @@ import { and, asc, desc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql
 import type { Region, UserID } from "keyroot/internal/identity";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
-import { batches } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { byUserID, type Claim } from "../users/claims.ts";
 import { users } from "../users/tables.ts";
 import { beginsWith, listUserIDs, readFromRegions } from "../users/users.ts";
 import { holdEndOf, isOfDeactivated, isUndecided } from "./holdPeriod.ts";
-import { isPending, publicKeys } from "./tables.ts";
+import { batches, isPending, publicKeys } from "./tables.ts";
 
-/**
- * The state of a user's key in a list:
- * - `waiting`: its hold period has not ended;
- * - `undecided`: the partner must decide;
- * - `ready`: it will be in the next batch;
- * - `blocked`: it is never published, because the user is deactivated;
- * - `submitted`: a publisher has taken it.
- */
+/** The states of users' keys in a list, which `userOperations.ts` explains. */
 export const LISTED_STATES = [
   "unregistered",
   "waiting",
@@ -29,7 +21,7 @@ export const LISTED_STATES = [
 ] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
-/** A user, the state of the user's key, and the last use of the user's tokens. Times are in milliseconds since 1970. */
+/** A user, the state of the user's key, and the last use of the user's tokens. */
 export interface UserWithKey {
   userID: UserID;
   region: Region;
@@ -77,7 +69,6 @@ export class UsersWithKeys {
    * Lists one page of a partner's users, the newest first. With `state` or `prefix`, they are in the order of their
    * ids, and each call reads a limited number of ids. A page may then have fewer users than `limit`, or none, even if
    * more follow.
-   * @param now milliseconds since 1970
    * @returns `next` is null if no page follows
    */
   async list(bizID: string, filter: UserFilter, now: number) {

@@ -25,7 +25,6 @@ const partner = named("PartnerSummary", "A partner with its numbers of users, ke
   server_tokens: count("the partner's active server tokens"),
 });
 
-/** What the operations on partners need. */
 export interface PartnerContext extends ApiContext {
   partners: PartnerStore;
 }
@@ -36,7 +35,6 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/create",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     idempotent: true,
     summary: "Create a partner",
     body: strict({ name }),
@@ -80,7 +78,6 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/suspend",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Suspend a partner",
     description:
       "Until the partner is resumed, the service rejects all tokens of the partner and its users. The suspension takes effect immediately at every replica. Published keys remain verifiable. Repeating the request has no effect.",
@@ -97,7 +94,6 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/resume",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "End the suspension of a partner",
     description:
       "The service then accepts the tokens of the partner and its users again, except revoked ones. Repeating the request has no effect.",
@@ -114,7 +110,6 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/setUserLimit",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Limit the number of users that a partner may create",
     description:
       "The limit may be below the partner's present number of users. The partner then keeps its users, and cannot create more.",
@@ -134,7 +129,6 @@ export const partnerOperations = [
   }),
 ];
 
-/** @throws ServiceError PARTNER_UNKNOWN */
 export async function requirePartner({ partners }: Pick<PartnerContext, "partners">, bizID: string): Promise<void> {
   if (!(await partners.exists(bizID))) partnerUnknown();
 }
@@ -143,11 +137,7 @@ async function getPartner({ partners }: Pick<PartnerContext, "partners">, bizID:
   return answerFrom(partner, (await partners.get(bizID)) ?? partnerUnknown());
 }
 
-/** @throws ServiceError PARTNER_UNKNOWN */
 function partnerUnknown(): never {
-  throw new ServiceError(
-    404,
-    "PARTNER_UNKNOWN",
-    "There is no partner with this biz_id. List the partners to find the right biz_id.",
-  );
+  const message = "There is no partner with this biz_id. List the partners to find the right biz_id.";
+  throw new ServiceError(404, "PARTNER_UNKNOWN", message);
 }

@@ -6,16 +6,11 @@ import { allDatabases, type Database, type Databases } from "../api/database/dat
 import { checkSameRequest, type RepeatableRequest, requestValues } from "../api/database/idempotency.ts";
 import { partners, suspensions, userCounts } from "./tables.ts";
 
-export interface Partner {
-  bizID: string;
-  name: string;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-}
+export type Partner = Pick<typeof partners.$inferSelect, "bizID" | "name" | "created">;
 
 /** A partner with the numbers of its users, tokens and keys. */
 export interface PartnerSummary extends Partner {
-  /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
+  /** Start of the suspension. Null if the partner is not suspended. */
   suspended: number | null;
   /** Maximum number of users. Null if there is no limit. */
   userLimit: number | null;
@@ -36,15 +31,6 @@ export interface PartnerKeys {
   count(bizIDs: readonly string[]): Promise<ReadonlyMap<string, KeyCounts>>;
   /** Restarts the hold periods of a partner's pending keys. @param transaction a transaction in a region */
   restartHoldPeriods(transaction: Database, bizID: string): Promise<void>;
-}
-
-/** Filter and page of a list of partners. */
-export interface ListPartnersOptions {
-  /** A part of the name in upper or lower case, or the beginning of the biz_id. Undefined for all partners. */
-  search?: string | undefined;
-  /** The last biz_id of the previous page. Undefined for the first page. */
-  after?: string | undefined;
-  limit: number;
 }
 
 /** Stores partners in the home database, and partners' suspensions in every database. */
@@ -113,13 +99,19 @@ export class PartnerStore {
 
   /**
    * Lists one page of partners in the order of creation.
+   * @param options.search a part of the name in upper or lower case, or the beginning of the biz_id
+   * @param options.after the last biz_id of the previous page; undefined for the first page
    * @returns undefined if no partner has the id `after`. `next` is null if no page follows
    */
   async list({
     search,
     after,
     limit,
-  }: ListPartnersOptions): Promise<{ partners: PartnerSummary[]; next: string | null } | undefined> {
+  }: {
+    search?: string | undefined;
+    after?: string | undefined;
+    limit: number;
+  }): Promise<{ partners: PartnerSummary[]; next: string | null } | undefined> {
     const { bizID, name, created } = partners;
     const conditions: (SQL | undefined)[] = [];
     if (search !== undefined)

@@ -2,8 +2,7 @@ import { and, eq, exists, isNull, lte, not, or } from "../api/database/drizzle.t
 import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
 import pMap from "p-map";
-import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
-import { readAccount } from "../accounts/statements.ts";
+import { storeAccountFiles } from "../accounts/accountFiles.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database, Databases } from "../api/database/database.ts";
@@ -22,15 +21,6 @@ import type { ChainConnection } from "./chainConnection.ts";
 export const SETTLE_MS = 30 * 60 * 1000;
 
 const FILES_AT_ONCE = 8;
-
-/** A change that is not part of the account file yet, but may become one. */
-interface OpenStatement {
-  userID: UserID;
-  bizID: string;
-  number: number;
-  keyID: string;
-  slotID: UserID;
-}
 
 /** Stores the account files of one region's users. */
 export class AccountPublisher {
@@ -61,7 +51,9 @@ export class AccountPublisher {
       .select({ userID: publicKeys.userID, account: publicKeys.account })
       .from(publicKeys)
       .where(isAnyOf(publicKeys.userID, ids));
-    await pMap(rows, ({ userID, account }) => this.#storeFiles(account ?? userID), { concurrency: FILES_AT_ONCE });
+    const store = ({ userID, account }: (typeof rows)[number]) =>
+      storeAccountFiles(this.#database, account ?? userID, this.#store);
+    await pMap(rows, store, { concurrency: FILES_AT_ONCE });
   }
 
   /**
@@ -89,7 +81,7 @@ export class AccountPublisher {
         if (keyID === VOID && settled.length > 0)
           await recordChange(transaction, author, { action: "keyChange.published", ...change });
         // If the store fails, the statement stays open, and the next call repeats this.
-        await this.#storeFiles(userID, transaction);
+        await storeAccountFiles(transaction, userID, this.#store);
       });
     }
     return keys.length + filled.length;
@@ -100,7 +92,8 @@ export class AccountPublisher {
     return (await this.#listOpen(this.#now())).length > 0;
   }
 
-  #listOpen(now: number): Promise<OpenStatement[]> {
+  /** Lists the changes that are not part of the account file yet, but may become one. */
+  #listOpen(now: number) {
     const { userID, number, keyID, slotID, holdEndsAt } = keyStatements;
     const isVoid = and(
       eq(keyID, VOID),
@@ -115,13 +108,6 @@ export class AccountPublisher {
       .leftJoin(publicKeys, and(eq(publicKeys.userID, slotID), eq(publicKeys.keyID, keyID)))
       .leftJoin(batches, eq(batches.root, publicKeys.root))
       .where(and(isOpenStatement, eq(users.region, this.#region), or(isVoid, lte(batches.confirmed, now - SETTLE_MS))));
-  }
-
-  async #storeFiles(userID: UserID, database = this.#database): Promise<void> {
-    const account = await readAccount(database, userID);
-    const files = account && accountFilesOf(account.text, account.statements);
-    if (files === undefined) return;
-    for (const [name, text] of namedAccountFiles(userID, files)) await this.#store.putAccountFile(name, text);
   }
 }
 

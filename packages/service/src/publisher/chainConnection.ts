@@ -1,15 +1,14 @@
-import { type KeyType, REGIONS, type Region } from "keyroot/internal/identity";
+import type { KeyType } from "keyroot/internal/identity";
 import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
 import {
   endpointSender,
-  type MerkleFileStore,
   openStore,
   Registry,
   type SendTransaction,
   type Signer,
   signingSender,
 } from "@keyroot/operator/publisher";
-import type { ChainConfig } from "../config/chainConfig.ts";
+import type { ChainConfig } from "../config/publisherConfig.ts";
 import { RootCheck } from "./rootCheck.ts";
 
 /** Connects a publisher to the registry and to the stores of Merkle-tree files. */
@@ -44,8 +43,7 @@ export class ChainConnection {
   async openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
     const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
     const second = secondRpcUrl === undefined ? [] : [await this.connect(lost, secondRpcUrl)];
-    const stores = {} as Record<Region, MerkleFileStore>;
-    for (const region of REGIONS) stores[region] = await openStore(files[region]);
+    const stores = await openStores(files);
     const registries = [registry, ...second] as const;
     return new RootCheck({ registries, stores, chainId, confirmations, keyType: this.#keyType, now: this.#now });
   }
@@ -56,4 +54,9 @@ export class ChainConnection {
     const { chain, contract, owner } = registry;
     return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
   }
+}
+
+/** Opens the store of each region's files. */
+export async function openStores(files: ChainConfig["files"]) {
+  return { "us-west-2": await openStore(files["us-west-2"]), "eu-west-1": await openStore(files["eu-west-1"]) };
 }

@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { KeyrootError } from "keyroot/internal/errors";
 import { parseQuantity } from "keyroot/internal/ethereum";
 import { REGIONS } from "keyroot/internal/identity";
-import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import { RPC_LIMITS, rpcCaller, withTimeout } from "keyroot/internal/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
 import { openStore, Registry } from "@keyroot/operator/publisher";
-import { TransportError } from "../api/base/errors.ts";
 import type { Database } from "../api/database/database.ts";
 import type { PublisherReport } from "../publishing/publisherReport.ts";
 import { writeReport } from "../publishing/publisherState.ts";
-import type { ChainConfig } from "../config/chainConfig.ts";
-import { codeOf } from "./codeOf.ts";
+import type { ChainConfig } from "../config/publisherConfig.ts";
 
 /** A part of the report with the error itself. `error` is undefined if the part works. */
 type WithError<Part> = Omit<Part, "error"> & { error: unknown };
@@ -50,7 +47,7 @@ async function checkChain(chain: ChainConfig): Promise<CheckedChain> {
   const { chainId, contract, rpcUrl, allowHttp } = chain;
   const identity = { chain_id: chainId, contract };
   try {
-    return await withTimeLimit(async (signal) => {
+    return await withTimeout("The check of the chain", CHECK_MS, undefined, async (signal) => {
       const { maxBytes } = RPC_LIMITS;
       const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs: CHECK_MS, signal, allowHttp });
       const registry = await Registry.connect(call, contract, { ...DEFAULT_RETRY, retries: 0 });
@@ -75,7 +72,8 @@ function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
     REGIONS.map(async (region) => {
       const location = files[region];
       try {
-        await withTimeLimit(async () => (await openStore(location)).get(NO_ROOT));
+        const read = async () => (await openStore(location)).get(NO_ROOT);
+        await withTimeout("The check of the store", CHECK_MS, undefined, read);
         return { region, location, error: undefined };
       } catch (error) {
         const isMissing = error instanceof KeyrootError && error.code === "FILE_NOT_FOUND";
@@ -85,18 +83,7 @@ function checkStores({ files }: ChainConfig): Promise<CheckedStore[]> {
   );
 }
 
-/** @throws TransportError TIMEOUT */
-async function withTimeLimit<T>(check: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ended = new AbortController();
-  const late = async () => {
-    await sleep(CHECK_MS, undefined, { signal: ended.signal });
-    throw new TransportError("TIMEOUT", `No response within ${CHECK_MS} ms.`);
-  };
-  try {
-    const checking = check(ended.signal);
-    checking.catch(() => undefined);
-    return await Promise.race([checking, late()]);
-  } finally {
-    ended.abort();
-  }
+/** Returns an error's code. UNEXPECTED stands for errors without a code. */
+export function codeOf(error: unknown): string {
+  return error instanceof KeyrootError ? error.code : "UNEXPECTED";
 }

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, lte } from "../api/database/drizzle.ts";
 import type { Region } from "keyroot/internal/identity";
 import {
-  type Attempt,
   countKeptAttempts,
   type Journal,
   parseAttempt,
@@ -14,9 +13,7 @@ import type { Database } from "../api/database/database.ts";
 import { attempts, plans } from "../publishing/tables.ts";
 import type { Fenced } from "../publishing/lease.ts";
 
-/**
- * Functions that the journal calls when the journal changes. If a function throws an error, the publishing round ends.
- */
+/** Functions that the journal calls when it changes. If one of them throws an error, the publishing round ends. */
 export interface JournalHandlers {
   /** Receives each plan after it is stored and before its first transaction is sent. */
   onPlan: (plan: Plan) => Promise<void>;
@@ -24,90 +21,76 @@ export interface JournalHandlers {
   onFirstAttempt: (root: string) => Promise<void>;
 }
 
-/** Stores a region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
-export class DatabaseJournal implements Journal {
-  readonly #home: Database;
-  readonly #fenced: Fenced;
-  readonly #region: Region;
-  readonly #handlers: JournalHandlers;
-  readonly #attempts: Attempt[];
-
-  private constructor(home: Database, fenced: Fenced, region: Region, handlers: JournalHandlers, recorded: Attempt[]) {
-    this.#home = home;
-    this.#fenced = fenced;
-    this.#region = region;
-    this.#handlers = handlers;
-    this.#attempts = recorded;
-  }
-
-  static async open(
-    home: Database,
-    fenced: Fenced,
-    region: Region,
-    handlers: JournalHandlers,
-  ): Promise<DatabaseJournal> {
-    // Cost limits count the owner's transactions in all regions.
-    const rows = await home.select().from(attempts).orderBy(asc(attempts.id));
-    return new DatabaseJournal(
-      home,
-      fenced,
-      region,
-      handlers,
-      rows.map(({ attempt }) => parseAttempt(attempt)),
-    );
-  }
-
-  async readPlan(): Promise<Plan | undefined> {
-    const [row] = await this.#home.select().from(plans).where(eq(plans.region, this.#region));
-    return row && parsePlan(new TextEncoder().encode(row.plan));
-  }
-
-  async writePlan(plan: Plan): Promise<void> {
-    const text = [...serializePlan(plan)].join("");
-    await this.#fenced(async (transaction) => {
-      await transaction
-        .insert(plans)
-        .values({ region: this.#region, plan: text })
-        .onConflictDoUpdate({ target: plans.region, set: { plan: text } });
-    });
-    await this.#handlers.onPlan(plan);
-  }
-
+/** A region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
+export interface DatabaseJournal extends Journal {
   /** Replaces the unfinished plan with a part of it. The recorded attempts are kept. */
-  async replacePlan(plan: Plan): Promise<void> {
-    const text = [...serializePlan(plan)].join("");
-    const isOfRegion = eq(plans.region, this.#region);
-    await this.#fenced(async (transaction) => {
-      if (plan.batches.length === 0) await transaction.delete(plans).where(isOfRegion);
-      else await transaction.update(plans).set({ plan: text }).where(isOfRegion);
-    });
-  }
+  replacePlan: (plan: Plan) => Promise<void>;
+}
 
-  async recordAttempt(attempt: Attempt): Promise<void> {
-    if (!this.#attempts.some(({ root }) => root === attempt.root)) await this.#handlers.onFirstAttempt(attempt.root);
-    await this.#fenced(async (transaction) => {
-      await transaction.insert(attempts).values({ region: this.#region, attempt: serializeAttempt(attempt) });
-    });
-    this.#attempts.push(attempt);
-  }
+export async function openJournal(
+  home: Database,
+  fenced: Fenced,
+  region: Region,
+  { onPlan, onFirstAttempt }: JournalHandlers,
+): Promise<DatabaseJournal> {
+  const planOfRegion = eq(plans.region, region);
+  // Cost limits count the owner's transactions in all regions.
+  const rows = await home.select().from(attempts).orderBy(asc(attempts.id));
+  const recorded = rows.map(({ attempt }) => parseAttempt(attempt));
+  const textOf = (plan: Plan) => [...serializePlan(plan)].join("");
+  return {
+    async readPlan() {
+      const [row] = await home.select().from(plans).where(planOfRegion);
+      return row && parsePlan(new TextEncoder().encode(row.plan));
+    },
 
-  attempts(): readonly Attempt[] {
-    return this.#attempts;
-  }
+    async writePlan(plan) {
+      const text = textOf(plan);
+      await fenced(async (transaction) => {
+        await transaction
+          .insert(plans)
+          .values({ region, plan: text })
+          .onConflictDoUpdate({ target: plans.region, set: { plan: text } });
+      });
+      await onPlan(plan);
+    },
 
-  async finish(): Promise<void> {
-    await this.#fenced(async (transaction) => {
-      const oldest = await transaction
-        .select({ id: attempts.id })
-        .from(attempts)
-        .where(eq(attempts.region, this.#region))
-        .orderBy(desc(attempts.id))
-        .offset(countKeptAttempts(this.#attempts))
-        .limit(1);
-      const before = oldest[0]?.id ?? 0;
-      await transaction.delete(attempts).where(and(eq(attempts.region, this.#region), lte(attempts.id, before)));
-      await transaction.delete(plans).where(eq(plans.region, this.#region));
-    });
-    this.#attempts.splice(0, this.#attempts.length - countKeptAttempts(this.#attempts));
-  }
+    async replacePlan(plan) {
+      await fenced(async (transaction) => {
+        if (plan.batches.length === 0) await transaction.delete(plans).where(planOfRegion);
+        else
+          await transaction
+            .update(plans)
+            .set({ plan: textOf(plan) })
+            .where(planOfRegion);
+      });
+    },
+
+    async recordAttempt(attempt) {
+      if (!recorded.some(({ root }) => root === attempt.root)) await onFirstAttempt(attempt.root);
+      await fenced(async (transaction) => {
+        await transaction.insert(attempts).values({ region, attempt: serializeAttempt(attempt) });
+      });
+      recorded.push(attempt);
+    },
+
+    attempts: () => recorded,
+
+    async finish() {
+      const kept = countKeptAttempts(recorded);
+      await fenced(async (transaction) => {
+        const ofRegion = eq(attempts.region, region);
+        const [newestDropped] = await transaction
+          .select({ id: attempts.id })
+          .from(attempts)
+          .where(ofRegion)
+          .orderBy(desc(attempts.id))
+          .offset(kept)
+          .limit(1);
+        await transaction.delete(attempts).where(and(ofRegion, lte(attempts.id, newestDropped?.id ?? 0)));
+        await transaction.delete(plans).where(planOfRegion);
+      });
+      recorded.splice(0, recorded.length - kept);
+    },
+  };
 }

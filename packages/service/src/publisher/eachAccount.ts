@@ -5,7 +5,6 @@ import { and, asc, eq, gt } from "../api/database/drizzle.ts";
 import { accounts } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 
-/** The number of accounts that are read from the database at once. */
 const PAGE = 100;
 const CONCURRENT_ACCOUNTS = 4;
 

@@ -1,15 +1,14 @@
 import { type Account, parseAccount, parseAccountFile, slotIDOf, verifyAccountFile } from "keyroot/account";
 import { serializeKeyStatement } from "keyroot/internal/account";
-import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { VerificationError } from "keyroot/internal/errors";
-import { type KeyType, keyIDOf, type Region, REGIONS, type UserID, userIDToHex } from "keyroot/internal/identity";
+import { type KeyType, type Region, REGIONS, type UserID, userIDToHex } from "keyroot/internal/identity";
 import type { AccountFileStore } from "@keyroot/operator/publisher";
-import { accountFilesOf, namedAccountFiles } from "../accounts/accountFiles.ts";
+import { storeAccountFiles } from "../accounts/accountFiles.ts";
 import { reserveSlots } from "../accounts/reserveSlots.ts";
-import { readAccount } from "../accounts/statements.ts";
+import { keyIDOfStatement, readAccount } from "../accounts/statements.ts";
 import type { Databases } from "../api/database/database.ts";
 import { eq } from "../api/database/drizzle.ts";
-import { keyStatements, publicKeys, VOID } from "../keys/tables.ts";
+import { keyStatements, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 import { eachAccount } from "./eachAccount.ts";
 
@@ -19,18 +18,7 @@ export interface ImportOptions {
   keyType: KeyType;
   /** Reads the roots of ids at a final block, in order. */
   rootsOf: (ids: readonly UserID[]) => Promise<readonly (string | undefined)[]>;
-  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
-}
-
-/** A statement of an account file that the database does not have, and whose slot has a root. */
-interface Missing {
-  number: number;
-  keyID: string;
-  publicKey: string | undefined;
-  slotID: UserID;
-  statement: string;
-  root: string;
 }
 
 /**
@@ -61,23 +49,26 @@ export async function importStatements(options: ImportOptions): Promise<Map<User
   return added;
 }
 
-/** Returns the statements of a file that are missing in the database, in order. A false file has none. */
+/**
+ * Returns the statements of a file that are missing in the database and whose slots have a root, in order. A false file
+ * has none.
+ */
 async function findMissing(
   { databases, keyType, rootsOf }: ImportOptions,
   region: Region,
   account: Account,
   file: Uint8Array,
-): Promise<Missing[]> {
+) {
   const statements = statementsOf(account, file);
   const { statements: known = [] } = (await readAccount(databases.regions[region], account.userID)) ?? {};
   const unknown = statements
     .map(({ number, publicKey, statement }) => {
-      const keyID = publicKey === undefined ? VOID : bytesToBase64(keyIDOf(base64ToBytes(publicKey), keyType));
+      const keyID = keyIDOfStatement(publicKey, keyType);
       return { number, publicKey, statement, keyID, slotID: slotIDOf(account, number) };
     })
     .filter(({ number, keyID }) => !known.some((one) => one.number === number && one.keyID === keyID));
   const roots = unknown.length === 0 ? [] : await rootsOf(unknown.map(({ slotID }) => slotID));
-  return unknown.flatMap((one, i): Missing[] => {
+  return unknown.flatMap((one, i) => {
     const root = roots[i];
     return root === undefined ? [] : [{ ...one, root }];
   });
@@ -97,7 +88,7 @@ function statementsOf(account: Account, file: Uint8Array) {
 async function addStatements(
   { databases, stores, now }: ImportOptions,
   { userID, bizID, region }: { userID: UserID; bizID: string; region: Region },
-  missing: readonly Missing[],
+  missing: Awaited<ReturnType<typeof findMissing>>,
 ): Promise<void> {
   const time = now();
   await databases.regions[region].transaction(async (transaction) => {
@@ -114,9 +105,6 @@ async function addStatements(
         .values({ ...key, registered: time, possession: "unproven", submitted: time })
         .onConflictDoNothing();
     }
-    const stored = await readAccount(transaction, userID);
-    const files = stored && accountFilesOf(stored.text, stored.statements);
-    if (files === undefined) return;
-    for (const [name, text] of namedAccountFiles(userID, files)) await stores[region].putAccountFile(name, text);
+    await storeAccountFiles(transaction, userID, stores[region]);
   });
 }

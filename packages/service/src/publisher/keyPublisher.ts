@@ -4,6 +4,7 @@ import {
   keyDiffers,
   openStore,
   publish,
+  type PublishedRoot,
   type PublishEvent,
   type Registry,
   type SendTransaction,
@@ -13,22 +14,20 @@ import { type Author, SERVICE } from "../api/base/author.ts";
 import { type Databases, distinctRegions } from "../api/database/database.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { PublicationStore } from "../publishing/publications.ts";
-import { DatabaseJournal } from "./databaseJournal.ts";
-import type { ChainConfig } from "../config/chainConfig.ts";
+import { type DatabaseJournal, openJournal } from "./databaseJournal.ts";
+import type { ChainConfig } from "../config/publisherConfig.ts";
 import { type Fenced, isPublisherRunning, withLease } from "../publishing/lease.ts";
 import type { PublishedBatch } from "../publishing/publisherReport.ts";
 import { countFailure, type Difference } from "../publishing/publisherState.ts";
 import { PublishRequests, updateRequests } from "../publishing/publishRequests.ts";
 import { AccountPublisher, settleChanges } from "./accountPublisher.ts";
-import { ChainConnection } from "./chainConnection.ts";
-import { reportParts } from "./checkParts.ts";
-import { codeOf } from "./codeOf.ts";
+import { ChainConnection, openStores } from "./chainConnection.ts";
+import { codeOf, reportParts } from "./checkParts.ts";
 import { releaseBlocked } from "./releaseBlocked.ts";
 import { countPublishable, takePublishable } from "../publishing/takePublishable.ts";
 import { type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 import type { RootCheck } from "./rootCheck.ts";
-import { usersByRoot } from "./usersByRoot.ts";
 
 export interface KeyPublisherOptions {
   /** The type of the registry's keys. Default: `curve41417`. */
@@ -79,39 +78,20 @@ export class KeyPublisher {
   readonly #chain: ChainConfig;
   readonly #connection: ChainConnection;
   readonly #keyType: KeyType;
-  readonly #hasAccounts: boolean;
-  readonly #holdOnConflict: boolean;
-  readonly #every: number | null;
   readonly #now: () => number;
-  readonly #onDifference: (difference: Difference, error: unknown) => void;
-  readonly #onRegionFailed: (region: Region, error: unknown) => void;
+  readonly #options: KeyPublisherOptions;
 
   /** @param signer signs as the registry's owner. Undefined if the chain's endpoint signs */
-  constructor(
-    databases: Databases,
-    chain: ChainConfig,
-    signer: Signer | undefined,
-    {
-      keyType = curve41417,
-      accounts,
-      holdOnConflict = false,
-      every = null,
-      now = Date.now,
-      ...receivers
-    }: KeyPublisherOptions = {},
-  ) {
+  constructor(databases: Databases, chain: ChainConfig, signer: Signer | undefined, options: KeyPublisherOptions = {}) {
+    const { keyType = curve41417, now = Date.now } = options;
     this.#databases = databases;
     this.#publications = new PublicationStore(databases);
     this.#requests = new PublishRequests(databases.home);
     this.#keyType = keyType;
-    this.#hasAccounts = accounts === "required";
-    this.#holdOnConflict = holdOnConflict;
     this.#chain = chain;
     this.#connection = new ChainConnection(chain, signer, keyType, now);
-    this.#every = every;
     this.#now = now;
-    this.#onDifference = receivers.onDifference ?? (() => undefined);
-    this.#onRegionFailed = receivers.onRegionFailed ?? (() => undefined);
+    this.#options = options;
   }
 
   /**
@@ -171,7 +151,7 @@ export class KeyPublisher {
         done.push(...(await this.#tryRegion(region, { registry, check, send, fenced, author })));
       } catch (error) {
         if (lost.aborted || isPublisherRunning(error)) throw error;
-        this.#onRegionFailed(region, error);
+        this.#options.onRegionFailed?.(region, error);
         errors.push(error);
       }
     }
@@ -179,7 +159,7 @@ export class KeyPublisher {
     return done;
   }
 
-  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. @throws as `#publishRegion` */
+  /** Publishes a region's keys, and repeats this for partners and users that are blocked meanwhile. */
   async #tryRegion(region: Region, round: Round): Promise<PublishedBatch[]> {
     await this.#recheckRecent(region, round.check);
     for (let attempt = 1; ; attempt++) {
@@ -199,7 +179,7 @@ export class KeyPublisher {
   async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
     const journal = await this.#openJournal(region, fenced);
     await releaseBlocked(this.#databases.regions[region], region, journal, registry);
-    const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
+    const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#options.holdOnConflict });
     if (records.length === 0) return [];
     const { chainId, limits, confirmations, files } = this.#chain;
     const events: PublishEvent[] = [];
@@ -210,7 +190,7 @@ export class KeyPublisher {
       onEvent: (event) => events.push(event),
     });
     for (const [root, users] of Map.groupBy(differing, (user) => user.root))
-      this.#onDifference({ region, root, code: "KEY_DIFFERS" }, keyDiffers(users));
+      this.#options.onDifference?.({ region, root, code: "KEY_DIFFERS" }, keyDiffers(users));
     const own = new Set(published.map(({ root }) => root));
     const final = await check.finalBlock(Math.max(0, ...published.map(({ blockNumber }) => blockNumber)));
     const confirmed = await this.#confirm(region, usersByRoot(published, events), check, final, author);
@@ -222,7 +202,7 @@ export class KeyPublisher {
    * @param overdueSeconds counts only keys that could have been published at least this many seconds ago
    */
   countPublishable(overdueSeconds?: number): Promise<number> {
-    return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
+    return countPublishable(this.#databases, { holdOnConflict: this.#options.holdOnConflict }, overdueSeconds);
   }
 
   /**
@@ -230,7 +210,7 @@ export class KeyPublisher {
    * @returns the parts that fail, with their errors
    */
   report(): Promise<{ part: string; error: unknown }[]> {
-    return reportParts(this.#databases.home, this.#chain, this.#every);
+    return reportParts(this.#databases.home, this.#chain, this.#options.every ?? null);
   }
 
   /**
@@ -256,12 +236,8 @@ export class KeyPublisher {
     return withLease(this.#databases.home, async (_fenced, lost) => {
       const registry = await this.#connection.connect(lost);
       const options = this.#recheckOptions(await this.#connection.openCheck(registry, lost));
-      const { files } = this.#chain;
-      const stores = {
-        "us-west-2": await openStore(files["us-west-2"]),
-        "eu-west-1": await openStore(files["eu-west-1"]),
-      };
-      return reconcile({ ...options, ...(this.#hasAccounts && { accounts: { stores, keyType: this.#keyType } }) });
+      const stores = await openStores(this.#chain.files);
+      return reconcile({ ...options, ...(this.#options.accounts && { accounts: { stores, keyType: this.#keyType } }) });
     });
   }
 
@@ -271,7 +247,7 @@ export class KeyPublisher {
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes
    */
   async settleChanges(author: Author = SERVICE): Promise<number> {
-    if (!this.#hasAccounts) return 0;
+    if (this.#options.accounts === undefined) return 0;
     return settleChanges(this.#databases.home, this.#connection, (region) => this.#accountsOf(region), author);
   }
 
@@ -302,21 +278,21 @@ export class KeyPublisher {
       } catch (error) {
         if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
         await this.#publications.noteCheck(region, root, error.code, this.#now());
-        this.#onDifference({ region, root, code: error.code }, error);
+        this.#options.onDifference?.({ region, root, code: error.code }, error);
       }
     }
     return confirmed;
   }
 
   async #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
-    const journal: DatabaseJournal = await DatabaseJournal.open(this.#databases.home, fenced, region, {
+    const journal: DatabaseJournal = await openJournal(this.#databases.home, fenced, region, {
       onPlan: async ({ batches }) => {
         for (const { root, userIDs } of batches)
           await this.#publications.markSubmitted(region, root, userIDs, this.#now());
       },
       onFirstAttempt: async (root) => {
         if (!(await this.#publications.hasBlocked(region, root))) {
-          const batch = this.#hasAccounts && (await journal.readPlan())?.batches.find((one) => one.root === root);
+          const batch = this.#options.accounts && (await journal.readPlan())?.batches.find((one) => one.root === root);
           if (batch) await (await this.#accountsOf(region)).storeBefore(batch.userIDs);
           return;
         }
@@ -342,4 +318,15 @@ export class KeyPublisher {
   #recheckOptions(check: RootCheck): RecheckOptions {
     return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
   }
+}
+
+/** Groups users by the roots that a round published or found on the chain. */
+function usersByRoot(published: readonly PublishedRoot[], events: readonly PublishEvent[]): Map<string, UserID[]> {
+  const users = new Map(published.map(({ root, userIDs }) => [root, [...userIDs]]));
+  const others = events.flatMap((event) => {
+    if (event.event === "alreadyPublished") return event.users;
+    return event.event === "published" ? event.superseded : [];
+  });
+  for (const { root, userID } of others) users.set(root, [...(users.get(root) ?? []), userID]);
+  return users;
 }

@@ -22,14 +22,25 @@ export function publisherTasks(
   schedule: Schedule | undefined,
   logger: FastifyBaseLogger,
 ): RepeatedTask[] {
-  const scheduled = schedule === undefined ? [] : [publishTask(publisher, schedule, logger)];
-  const requested = { name: "publishing on request", intervalMs: REQUESTS_MS, run: () => publisher.publishRequested() };
+  const compare = async () => {
+    for (const difference of (await publisher.recheck()).differences)
+      logger.error(difference, "a published root differs from the chain or its file");
+  };
   const settle = async () => {
     await publisher.settleChanges();
   };
-  const settling = { name: "updating account files", intervalMs: ACCOUNTS_MS, run: settle };
-  const leased = [requested, recheckTask(publisher, logger), settling, ...scheduled].map(unlessRunning);
-  return [...inTurn(leased), { name: "reporting", intervalMs: REPORT_MS, run: reporter(publisher, logger) }];
+  const publish = async () => {
+    if ((await publisher.countPublishable()) < (schedule?.atLeast ?? Infinity)) return;
+    for (const batch of await publisher.publish()) logger.info(batch, "published");
+  };
+  const leased: RepeatedTask[] = [
+    { name: "publishing on request", intervalMs: REQUESTS_MS, run: () => publisher.publishRequested() },
+    { name: "comparing published roots", intervalMs: HOUR_MS, run: compare },
+    { name: "updating account files", intervalMs: ACCOUNTS_MS, run: settle },
+  ];
+  if (schedule !== undefined) leased.push({ name: "publishing", intervalMs: schedule.every * 1000, run: publish });
+  const reporting = { name: "reporting", intervalMs: REPORT_MS, run: reporter(publisher, logger) };
+  return [...inTurn(leased.map(unlessRunning)), reporting];
 }
 
 /** With several publishers, it is normal that another one holds the lease. */
@@ -52,28 +63,6 @@ export function reporter(publisher: Pick<KeyPublisher, "report">, logger: Pick<F
       if (known.get(part) !== codes.get(part)) logger.warn({ err }, `${part} fails`);
     known = codes;
   };
-}
-
-/** Returns the task that publishes the publishable keys if at least `atLeast` keys are publishable. */
-function publishTask(
-  publisher: KeyPublisher,
-  { every: seconds, atLeast }: Schedule,
-  logger: FastifyBaseLogger,
-): RepeatedTask {
-  const run = async () => {
-    if ((await publisher.countPublishable()) < atLeast) return;
-    for (const batch of await publisher.publish()) logger.info(batch, "published");
-  };
-  return { name: "publishing", intervalMs: seconds * 1000, run };
-}
-
-/** The task that compares the published roots that are due, unless a publisher is publishing. */
-function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): RepeatedTask {
-  const run = async () => {
-    for (const difference of (await publisher.recheck()).differences)
-      logger.error(difference, "a published root differs from the chain or its file");
-  };
-  return { name: "comparing published roots", intervalMs: HOUR_MS, run };
 }
 
 /**

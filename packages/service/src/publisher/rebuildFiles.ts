@@ -5,9 +5,8 @@ import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
 import { and, asc, eq, gt, isNotNull } from "../api/database/drizzle.ts";
 import pMap from "p-map";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
-import { publicKeys } from "../keys/tables.ts";
+import { batches, publicKeys } from "../keys/tables.ts";
 import { batchShares } from "../publishing/tables.ts";
-import { batches } from "../keys/tables.ts";
 
 /** The result of comparing the files in all stores with the published roots. */
 export interface RebuiltFiles {
@@ -21,7 +20,6 @@ export interface RebuiltFiles {
   lost: string[];
 }
 
-/** The number of roots that are read from the database at once. */
 const PAGE = 100;
 const CONCURRENT_FILES = 4;
 

@@ -21,26 +21,21 @@ export interface RecheckOptions {
   databases: Databases;
   publications: PublicationStore;
   check: RootCheck;
-  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
 }
 
-/** Number of roots that one query reads. */
 const PAGE = 100;
 
 /**
  * Compares published roots with the chain and the Merkle-tree files, and corrects the database. Keys that are not on
  * the chain are submitted again, and stored keys that differ from the published ones are replaced. The caller must hold
  * the publisher's lease.
- * @param before compares only roots that were last checked before this time, in milliseconds since 1970
- * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
+ * @param before compares only roots that were last checked before this time
+ * @param until starts no comparison after this time. Default: no limit
  * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
  */
-export async function recheck(
-  { databases, publications, check, now }: RecheckOptions,
-  before: number,
-  until = Infinity,
-): Promise<Recheck> {
+export async function recheck(options: RecheckOptions, before: number, until = Infinity): Promise<Recheck> {
+  const { databases, publications, check, now } = options;
   const result: Recheck = { roots: 0, lost: 0, differences: [] };
   const final = await check.finalBlock();
   for (const region of distinctRegions(databases)) {
@@ -50,7 +45,6 @@ export async function recheck(
       for (const root of roots) {
         if (now() > until) return result;
         result.roots++;
-        const options = { databases, publications, check, now };
         const { lost, code } = await recheckRoot(root, region, final, options, before);
         result.lost += lost;
         if (code !== null) result.differences.push({ region, root, code });

@@ -4,22 +4,17 @@ import { isAnyOf } from "../api/database/columns.ts";
 import { userIDs } from "../users/tables.ts";
 import type { Difference } from "../publishing/publisherState.ts";
 import { importStatements, type ImportOptions } from "./importStatements.ts";
-import { codeOfFailedCheck, recheck, type RecheckOptions } from "./recheck.ts";
+import { codeOfFailedCheck, type Recheck, recheck, type RecheckOptions } from "./recheck.ts";
 import type { CheckedRoot } from "./rootCheck.ts";
 
 /** Differences between the chain and the databases, as numbers of keys. */
-export interface Reconciliation {
-  roots: number;
+export interface Reconciliation extends Pick<Recheck, "roots" | "lost"> {
   /** Number of published keys that the database had not marked as published. */
   recorded: number;
   /** Number of stored keys that were replaced by published keys, and are now conflicting keys. */
   replaced: number;
   /** Number of published keys that were added for users without a key. */
   added: number;
-  /**
-   * The number of keys that the database recorded as published but that are not on the chain. They are submitted again.
-   */
-  lost: number;
   /** Number of statements of accounts that were added from the account files. */
   statements: number;
   /** Users with a published key who are missing from the databases. */

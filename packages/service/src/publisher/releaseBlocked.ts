@@ -3,10 +3,9 @@ import type { Region, UserID } from "keyroot/internal/identity";
 import type { Plan, Registry } from "@keyroot/operator/publisher";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
-import { publicKeys } from "../keys/tables.ts";
+import { isInOpenBatch, publicKeys } from "../keys/tables.ts";
 import { countShares } from "../publishing/batches.ts";
 import type { DatabaseJournal } from "./databaseJournal.ts";
-import { isInOpenBatch } from "../keys/tables.ts";
 import { isBlocked } from "../keys/holdPeriod.ts";
 
 /**

@@ -5,7 +5,7 @@ import { REGIONS, type KeyRecord, type KeyType, type Region, type UserID } from 
 import { isObject } from "keyroot/internal/input";
 import { type MerkleFile, parseMerkleFile } from "keyroot/internal/merkle";
 import { fetchBlockNumber, type RootAddedLog, ZERO_ROOT } from "keyroot/internal/registry";
-import { type AddedRootEvent, findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
+import { findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
 import {
   checkBlock,
   divideByRoot,
@@ -16,6 +16,7 @@ import {
   waitForFinality,
 } from "@keyroot/operator/shared";
 import { TransportError } from "../api/base/errors.ts";
+import type { AddedRoot } from "../publishing/publications.ts";
 
 /**
  * The times in ms for a wait until a block is final: the pause between two requests, and the time for which the slowest
@@ -26,7 +27,7 @@ const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined 
 /** A root with a verified file, and the users who have the root at a final block. */
 export interface CheckedRoot {
   /** The transaction and the block that added the root. Undefined if no user has the root. */
-  added: (Pick<AddedRootEvent, "transactionHash" | "blockNumber"> & Partial<AddedRootEvent>) | undefined;
+  added: AddedRoot | undefined;
   /** Hash of the block that added the root: 0x and 64 hex digits. Undefined if no user has the root. */
   blockHash: string | undefined;
   /** The file's records of users who have the root. */
@@ -45,9 +46,7 @@ export interface RootCheckOptions {
   chainId: number;
   /** Number of blocks, including the root's own block, after which a root is treated as published. */
   confirmations: number;
-  /** The type of the registry's keys. */
   keyType: KeyType;
-  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
 }
 

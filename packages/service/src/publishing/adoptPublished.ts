@@ -5,8 +5,7 @@ import { recordChange } from "../auditLog/recordChange.ts";
 import { countShares } from "./batches.ts";
 import type { Database } from "../api/database/database.ts";
 import { isAnyOf } from "../api/database/columns.ts";
-import { batches } from "../keys/tables.ts";
-import { conflictingKeys, keyStatements, publicKeys } from "../keys/tables.ts";
+import { batches, conflictingKeys, keyStatements, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 
 /** The users of a comparison of stored keys with published keys, by result. */
@@ -29,7 +28,6 @@ export interface Adopted {
  * Users who are erased or missing in the database are skipped. The caller marks the keys as published.
  * @param transaction a transaction in the region
  * @param records all records of the root's file whose users have this root on the chain
- * @param now milliseconds since 1970
  */
 export async function adoptPublished(
   transaction: Database,

@@ -4,19 +4,17 @@ import { MERKLE_ROOT } from "keyroot/internal/merkle";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, readAll, regionalDatabases } from "../api/database/database.ts";
 import { batchShares, publishedDays } from "./tables.ts";
-import { batches } from "../keys/tables.ts";
 import { isOfDeactivated, isUndecided } from "../keys/holdPeriod.ts";
-import { publicKeys } from "../keys/tables.ts";
+import { batches, publicKeys } from "../keys/tables.ts";
 
 /** One partner's part of a batch. */
-export interface BatchShare {
+interface BatchShare {
   /** The batch's Merkle root: 64 hex digits. */
   root: string;
   region: Region;
   users: number;
-  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Time of the confirmation in milliseconds since 1970. Null before the confirmation. */
+  /** Time of the confirmation. Null before the confirmation. */
   confirmed: number | null;
   /** Hash of the transaction (0x and 64 hex digits). Null until the root is found on the chain. */
   transactionHash: string | null;
@@ -25,17 +23,6 @@ export interface BatchShare {
   gas: bigint | null;
   /** The partner's share of the cost in wei, rounded down. Null if unknown. */
   cost: bigint | null;
-}
-
-/** A partner's publications on one day (UTC). */
-export interface PublishedDay {
-  /** Start of the day in milliseconds since 1970. */
-  day: number;
-  users: number;
-  /** Cost in wei. */
-  cost: bigint;
-  /** Number of users without a known cost. */
-  unpriced: number;
 }
 
 /** A page of a list: the maximum number of items, and the cursor after which the page begins. */
@@ -99,7 +86,7 @@ export class BatchStore {
   }
 
   /** Lists a partner's publications by day, oldest day first. */
-  async history(bizID: string): Promise<PublishedDay[]> {
+  async history(bizID: string) {
     const { day, users, cost, unpriced } = publishedDays;
     const rows = await readAll(this.#databases, (database) =>
       database

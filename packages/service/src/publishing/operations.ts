@@ -8,7 +8,7 @@ import { amount, count, empty, limit, named, page, region, strict, timestamp, we
 import type { KeyType } from "keyroot/internal/identity";
 import type { ApiContext } from "../api/context.ts";
 import { toServiceError } from "../api/problem.ts";
-import { checkDatabases } from "../api/database/checkDatabases.ts";
+import { checkDatabases } from "../api/database/database.ts";
 import { keyTypeName, root, transaction } from "../keys/fields.ts";
 import { BATCH_CURSOR, type BatchStore } from "./batches.ts";
 import type { PublisherState } from "./publisherState.ts";
@@ -31,13 +31,11 @@ const publishRun = strict({
   error: errorCode,
 });
 
-/** What the operations on publishing need. */
 export interface PublishingContext extends ApiContext {
   batches: BatchStore;
   publishRequests: PublishRequests;
   /** The state of the publisher. Undefined if the service does not publish keys. */
   publisher: PublisherState | undefined;
-  /** The type of the registry's keys. */
   keyType: KeyType;
 }
 
@@ -69,7 +67,6 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/start",
     callers: ["operatorStaff"],
-    role: "administrator",
     summary: "Ask the publisher to publish the registered keys now",
     body: empty,
     answer: publishRun,
@@ -216,7 +213,6 @@ function logFailure(error: unknown, request: FastifyRequest): string | null {
   return typeof code === "string" && /^[A-Z_]{3,40}$/.test(code) ? code : toServiceError(error).code;
 }
 
-/** @throws ServiceError UNAVAILABLE for a service without a registry */
 function requirePublishing({ publisher }: PublishingContext): PublisherState {
   if (publisher !== undefined) return publisher;
   const message = "This service does not publish keys. Set KEYROOT_CONTRACT and KEYROOT_CHAIN_ID.";

@@ -1,29 +1,22 @@
 import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../api/database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/internal/identity";
+import type { AddedRootEvent } from "@keyroot/operator/publisher";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database, Databases } from "../api/database/database.ts";
-import { publicKeys } from "../keys/tables.ts";
+import { batches, publicKeys } from "../keys/tables.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
-import { batches } from "../keys/tables.ts";
 import { isBlocked } from "../keys/holdPeriod.ts";
 
-interface PublishedRoot {
+/** The transaction and the block that added a root. `addedCount` includes other partners' users. */
+export type AddedRoot = Pick<AddedRootEvent, "transactionHash" | "blockNumber"> & Partial<AddedRootEvent>;
+
+interface PublishedRoot extends AddedRoot {
   root: string;
   userIDs: readonly UserID[];
-  transactionHash: string;
-  blockNumber: number;
-  /** Hash of the block: 0x and 64 hex digits. */
   blockHash: string;
-  gasUsed?: number | undefined;
-  /** Price in wei per unit of gas. */
-  gasPrice?: bigint | undefined;
-  /** Additional fee in wei on OP-stack chains. */
-  dataFee?: bigint | undefined;
-  /** Number of users to whom the transaction gave the root, including other partners' users. */
-  addedCount?: number | undefined;
 }
 
 const UNPUBLISHED = {
@@ -38,10 +31,7 @@ export class PublicationStore {
     this.#databases = databases;
   }
 
-  /**
-   * Records that keys are part of the batch with this root. Call it before the batch's transaction is sent.
-   * @param now milliseconds since 1970
-   */
+  /** Records that keys are part of the batch with this root. Call it before the batch's transaction is sent. */
   async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       await transaction.insert(batches).values({ root, created: now }).onConflictDoNothing();
@@ -52,7 +42,6 @@ export class PublicationStore {
   /**
    * Records the transaction and the block that published a root, and the users with the root. Repeating the call has no
    * effect.
-   * @param now milliseconds since 1970
    */
   async markPublished(
     region: Region,
@@ -95,7 +84,6 @@ export class PublicationStore {
   /**
    * Records published keys that are missing from the database or differ from those in it.
    * @param records all records of the root's file whose users have this root on the chain
-   * @param now milliseconds since 1970
    */
   async adoptPublished(
     region: Region,
@@ -175,15 +163,6 @@ export class PublicationStore {
       .insert(batches)
       .values({ root, created: now, checked: now, difference })
       .onConflictDoUpdate({ target: batches.root, set: { checked: now, difference } });
-  }
-
-  async listDifferences(region: Region, limit: number): Promise<{ root: string; code: string }[]> {
-    return this.#databases.regions[region]
-      .select({ root: batches.root, code: sql<string>`${batches.difference}` })
-      .from(batches)
-      .where(isNotNull(batches.difference))
-      .orderBy(batches.root)
-      .limit(limit);
   }
 
   /** Deletes batches with a difference but without users, whose keys were published under other roots. */

@@ -3,22 +3,10 @@ import type { Author } from "../api/base/author.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import type { Database } from "../api/database/database.ts";
 import { asc, desc, eq, inArray, isNull } from "../api/database/drizzle.ts";
-import type { PublishedBatch } from "./publisherReport.ts";
 import { publishRequests } from "./tables.ts";
 
-/** A request to publish now. Times are in milliseconds since 1970. */
-export interface PublishRequest {
-  id: number;
-  author: Author;
-  requested: number;
-  /** The time at which a publisher took the request. Null before. */
-  started: number | null;
-  /** The end of the publication. Null before. */
-  ended: number | null;
-  batches: PublishedBatch[] | null;
-  /** The error code of a failed publication. Null for other publications. */
-  error: string | null;
-}
+/** A request to publish now. */
+export type PublishRequest = typeof publishRequests.$inferSelect;
 
 /** Interval in ms at which a waiting caller reads its request. */
 const POLL_MS = 250;

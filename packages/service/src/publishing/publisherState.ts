@@ -1,9 +1,9 @@
 import type { Region } from "keyroot/internal/identity";
 import { DATABASE_NOW } from "../api/database/columns.ts";
 import { type Database, type Databases, distinctRegions } from "../api/database/database.ts";
-import { sql } from "../api/database/drizzle.ts";
+import { isNotNull, sql } from "../api/database/drizzle.ts";
+import { batches } from "../keys/tables.ts";
 import { isPublishing } from "./lease.ts";
-import { PublicationStore } from "./publications.ts";
 import type { PublisherReport } from "./publisherReport.ts";
 import { publisherReports, publishingFailures } from "./tables.ts";
 import { countPublishable } from "./takePublishable.ts";
@@ -91,11 +91,17 @@ export class PublisherState {
 
 /** Lists the differences that the last checks found. Lists at most 100 differences in each database. */
 export async function listDifferences(databases: Databases): Promise<Difference[]> {
-  const publications = new PublicationStore(databases);
-  const found: Difference[] = [];
-  for (const region of distinctRegions(databases))
-    for (const one of await publications.listDifferences(region, MAX_DIFFERENCES)) found.push({ region, ...one });
-  return found;
+  const { root, difference } = batches;
+  const pages = distinctRegions(databases).map(async (region) => {
+    const found = await databases.regions[region]
+      .select({ root, code: sql<string>`${difference}` })
+      .from(batches)
+      .where(isNotNull(difference))
+      .orderBy(root)
+      .limit(MAX_DIFFERENCES);
+    return found.map((one) => ({ region, ...one }));
+  });
+  return (await Promise.all(pages)).flat();
 }
 
 /** Replaces the publisher's report. */

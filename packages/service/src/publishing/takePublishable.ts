@@ -2,8 +2,7 @@ import { and, count, eq, isNotNull, isNull, or, sql } from "../api/database/driz
 import { type KeyRecord, REGIONS, type Region } from "keyroot/internal/identity";
 import type { Databases } from "../api/database/database.ts";
 import { isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
-import { publicKeys } from "../keys/tables.ts";
-import { isInOpenBatch } from "../keys/tables.ts";
+import { isInOpenBatch, publicKeys } from "../keys/tables.ts";
 
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 

@@ -1,47 +1,31 @@
 import cookie from "@fastify/cookie";
-import type { FastifyBaseLogger } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
-import { dashboardPages } from "./dashboardPages.ts";
 import { addOperation } from "../api/addOperation.ts";
-import { makeBaseApp } from "../api/baseApp.ts";
+import { type BaseAppOptions, makeBaseApp } from "../api/baseApp.ts";
 import type { ServiceContext } from "./context.ts";
 import { answerPreflights } from "../api/cors.ts";
 import { type App, tokenCallerOf } from "../api/defineOperation.ts";
 import { describeApi, OPERATOR_API, PARTNER_API } from "../api/describeApi.ts";
 import { operations } from "./operations.ts";
-import { referencePages } from "./referencePages.ts";
-import { startPage } from "./startPage.ts";
+import { dashboardPages, referencePages, startPage } from "./pages.ts";
 import { toValidationError } from "../api/problem.ts";
 import { webhooks } from "../webhooks/eventSchemas.ts";
 import { parseBody, withoutNulls } from "../api/requestBody.ts";
 
-export interface AppOptions {
-  logger?: FastifyBaseLogger;
-  /** IP addresses and networks of proxies. The service ignores the `X-Forwarded-For` header of other senders. */
-  trustedProxies?: string[];
-  /** Whether the audit log records callers' IP addresses. Default: true. */
-  recordAddresses?: boolean;
-  /** Adds hooks that observe every request. */
+export interface AppOptions extends Pick<BaseAppOptions, "logger" | "trustedProxies" | "recordAddresses"> {
   observe?: (app: App) => void;
 }
 
 /** Creates the HTTP API as a fastify app that does not listen yet. */
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
-  const { rateLimits, refreshTokens } = context;
   const app = makeBaseApp({
     ...baseOptions,
-    countAddress: (request, reply) => {
-      rateLimits.countAddress(request, reply);
-    },
-    countRefused: (request, reply) => {
-      rateLimits.countRefused(request, reply);
-    },
-    countMalformed: (address) => rateLimits.countMalformed(address),
+    limits: context.rateLimits,
     seeAlso: ` See ${PARTNER_API.documentPath}.`,
   });
-  app.addHook("onClose", () => refreshTokens.storeUses());
+  app.addHook("onClose", () => context.refreshTokens.storeUses());
   observe?.(app);
   answerPreflights(app);
   parseAndValidate(app);

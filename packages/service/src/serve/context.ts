@@ -7,25 +7,20 @@ import type { PartnerContext } from "../partners/operations.ts";
 import type { PublishingContext } from "../publishing/operations.ts";
 import type { StaffContext } from "../staff/operations.ts";
 import type { SignInContext } from "../staff/signInOperations.ts";
-import type { BulkContext } from "../tokens/createManyOperation.ts";
-import type { ExchangeContext } from "../tokens/exchangeToken.ts";
 import type { TokenContext } from "../tokens/operations.ts";
 import type { UserContext } from "../users/operations.ts";
 import type { WebhookContext } from "../webhooks/operations.ts";
 import { PublisherState } from "../publishing/publisherState.ts";
 import { PublishRequests } from "../publishing/publishRequests.ts";
 import { KeyRegistration } from "../keys/keyRegistration.ts";
-import type { RegistryID } from "../keys/possessionCheck.ts";
 import { AuditLog } from "../auditLog/readAuditLog.ts";
 import { PartnerKeyStore } from "../publishing/partnerKeys.ts";
 import { BatchStore } from "../publishing/batches.ts";
 import { BulkCreation } from "../tokens/bulkCreation.ts";
-import { ChallengeStore } from "../keys/challengeStore.ts";
 import { curve41417, type KeyType } from "keyroot/internal/identity";
 import type { Databases } from "../api/database/database.ts";
 import { EventStore } from "../webhooks/events.ts";
 import { PasskeyStore } from "../staff/passkeys.ts";
-import { ConflictingKeys } from "../keys/conflictingKeys.ts";
 import { PartnerStore } from "../partners/partners.ts";
 import { PublicKeyStore } from "../keys/publicKeys.ts";
 import { UsersWithKeys } from "../keys/usersWithKeys.ts";
@@ -40,47 +35,34 @@ import { WebhookEndpointStore } from "../webhooks/webhookEndpoints.ts";
 import { AccessTokens } from "../tokens/accessTokens.ts";
 import type { SigningKeys } from "../tokens/signingKeys.ts";
 import type { WebhookKeys } from "../webhooks/webhookKeys.ts";
+import type { ServiceConfig } from "../config/serviceConfig.ts";
 import { WebhookSender, type WebhookSenderOptions } from "../webhooks/sendWebhook.ts";
 import { Authenticator } from "../tokens/authenticator.ts";
 import { type RateLimitOptions, RateLimits } from "../api/limits/rateLimits.ts";
 
-export interface ContextOptions {
+type Configured =
+  "serviceUrl" | "explorerUrl" | "blockExplorerUrl" | "registry" | "accounts" | "holdOnConflict" | "adminToken";
+
+export interface ContextOptions extends Pick<ServiceConfig, Configured> {
   databases: Databases;
   signingKeys: SigningKeys;
   /** The issuer of access tokens: the URL at which callers reach the service. */
   issuer: string;
-  /** The URL at which callers reach the service, without a trailing slash. Default: its local address. */
-  serviceUrl?: string | undefined;
-  /** The URL of an explorer to which the dashboard links. Default: none. */
-  explorerUrl?: string | undefined;
-  /** The URL of a block explorer, for the dashboard's links to transactions. Default: none. */
-  blockExplorerUrl?: string | undefined;
-  /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
-  registry?: RegistryID | undefined;
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyType | undefined;
-  /** Whether all user ids are accounts. Requires `registry`. Default: unset, for one key per user. */
-  accounts?: "required" | undefined;
   holdPeriodMs: number;
-  /** Whether a key waits for the partner's decision after another key was offered for the same user. Default: false. */
-  holdOnConflict?: boolean | undefined;
   stage: string;
   rateLimits: RateLimitOptions;
-  /** The admin token. Undefined disables admin operations. */
-  adminToken: string | undefined;
   /** The keys that encrypt stored webhook secrets. Undefined disables webhooks. */
   webhookKeys?: WebhookKeys | undefined;
   /** Options for sending events. By default, events are sent only to public https endpoints. */
   webhooks?: WebhookSenderOptions | undefined;
-  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the current time. Default: `Date.now`. */
   now?: () => number;
 }
 
-/** What the operations of all subjects need. */
 type OperationsContext = AccountContext &
   AuditContext &
-  BulkContext &
-  ExchangeContext &
   KeyContext &
   PartnerContext &
   PublishingContext &
@@ -91,7 +73,6 @@ type OperationsContext = AccountContext &
   UsersWithKeysContext &
   WebhookContext;
 
-/** Everything that the API operations use. */
 export type ServiceContext = ReturnType<typeof makeContext>;
 
 /** Creates the stores and the authentication for these databases. Sends no query. */
@@ -102,8 +83,6 @@ export function makeContext(options: ContextOptions) {
   const { now = Date.now } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const accounts = options.accounts && registry ? new AccountStore(databases, publicKeys, registry) : undefined;
-  const challenges = new ChallengeStore(databases);
-  const conflictingKeys = new ConflictingKeys(databases);
   const refreshTokens = new RefreshTokenStore(databases);
   const accessTokens = new AccessTokens(signingKeys, issuer);
   const webhookEndpoints = new WebhookEndpointStore(databases.home, webhookKeys);
@@ -134,12 +113,10 @@ export function makeContext(options: ContextOptions) {
     accounts,
     usersWithKeys: new UsersWithKeys(databases, holdOnConflict),
     batches: new BatchStore(databases, holdOnConflict),
-    challenges,
-    conflictingKeys,
     events: new EventStore(databases),
     auditLog: new AuditLog(databases),
     registration: new KeyRegistration({
-      ...{ databases, publicKeys, challenges, conflictingKeys, registry, keyType, holdPeriodMs, now },
+      ...{ databases, publicKeys, registry, keyType, holdPeriodMs, now },
       accounts: accounts !== undefined,
     }),
     accessTokens,
@@ -150,5 +127,5 @@ export function makeContext(options: ContextOptions) {
     webhookSender: new WebhookSender(webhooks),
     /** Whether the service may send events over plain http and to private addresses. */
     allowPrivateWebhooks: webhooks?.allowPrivate ?? false,
-  } satisfies OperationsContext & { signingKeys: SigningKeys; challenges: ChallengeStore };
+  } satisfies OperationsContext & { signingKeys: SigningKeys };
 }

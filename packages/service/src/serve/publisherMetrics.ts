@@ -7,9 +7,7 @@ const WEI_PER_ETHER = 1e18;
 /** The codes of failed publications. UNEXPECTED stands for errors without a code. */
 const FAILURE_CODES = [...ERROR_CODES, ...OPERATOR_ERROR_CODES, "UNEXPECTED"];
 
-/**
- * Adds metrics about the publisher. Every replica returns the same values, because they are read from the database.
- */
+/** Adds metrics about the publisher. Every replica returns the same values, because they are read from the database. */
 export function observePublisher(metrics: ReadMetrics, publisher: PublisherState): void {
   metrics.addGauge(
     "keyroot_publisher_report_age_seconds",
@@ -26,21 +24,13 @@ export function observePublisher(metrics: ReadMetrics, publisher: PublisherState
     "Keys without a published root whose hold period ended longer ago than the interval of publications and an hour.",
     () => publisher.countOverdue(),
   );
-  observeFailures(metrics, publisher);
-  observeOwner(metrics, publisher);
-}
-
-function observeFailures(metrics: ReadMetrics, publisher: PublisherState): void {
   metrics.addCounter(
     "keyroot_publishing_failures_total",
     "Failed publications by error code. COST_LIMIT_REACHED: nothing more is sent until the limit allows it.",
     // Prometheus counts increases. It would not see the first failure of a series that begins with 1.
     async () => new Map([...FAILURE_CODES.map((code) => [code, 0] as const), ...(await publisher.failures())]),
   );
-}
-
-/** Measures the owner's balance and the gas price. Both are NaN without a recent report, and raise no alert. */
-function observeOwner(metrics: ReadMetrics, publisher: PublisherState): void {
+  // The balance and the price are NaN without a recent report, and raise no alert.
   const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);
   metrics.addGauge(
     "keyroot_owner_balance_ether",

@@ -14,7 +14,7 @@ import { refuseReuse } from "../api/baseApp.ts";
 import { makeContext, type ServiceContext } from "./context.ts";
 import type { App } from "../api/defineOperation.ts";
 import { makeLogger } from "../api/logger.ts";
-import { makeMonitoring, type Monitoring } from "../api/monitoring.ts";
+import { makeMonitoring } from "../api/monitoring.ts";
 import { readConfig } from "../config/readConfig.ts";
 import { checkMigrations, type Databases, openDatabases } from "../api/database/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "../tokens/signingKeys.ts";
@@ -67,7 +67,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   checkAllBuiltins();
   const { databases: opened, nextFreePort = false, ...fields } = options;
   const config = resolveConfig(fields);
-  const { stage, adminToken, registry, holdOnConflict, trustedProxies } = config;
+  const { databaseUrl: url, regionUrls, databaseFolder: folder, connections, trustedProxies } = config;
 
   await using starting = new Cleanup();
   const signingKeys =
@@ -75,37 +75,18 @@ export async function startService(options: StartServiceOptions = readConfig(pro
       ? await toSigningKeys([await makeSigningKey()])
       : await readSigningKeys(config.signingKeys);
   const webhookKeys = await webhookKeysOf(config);
-  const databases =
-    opened ??
-    starting.use(
-      await openDatabases({
-        url: config.databaseUrl,
-        regionUrls: config.regionUrls,
-        folder: config.databaseFolder,
-        connections: config.connections,
-      }),
-    );
-  if (opened === undefined && config.databaseUrl === undefined) await databases.migrate();
+  const databases = opened ?? starting.use(await openDatabases({ url, regionUrls, folder, connections }));
+  if (opened === undefined && url === undefined) await databases.migrate();
   await checkMigrations(databases);
   await requireKeyType(databases, config.keyType);
 
   const logger = makeLogger(config.logLevel);
   const context = makeContext({
-    databases,
-    signingKeys,
-    issuer: config.serviceUrl ?? `urn:keyroot:${stage}`,
-    serviceUrl: config.serviceUrl,
-    explorerUrl: config.explorerUrl,
-    blockExplorerUrl: config.blockExplorerUrl,
-    registry,
+    ...{ ...config, databases, signingKeys, webhookKeys },
+    issuer: config.serviceUrl ?? `urn:keyroot:${config.stage}`,
     keyType: await loadKeyType(config.keyType),
-    accounts: config.accounts,
     holdPeriodMs: config.holdPeriod * 1000,
-    holdOnConflict,
-    stage,
     rateLimits: rateLimitsOf(config),
-    adminToken,
-    webhookKeys,
     webhooks: { allowPrivate: config.webhooksPrivate },
   });
   const { webhookEndpoints, webhookDeliveries, publisher } = context;
@@ -134,7 +115,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     monitoringPort === null
       ? undefined
       : await listen(monitoring.app, config.host, monitoringPort, SERVICE_VARIABLES.monitoringPort);
-  const url = nextFreePort
+  const listening = nextFreePort
     ? await onFreePort(config, (port) => bind(app, config.host, port))
     : await listen(app, config.host, config.port, SERVICE_VARIABLES.port);
   const running = starting.move();
@@ -145,7 +126,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     await sleep(config.shutdownDelay * 1000);
     await running[Symbol.asyncDispose]();
   };
-  return { url, monitoringUrl, close: () => (closed ??= close()) };
+  return { url: listening, monitoringUrl, close: () => (closed ??= close()) };
 }
 
 /**
@@ -182,7 +163,7 @@ async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: Resol
 /** @returns a function that stops deliveries after the requests in progress */
 function deliverInBackground(
   { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now }: ServiceContext,
-  { observeDelivery: onAttempt }: Monitoring,
+  { observeDelivery: onAttempt }: ReturnType<typeof makeMonitoring>,
   logger: FastifyBaseLogger,
 ): () => Promise<void> {
   const worker = new DeliveryWorker({ endpoints, deliveries, sender, logger, now, onAttempt });

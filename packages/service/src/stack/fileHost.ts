@@ -112,15 +112,9 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  let found: Found | undefined;
-  try {
-    found = await find(dirs, variantsOf(resource, request));
-  } catch {
-    reject(response, 500);
-    return;
-  }
-  if (found === undefined) {
-    reject(response, 404);
+  const found = await find(dirs, variantsOf(resource, request)).catch(() => "unreadable" as const);
+  if (found === undefined || found === "unreadable") {
+    reject(response, found === undefined ? 404 : 500);
     return;
   }
   const { file, variant } = found;
@@ -141,13 +135,8 @@ function variantsOf(resource: Resource, { headers }: IncomingMessage): Resource[
   return [{ ...resource, name: `${name}.br`, etag: `"${name}.br"`, encoding: "br" }, resource];
 }
 
-interface Found {
-  file: FileHandle;
-  variant: Resource;
-}
-
 /** Opens the first variant that a folder contains. */
-async function find(dirs: readonly string[], variants: readonly Resource[]): Promise<Found | undefined> {
+async function find(dirs: readonly string[], variants: readonly Resource[]) {
   for (const variant of variants) {
     for (const dir of dirs) {
       const file = await openIn(dir, variant);

@@ -2,7 +2,6 @@ export { buildContracts } from "./build.ts";
 export { deployRegistry } from "./deployRegistry.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
-export { listen, type Listening } from "@keyroot/operator/shared";
+export { listen, type Listening, type StackService } from "@keyroot/operator/shared";
 export { stackPorts } from "./stackPorts.ts";
 export { type Stack, type StackOptions, startStack } from "./startStack.ts";
-export { type StackService } from "@keyroot/operator/shared";

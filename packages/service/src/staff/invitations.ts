@@ -6,9 +6,8 @@ import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";
 import { endAccess, isOf, lockStaffOf, lockPerson, requireAnotherAdministrator, type Transaction } from "./staff.ts";
-import type { Person } from "../api/base/principals.ts";
+import type { Person, Role } from "../api/base/principals.ts";
 import { invitations, staff } from "./tables.ts";
-import type { Role } from "../api/base/principals.ts";
 
 /** Lifetime of an invitation link in ms. */
 const INVITATION_MS = 15 * 60 * 1000;
@@ -22,7 +21,6 @@ export interface Invitation {
   role: Role;
   /** The token of the link: 256 random bits in base64url. */
   token: string;
-  /** Time of expiry in milliseconds since 1970. */
   expires: number;
 }
 

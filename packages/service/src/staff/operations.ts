@@ -3,9 +3,8 @@ import { z } from "zod";
 import { ServiceError } from "../api/base/errors.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import { amount, bizID, empty, limit, name, named, page, strict, timestamp } from "../api/fields.ts";
-import { baseUrlOf } from "../api/origin.ts";
 import { requirePartner } from "../partners/operations.ts";
-import type { ApiContext } from "../api/context.ts";
+import { type ApiContext, baseUrlOf } from "../api/context.ts";
 import type { PartnerStore } from "../partners/partners.ts";
 import type { Invitation, InvitationStore } from "./invitations.ts";
 import { person, role, toPerson } from "./signInOperations.ts";
@@ -28,7 +27,6 @@ const invitation = named("StaffInvitation", "An invitation to the dashboard.", {
     description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
   }),
 });
-/** What the operations on people need. */
 export interface StaffContext extends ApiContext {
   partners: PartnerStore;
   staff: StaffStore;
@@ -41,7 +39,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/admin/staff/invite",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Invite a person to a partner's dashboard",
     description: "If a person with this name exists, the person's earlier link, passkeys and sessions become invalid.",
     body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
@@ -58,7 +55,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/admin/staff/remove",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Remove a person from a partner's dashboard, with all passkeys and sessions",
     body: strict({ biz_id: bizID, name }),
     answer: empty,
@@ -103,7 +99,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/dashboard/staff/invite",
     callers: ["partnerStaff", "operatorStaff"],
-    role: "administrator",
     summary: "Invite a person to the person's company",
     body: strict({ name, role }),
     answer: invitation,
@@ -116,7 +111,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/dashboard/staff/inviteAgain",
     callers: ["partnerStaff", "operatorStaff"],
-    role: "administrator",
     summary: "Invite a person again, and end the person's earlier link, passkeys and sessions",
     body: ofPerson,
     answer: invitation,
@@ -132,7 +126,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/dashboard/staff/setRole",
     callers: ["partnerStaff", "operatorStaff"],
-    role: "administrator",
     summary: "Change the role of a person",
     body: strict({ person_id: person.person_id, role }),
     answer: strict(person),
@@ -145,7 +138,6 @@ export const staffOperations = [
   defineOperation({
     path: "/v1/dashboard/staff/remove",
     callers: ["partnerStaff", "operatorStaff"],
-    role: "administrator",
     summary: "Remove a person from the company",
     body: ofPerson,
     answer: empty,
@@ -156,7 +148,6 @@ export const staffOperations = [
   }),
 ];
 
-/** @throws ServiceError PERSON_UNKNOWN */
 function personUnknown(): never {
   throw new ServiceError(404, "PERSON_UNKNOWN", "The company has no such person. Check the name or the id.");
 }

@@ -1,12 +1,10 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "../api/base/errors.ts";
-import type { ApiContext } from "../api/context.ts";
-import { baseUrlOf } from "../api/origin.ts";
+import { type ApiContext, baseUrlOf } from "../api/context.ts";
 import { CHALLENGE_MS, type Purpose, type SessionStore } from "./sessions.ts";
-import type { Session } from "../api/base/principals.ts";
+import type { Person, Session } from "../api/base/principals.ts";
 import type { Passkey, PasskeyStore } from "./passkeys.ts";
-import type { Person } from "../api/base/principals.ts";
 
 /** Signature algorithms that passkeys may use: Ed25519, ES256 and RS256 (IANA, COSE Algorithms). */
 const ALGORITHMS = [-8, -7, -257];
@@ -17,7 +15,6 @@ export type AnswerTo<Options extends "register" | "authenticate"> = Pick<
   "id" | "rawId" | "type" | "response"
 >;
 
-/** What registering and verifying passkeys needs. */
 export interface PasskeyContext extends ApiContext {
   passkeys: PasskeyStore;
   sessions: SessionStore;

@@ -3,11 +3,9 @@ import { ServiceError } from "../api/base/errors.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";
-import { recordUse } from "./sessions.ts";
 import { sessionRequired } from "../api/authenticate.ts";
-import type { Session } from "../api/base/principals.ts";
+import type { Person, Session } from "../api/base/principals.ts";
 import { lockStaff, PERSON } from "./staff.ts";
-import type { Person } from "../api/base/principals.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** Maximum number of passkeys per person. */
@@ -23,16 +21,6 @@ export interface Passkey {
   counter: number;
   /** The authenticator's WebAuthn transports, such as "internal". */
   transports: string[];
-}
-
-export interface PasskeyInfo {
-  credentialID: string;
-  /** The device, or another name that the person chose. Null if the passkey has no name. */
-  name: string | null;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the last use in milliseconds since 1970. Null before the first use. */
-  lastUsed: number | null;
 }
 
 /** Stores passkeys in the home database. */
@@ -81,7 +69,7 @@ export class PasskeyStore {
   }
 
   /** Lists a person's passkeys in the order of creation. */
-  async listOf(personID: string): Promise<(Passkey & PasskeyInfo)[]> {
+  async listOf(personID: string) {
     const rows = await this.#home
       .select()
       .from(passkeys)
@@ -107,14 +95,6 @@ export class PasskeyStore {
     const isOwn = and(eq(passkeys.credentialID, credentialID), eq(passkeys.personID, personID));
     const renamed = await this.#home.update(passkeys).set({ name }).where(isOwn).returning();
     return renamed.length > 0;
-  }
-
-  /**
-   * Records the use of a passkey.
-   * @returns false if the passkey was removed, or its counter was used before
-   */
-  setUsed(credentialID: string, counter: number, now: number): Promise<boolean> {
-    return recordUse(this.#home, credentialID, counter, now);
   }
 
   /**

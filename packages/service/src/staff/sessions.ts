@@ -1,15 +1,12 @@
 import { MAX_SESSION_MS } from "../api/sessionCookie.ts";
-import type { Session } from "../api/base/principals.ts";
+import type { Person, Session } from "../api/base/principals.ts";
 import { randomBytes } from "node:crypto";
 import { and, eq, gt, isNull, lt, or, sql } from "../api/database/drizzle.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
-import type { Author } from "../api/base/author.ts";
+import { actorOfPerson, type Author } from "../api/base/author.ts";
 import type { Database } from "../api/database/database.ts";
-import { useInvitation } from "./invitations.ts";
 import { lockStaff, PERSON, type Transaction } from "./staff.ts";
-import { actorOfPerson } from "../api/base/author.ts";
-import type { Person } from "../api/base/principals.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** Maximum time without a request before a session ends, in ms. */
@@ -42,35 +39,10 @@ export class SessionStore {
   }
 
   /**
-   * Uses up an invitation and starts a session.
-   * @returns undefined if the invitation is unknown, used, replaced or expired
+   * Starts a session, and ends the browser's earlier one.
+   * @param isAdmitted uses up the invitation or the passkey's signature. If it returns false, there is no session
    */
-  async startWithInvitation(
-    { personID, token }: { personID: string; token: string },
-    now: number,
-    request: Request,
-    earlier?: string,
-  ): Promise<StartedSession | undefined> {
-    return this.#start(personID, now, request, earlier, (transaction) => useInvitation(transaction, token, now));
-  }
-
-  /**
-   * Starts a session after a verified signature.
-   * @returns undefined if the passkey was removed, or its counter was used before
-   */
-  startWithPasskey(
-    { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
-    now: number,
-    request: Request,
-    earlier?: string,
-  ): Promise<StartedSession | undefined> {
-    return this.#start(personID, now, request, earlier, async (transaction) => {
-      return recordUse(transaction, credentialID, counter, now);
-    });
-  }
-
-  /** Starts a session if `isAdmitted` returns true, and ends the browser's earlier session. */
-  #start(
+  start(
     personID: string,
     now: number,
     request: Request,
@@ -181,12 +153,7 @@ export class SessionStore {
  * requests with the same counter succeeds. Authenticators without a counter always send 0.
  * @returns false if the passkey was removed, or the counter was used before
  */
-export async function recordUse(
-  database: Database,
-  credentialID: string,
-  counter: number,
-  now: number,
-): Promise<boolean> {
+export async function recordUse(database: Database, credentialID: string, counter: number, now: number) {
   const isNewer = or(lt(passkeys.counter, counter), and(eq(passkeys.counter, 0), sql`${counter}::bigint = 0`));
   const used = await database
     .update(passkeys)

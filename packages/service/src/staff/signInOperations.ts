@@ -7,10 +7,10 @@ import { operationsWith } from "../api/defineOperation.ts";
 import { amount, empty, name, strict, timestamp } from "../api/fields.ts";
 import { requestOf } from "../api/requestLog.ts";
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "../api/sessionCookie.ts";
-import type { InvitationStore } from "./invitations.ts";
+import { type InvitationStore, useInvitation } from "./invitations.ts";
 import { type AnswerTo, type PasskeyContext, Passkeys } from "./passkeyChecks.ts";
-import type { Person } from "../api/base/principals.ts";
-import { ROLES } from "../api/base/principals.ts";
+import { recordUse } from "./sessions.ts";
+import { type Person, ROLES } from "../api/base/principals.ts";
 
 export const role = z.enum(ROLES).meta({
   description: "The person's role in the dashboard. An administrator can change everything, and a reader nothing.",
@@ -56,7 +56,6 @@ const registration = passkeyAnswer({
   transports: z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).max(8),
 });
 
-/** What signing in needs. */
 export interface SignInContext extends PasskeyContext {
   /** The registry in which the service publishes keys. Undefined if the service does not publish keys. */
   registry: { chainId: number } | undefined;
@@ -77,11 +76,13 @@ export const signInOperations = [
     body: strict({ token: z.string().min(1).max(64) }),
     answer: me,
     async handle({ token }, { context, request, reply }) {
-      const earlier = sessionCookieOf(request);
       const { invitations, sessions, now } = context;
       const personID = await invitations.findPerson(token);
       const started =
-        personID && (await sessions.startWithInvitation({ personID, token }, now(), requestOf(request), earlier));
+        personID &&
+        (await sessions.start(personID, now(), requestOf(request), sessionCookieOf(request), (transaction) =>
+          useInvitation(transaction, token, now()),
+        ));
       if (!started) {
         const message = "This link was used before, has expired or was replaced. Get a new invitation.";
         throw new ServiceError(403, "INVITATION_REFUSED", message);
@@ -124,11 +125,16 @@ export const signInOperations = [
     answer: me,
     async handle({ answer }, { context, request, reply }) {
       const signature = answer as AnswerTo<"authenticate">;
-      const verified = await new Passkeys(context).verifyAuthentication(signature, undefined, request);
-      const { credentialID, counter, person } = verified;
-      const passkey = { personID: person.personID, credentialID, counter };
+      const { credentialID, counter, person } = await new Passkeys(context).verifyAuthentication(
+        signature,
+        undefined,
+        request,
+      );
+      const { sessions, now } = context;
       const earlier = sessionCookieOf(request);
-      const started = await context.sessions.startWithPasskey(passkey, context.now(), requestOf(request), earlier);
+      const started = await sessions.start(person.personID, now(), requestOf(request), earlier, (transaction) =>
+        recordUse(transaction, credentialID, counter, now()),
+      );
       if (started === undefined) throw passkeyNotUsable();
       identify(request, started);
       setSessionCookie(reply, started.cookie);
@@ -139,6 +145,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verifyOptions",
     callers: ["partnerStaff", "operatorStaff"],
+    role: "reader",
     unverified: "It begins the verification.",
     summary: "Get a challenge for fresh verification",
     body: empty,
@@ -151,15 +158,16 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/session/verify",
     callers: ["partnerStaff", "operatorStaff"],
+    role: "reader",
     unverified: "It is the verification.",
     summary: "Verify the person for the next change",
     body: authentication,
     answer: empty,
     async handle({ answer }, { context, principal: { session }, request }) {
       const signature = answer as AnswerTo<"authenticate">;
-      const verified = await new Passkeys(context).verifyAuthentication(signature, session, request);
-      if (!(await context.passkeys.setUsed(verified.credentialID, verified.counter, context.now())))
-        throw passkeyNotUsable();
+      const passkeys = new Passkeys(context);
+      const { credentialID, counter } = await passkeys.verifyAuthentication(signature, session, request);
+      if (!(await recordUse(context.databases.home, credentialID, counter, context.now()))) throw passkeyNotUsable();
       await context.sessions.setVerified(session.sessionHash, context.now());
       return {};
     },
@@ -230,6 +238,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/rename",
     callers: ["partnerStaff", "operatorStaff"],
+    role: "reader",
     summary: "Rename one of the person's passkeys",
     body: strict({ passkey_id: base64url, name }),
     answer: empty,
@@ -242,6 +251,7 @@ export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/passkeys/remove",
     callers: ["partnerStaff", "operatorStaff"],
+    role: "reader",
     summary: "Remove one of the person's passkeys",
     body: strict({ passkey_id: base64url }),
     answer: empty,
@@ -276,7 +286,6 @@ function passkeyNotUsable(): ServiceError {
   return new ServiceError(403, "PASSKEY_REFUSED", message);
 }
 
-/** @throws ServiceError PASSKEY_UNKNOWN */
 function passkeyUnknown(): never {
   throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey. Reload the list of passkeys.");
 }

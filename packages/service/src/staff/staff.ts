@@ -1,4 +1,4 @@
-import type { Person } from "../api/base/principals.ts";
+import type { Person, Role } from "../api/base/principals.ts";
 import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../api/database/drizzle.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
@@ -6,22 +6,7 @@ import type { Author } from "../api/base/author.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
 import { invitations, passkeys, sessions, staff } from "./tables.ts";
-import type { Role } from "../api/base/principals.ts";
 import { lockPartner } from "../partners/tables.ts";
-
-/** A person in the list of a partner's staff. */
-export interface StaffInfo extends Person {
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the last sign-in in milliseconds since 1970. Null before the first sign-in. */
-  lastSignIn: number | null;
-  /**
-   * Time at which the person's unused invitation expires, in milliseconds since 1970. Null if there is no unused
-   * invitation.
-   */
-  invitationExpires: number | null;
-  passkeys: number;
-}
 
 /** The columns of a person. */
 export const PERSON = { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role };
@@ -45,7 +30,7 @@ export class StaffStore {
   }
 
   /** Lists one page of a partner's people, sorted by name. @param after the last name of the previous page */
-  async list(bizID: string | null, after: string | undefined, limit: number): Promise<StaffInfo[]> {
+  async list(bizID: string | null, after: string | undefined, limit: number) {
     const { personID, name, created, lastSignIn } = staff;
     return this.#home
       .select({
@@ -67,13 +52,7 @@ export class StaffStore {
    * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  setRole(
-    bizID: string | null,
-    personID: string,
-    role: Role,
-    now: number,
-    author: Author,
-  ): Promise<Person | undefined> {
+  setRole(bizID: string | null, personID: string, role: Role, now: number, author: Author) {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
@@ -145,11 +124,7 @@ export async function lockStaffOf(transaction: Transaction, bizID: string | null
   await lockPartner(transaction, bizID);
 }
 
-export async function lockPerson(
-  transaction: Transaction,
-  bizID: string | null,
-  which: SQL,
-): Promise<Person | undefined> {
+export async function lockPerson(transaction: Transaction, bizID: string | null, which: SQL) {
   await lockStaffOf(transaction, bizID);
   return lockOne(transaction, and(isOf(bizID), which));
 }
@@ -173,10 +148,7 @@ async function lockOne(transaction: Transaction, which: SQL | undefined): Promis
  * Checks that another administrator can sign in, because otherwise only the operator could help the partner.
  * @throws ServiceError LAST_ADMINISTRATOR
  */
-export async function requireAnotherAdministrator(
-  transaction: Transaction,
-  { bizID, personID, role }: Person,
-): Promise<void> {
+export async function requireAnotherAdministrator(transaction: Transaction, { bizID, personID, role }: Person) {
   if (role !== "administrator") return;
   const ownPasskeys = transaction.select().from(passkeys).where(eq(passkeys.personID, staff.personID));
   const others = await transaction

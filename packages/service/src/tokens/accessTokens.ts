@@ -20,7 +20,6 @@ const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
 
 interface VerifiedToken {
   principal: Principal;
-  /** Time of expiry in milliseconds since 1970. */
   expires: number;
 }
 
@@ -41,7 +40,7 @@ export class AccessTokens {
     this.#sign = createSigner({ key: pem, algorithm: ALGORITHM, kid, header: { alg: ALGORITHM, typ: TYPE } });
   }
 
-  /** Issues an access token. @param now milliseconds since 1970 */
+  /** Issues an access token. */
   issue(principal: Principal, now: number): string {
     const seconds = Math.floor(now / 1000);
     return this.#sign({
@@ -60,7 +59,6 @@ export class AccessTokens {
   /**
    * Verifies an access token, but does not check whether it was revoked. For that, call `RefreshTokenStore.refusalOf`.
    * @param kind the only accepted kind of principal
-   * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
    */
   async verify<Kind extends Principal["kind"]>(token: string, kind: Kind, now: number): Promise<PrincipalOf<Kind>> {

@@ -4,7 +4,7 @@ import { ServiceError } from "../api/base/errors.ts";
 import { partnerSuspended } from "../api/authenticate.ts";
 import type { TokenAuthenticator } from "../api/context.ts";
 import type { RefreshTokenStore } from "./refreshTokens.ts";
-import type { Refusal } from "./tokenState.ts";
+import type { Refusal } from "./findTokens.ts";
 import { userDeactivated } from "../users/userErrors.ts";
 import type { AccessTokens } from "./accessTokens.ts";
 import type { Principal, PrincipalOf } from "../api/base/principals.ts";
@@ -25,7 +25,6 @@ export class Authenticator implements TokenAuthenticator {
 
   /**
    * Returns the principal of the request's access token, which must be of the required kind.
-   * @param now milliseconds since 1970
    * @param suspendedToo whether tokens of suspended partners are accepted
    * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and the codes
    *   of `AccessTokens.verify`

@@ -2,25 +2,16 @@ import { and, asc, count, isNull, sql } from "../api/database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
-import { byUserID, type Claim, findClaims, prepareClaims } from "../users/claims.ts";
+import { byUserID, type Claim, claimWithinLimit, findClaims, prepareClaims } from "../users/claims.ts";
 import { columnOf, isAnyOf } from "../api/database/columns.ts";
 import type { Database, Databases } from "../api/database/database.ts";
-import { userErased } from "../users/userErrors.ts";
+import type { RequestOptions } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { users } from "../users/tables.ts";
 import { userTokens } from "./tables.ts";
-import {
-  type CreateTokenOptions,
-  makeToken,
-  MAX_ACTIVE,
-  openEarlier,
-  type TokenRow,
-  tooManyTokens,
-} from "./createToken.ts";
-import { userDeactivated } from "../users/userErrors.ts";
-import { claimWithinLimit } from "../users/userLimit.ts";
+import { makeToken, MAX_ACTIVE, openEarlier, type TokenRow, tooManyTokens } from "./createToken.ts";
 import { creationOf, type NewUser, newUser, type User } from "../users/newUser.ts";
-import { userIDTaken, userInOtherRegion } from "../users/userErrors.ts";
+import { userDeactivated, userErased, userIDTaken, userInOtherRegion } from "../users/userErrors.ts";
 
 /** A user to create. With a `context` (a device or purpose), a refresh token is also created. */
 export interface WantedUser {
@@ -35,8 +26,7 @@ export interface CreatedUser {
   token?: string | undefined;
 }
 
-/** A row of the users table. `erased` is the time when the user was erased. */
-type UserRow = User & { erased: number | null };
+type UserRow = typeof users.$inferSelect;
 
 /**
  * Creates lists of users with one statement per table. The results are the same as if each user was created with a
@@ -62,7 +52,7 @@ export class BulkCreation {
   async create(
     bizID: string,
     wanted: readonly WantedUser[],
-    options: CreateTokenOptions,
+    options: RequestOptions,
   ): Promise<(CreatedUser | ServiceError)[]> {
     const claims = await this.#claim(bizID, wanted);
     const refusals = wanted.map(({ userID, region }) => {
@@ -111,7 +101,7 @@ export class BulkCreation {
     bizID: string,
     region: Region,
     wanted: readonly WantedUser[],
-    options: CreateTokenOptions,
+    options: RequestOptions,
   ): Promise<(CreatedUser | ServiceError)[]> {
     // Encrypt before the transaction, because encryption takes longer than the statements.
     const tokens = await Promise.all(

@@ -3,16 +3,14 @@ import { ServiceError } from "../api/base/errors.ts";
 import {
   checkSameRequest,
   keyReused,
-  openToken,
   type RepeatableRequest,
   REPEATABLE_MS,
+  type RequestOptions,
   requestValues,
   type RequestValues,
-  sealToken,
 } from "../api/database/idempotency.ts";
-import { hashSecret } from "../api/database/secrets.ts";
+import { deriveKey, hashSecret, open, seal } from "../api/database/secrets.ts";
 import { makeRefreshToken } from "./tokenText.ts";
-import type { Author } from "../api/base/author.ts";
 
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;
@@ -21,16 +19,7 @@ export const MAX_ACTIVE = 100;
 export interface CreatedToken {
   tokenID: string;
   token: string;
-  /** Creation time in milliseconds since 1970. */
   created: number;
-}
-
-export interface CreateTokenOptions {
-  author: Author;
-  /** The current time in milliseconds since 1970. */
-  now: number;
-  /** The request, if the request has an Idempotency-Key. */
-  repeatable: RepeatableRequest | undefined;
 }
 
 /** Columns that both tables of tokens have. */
@@ -42,13 +31,13 @@ export interface TokenRow extends RequestValues {
 }
 
 /** Creates a token, or returns the token that an earlier request with the same Idempotency-Key created. */
-export async function createToken<Row extends TokenRow>(
+export async function createToken(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,
-  options: CreateTokenOptions,
+  options: RequestOptions,
   rows: {
-    insert: (row: TokenRow) => Promise<Row[] | "full">;
-    find: (requestHash: string) => Promise<Row[]>;
+    insert: (row: TokenRow) => Promise<TokenRow[] | "full">;
+    find: (requestHash: string) => Promise<TokenRow[]>;
   },
 ): Promise<CreatedToken> {
   const { token, row } = await makeToken(kind, owner, options);
@@ -74,11 +63,11 @@ export async function createToken<Row extends TokenRow>(
 export async function makeToken(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,
-  { now, repeatable }: Omit<CreateTokenOptions, "author">,
+  { now, repeatable }: Omit<RequestOptions, "author">,
 ): Promise<{ token: string; row: TokenRow }> {
   const token = makeRefreshToken(kind);
   const tokenID = randomUUID();
-  const sealedToken = repeatable === undefined ? null : await sealToken(token, tokenID, repeatable.key);
+  const sealedToken = repeatable === undefined ? null : await seal(token, sealingKey(tokenID, repeatable.key));
   const columns = requestValues(owner, repeatable);
   return { token, row: { tokenID, tokenHash: hashSecret(token), created: now, ...columns, sealedToken } };
 }
@@ -97,7 +86,12 @@ export async function openEarlier(
   const { tokenID, created, sealedToken } = earlier;
   if (sealedToken === null || created < now - REPEATABLE_MS)
     throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
-  return openToken(sealedToken, tokenID, key);
+  return open(sealedToken, sealingKey(tokenID, key));
+}
+
+/** Only a request with the same Idempotency-Key can decrypt the token. */
+function sealingKey(tokenID: string, idempotencyKey: string): Uint8Array {
+  return deriveKey(idempotencyKey, tokenID, "keyroot refresh token");
 }
 
 /** The error for an owner who already has the maximum number of active tokens. */

@@ -1,8 +1,18 @@
 import { eq, isNull, type SQL, sql, type PgColumn } from "../api/database/drizzle.ts";
 import type { Database } from "../api/database/database.ts";
 import { users } from "../users/tables.ts";
+import type { LastUse } from "./lastUse.ts";
 import { serverTokens, userTokens } from "./tables.ts";
-import { isSuspended } from "./tokenState.ts";
+
+export type Refusal = "revoked" | "suspended" | "deactivated";
+
+/** The state of an unrevoked token. */
+interface TokenState {
+  tokenID: string;
+  lastUsed: number | null;
+  suspended: boolean;
+  deactivated: boolean;
+}
 
 /**
  * Rows for the values of an array parameter, each with a value and its place in the array. PostgreSQL can plan this
@@ -76,4 +86,19 @@ function isWanted(column: PgColumn): SQL {
 function inOrder<Row extends { place: number }>(values: readonly string[], rows: Row[]): (Row | undefined)[] {
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   return values.map((_, i) => byPlace.get(i + 1));
+}
+
+/** Whether a row's partner is suspended, according to the database that contains the row. */
+function isSuspended(table: "server_tokens" | "users"): SQL<boolean> {
+  // The subquery is SQL text, because drizzle omits table names in queries of one table.
+  return sql<boolean>`exists (select 1 from suspensions where suspensions.biz_id = ${sql.identifier(table)}.biz_id)`;
+}
+
+/** Returns the reason for rejecting a token, if any. Records the use of an accepted token. */
+export function refusalOf(token: TokenState | undefined, uses: LastUse, now: number): Refusal | undefined {
+  if (token === undefined) return "revoked";
+  if (token.deactivated) return "deactivated";
+  if (token.suspended) return "suspended";
+  uses.note(token.tokenID, token.lastUsed, now);
+  return undefined;
 }

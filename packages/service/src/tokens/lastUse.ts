@@ -28,7 +28,6 @@ export class LastUse {
   /**
    * Notes the use of a token.
    * @param lastUsed the stored hour, or null if the token was never used
-   * @param now milliseconds since 1970
    */
   note(tokenID: string, lastUsed: number | null, now: number): void {
     const hour = now - (now % HOUR_MS);

@@ -1,9 +1,11 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { userIDFromHex } from "keyroot/internal/identity";
+import { actorOf } from "../api/base/author.ts";
 import { ServiceError } from "../api/base/errors.ts";
 import { tokenRefused } from "./authenticator.ts";
 import type { ApiContext } from "../api/context.ts";
+import { hideFromBrowsers } from "../api/cors.ts";
 import { type Call, type Caller, operationsWith } from "../api/defineOperation.ts";
 import {
   bizID,
@@ -12,6 +14,7 @@ import {
   name,
   named,
   page,
+  region,
   strict,
   timestamp,
   tokenContext,
@@ -20,14 +23,22 @@ import {
   userIDOf,
 } from "../api/fields.ts";
 import { requirePartner } from "../partners/operations.ts";
-import { requireUser } from "../users/operations.ts";
-import { createMany, userRefreshToken } from "./createManyOperation.ts";
+import { requireUser, toUser, userFields } from "../users/operations.ts";
 import type { PartnerStore } from "../partners/partners.ts";
 import type { UserStore } from "../users/users.ts";
+import type { AccessTokens } from "./accessTokens.ts";
+import type { BulkCreation, CreatedUser } from "./bulkCreation.ts";
 import type { RefreshTokenStore } from "./refreshTokens.ts";
-import { exchangeToken } from "./exchangeToken.ts";
 import { listServerTokens, listUserTokens, type PageOptions } from "./listTokens.ts";
 import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
+
+/** Maximum number of users in one creation request. */
+const MAX_LIST = 500;
+/**
+ * Maximum size of a creation request's body in bytes. A user takes at most 1,310 bytes, even if every character of the
+ * user's context is escaped (RFC 8259, section 7).
+ */
+const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 
 const metadata = {
   created: timestamp,
@@ -67,23 +78,99 @@ const createdServerToken = named("CreatedServerToken", "A new server token.", {
   name: name.nullable(),
   created: timestamp,
 });
+const userRefreshToken = z
+  .string()
+  .meta({ description: "The value of the user's refresh token. The service returns it only once." });
 
-/** What the operations on tokens need. */
 export interface TokenContext extends ApiContext {
   users: UserStore;
   partners: PartnerStore;
   refreshTokens: RefreshTokenStore;
+  accessTokens: AccessTokens;
+  bulkCreation: BulkCreation;
 }
 
 const defineOperation = operationsWith<TokenContext>();
 
 export const tokenOperations = [
-  exchangeToken,
-  createMany,
+  /** The exchange of a refresh token for an access token (docs/specification.md, "Endpoints"). */
+  defineOperation({
+    path: "/v1/public/auth/jwt",
+    callers: ["public"],
+    specified: true,
+    summary: "Exchange a server token or a refresh token for an access token",
+    body: strict({
+      biz_id: bizID,
+      token: z.string().min(1).max(128).meta({ description: "The value of a server token or a user's refresh token." }),
+    }),
+    answer: strict({ jwt: z.string().meta({ description: "The access token. It expires after four hours." }) }),
+    async handle({ biz_id, token }, { context, request, reply }) {
+      const { refreshTokens, accessTokens, rateLimits, now } = context;
+      const found = await refreshTokens.principalOf(token, biz_id, now());
+      if (found === undefined) {
+        const message =
+          "The token is not an active server token or refresh token of this biz_id. Check the token and the biz_id.";
+        throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
+      }
+      const { principal, refusal } = found;
+      // A partner's token must stay on its servers, so web pages of other origins cannot read the response.
+      if (principal.kind === "partner") hideFromBrowsers(reply);
+      request.actor = actorOf(principal);
+      // A suspended partner's users still get access tokens, with which they can withdraw a pending key that someone
+      // else registered for them.
+      const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
+      if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
+      await rateLimits.countCaller(principal, reply);
+      return { jwt: accessTokens.issue(principal, now()) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/createMany",
+    callers: ["partner"],
+    summary: "Create up to 500 shadow users, and refresh tokens for them",
+    description:
+      "Each user gets the same result as in a separate request, in the order of the list. For a user who already exists, it has the status 201 and an earlier `created`. Each user counts as one request toward the rate limit. If a user is malformed, the whole list is rejected. In each region, either all users are created or none. After the status 503, repeat the request with the same Idempotency-Key. The key applies to each user and context separately, so a repeated request returns the same users and tokens, even in another list.",
+    idempotent: true,
+    bodyLimit: MAX_LIST_BODY_BYTES,
+    body: strict({
+      users: z
+        .array(strict({ ...eitherUserID, region, context: tokenContext.optional() }))
+        .min(1)
+        .max(MAX_LIST)
+        .meta({
+          description: "The users to create. A user with a `context` gets a refresh token for this device or purpose.",
+        }),
+    }),
+    answer: strict({
+      users: z
+        .array(
+          z.union([
+            strict({ status: z.literal(201), ...userFields, token: userRefreshToken.optional() }),
+            strict({
+              status: z.int().min(400).max(499).meta({ description: "The HTTP status of the error." }),
+              code: z.string().meta({ description: "A stable identifier of the error." }),
+              detail: z.string().meta({ description: "The problem and its remedy." }),
+            }),
+          ]),
+        )
+        .max(MAX_LIST)
+        .meta({
+          description: "One result for each user, in the order of the request: either the user or an error.",
+        }),
+    }),
+    async handle({ users: list }, { context, principal, author, repeatable, reply }) {
+      await context.rateLimits.countList(principal, reply, list.length);
+      const wanted = list.map(({ region, context, ...id }) => ({ region, context, userID: userIDOf(id) }));
+      const options = { now: context.now(), author, repeatable };
+      const results = await context.bulkCreation.create(principal.bizID, wanted, options);
+      return { users: results.map((result) => toCreation(result, context)) };
+    },
+  }),
+
   defineOperation({
     path: "/v1/authdBizSrv/users/createRefreshToken",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     specified: true,
     idempotent: true,
     summary: "Create a refresh token for a user",
@@ -117,7 +204,6 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/revokeRefreshToken",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     duringSuspension: true,
     summary: "Revoke a user's refresh token and its access tokens",
     body: strict({ ...eitherUserID, token_id: tokenID }),
@@ -144,7 +230,6 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/serverTokens/revoke",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     duringSuspension: true,
     summary: "Revoke one of the partner's own server tokens and its access tokens",
     body: strict({ token_id: tokenID }),
@@ -159,7 +244,6 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/dashboard/serverTokens/create",
     callers: ["partnerStaff"],
-    role: "administrator",
     summary: "Create a server token of the person's partner",
     body: strict({ name: name.optional() }),
     answer: createdServerToken,
@@ -199,7 +283,6 @@ export const tokenOperations = [
   defineOperation({
     path: "/v1/admin/serverTokens/revoke",
     callers: ["operator", "operatorStaff"],
-    role: "administrator",
     summary: "Revoke any server token and its access tokens",
     body: strict({ token_id: tokenID }),
     answer: revokedServerToken,
@@ -211,6 +294,12 @@ export const tokenOperations = [
   }),
 ];
 
+function toCreation(result: CreatedUser | ServiceError, context: Pick<ApiContext, "stage">) {
+  if (result instanceof ServiceError) return { status: result.status, code: result.code, detail: result.message };
+  const { user, token } = result;
+  return { status: 201 as const, ...toUser(user, context), ...(token !== undefined && { token }) };
+}
+
 async function createServerToken(
   bizID: string,
   name: string | undefined,
@@ -221,17 +310,12 @@ async function createServerToken(
   return answerFrom(createdServerToken, { ...created, name: name ?? null });
 }
 
-/** @throws ServiceError TOKEN_UNKNOWN */
 async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: TokenContext) {
   const { tokens, next } = (await listServerTokens(databases, bizID, options)) ?? tokenUnknown();
   return { tokens: tokens.map((row) => answerFrom(serverToken, row)), next };
 }
 
-/** @throws ServiceError TOKEN_UNKNOWN */
 function tokenUnknown(): never {
-  throw new ServiceError(
-    404,
-    "TOKEN_UNKNOWN",
-    "There is no active token with this id. List the tokens to find the right id.",
-  );
+  const message = "There is no active token with this id. List the tokens to find the right id.";
+  throw new ServiceError(404, "TOKEN_UNKNOWN", message);
 }

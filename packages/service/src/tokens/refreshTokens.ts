@@ -1,19 +1,18 @@
 import { and, count, eq, isNotNull, isNull, lt } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/internal/identity";
+import type { Claim } from "../users/claims.ts";
 import type { Principal } from "../api/base/principals.ts";
-import { REPEATABLE_MS } from "../api/database/idempotency.ts";
+import { REPEATABLE_MS, type RequestOptions } from "../api/database/idempotency.ts";
 import { hashSecret } from "../api/database/secrets.ts";
 import { parseRefreshToken } from "./tokenText.ts";
 import { batchingLoader } from "../api/database/batchingLoader.ts";
-import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
+import { prepareServerTokens, prepareUserTokens, type Refusal, refusalOf } from "./findTokens.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, perRegion } from "../api/database/database.ts";
+import { type Databases, perRegion, regionalDatabases } from "../api/database/database.ts";
 import { LastUse } from "./lastUse.ts";
 import { lockPartner } from "../partners/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
-import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./createToken.ts";
-import { type Refusal, refusalOf } from "./tokenState.ts";
+import { type CreatedToken, createToken, MAX_ACTIVE } from "./createToken.ts";
 import { userDeactivated } from "../users/userErrors.ts";
 
 /**
@@ -43,14 +42,9 @@ export class RefreshTokenStore {
 
   /**
    * Finds the principal of a refresh token, and the reason if the token is rejected.
-   * @param now milliseconds since 1970
    * @returns undefined, without the reason, if the token is malformed, unknown, revoked or another partner's
    */
-  async principalOf(
-    token: string,
-    bizID: string,
-    now: number,
-  ): Promise<{ principal: Principal; refusal: Refusal | undefined } | undefined> {
+  async principalOf(token: string, bizID: string, now: number) {
     const parsed = parseRefreshToken(token);
     if (parsed === undefined) return undefined;
     const hash = hashSecret(token);
@@ -70,7 +64,6 @@ export class RefreshTokenStore {
   /**
    * Returns the reason why a principal's access tokens are rejected, or undefined if they are accepted. Revocation,
    * suspension and deactivation affect existing access tokens immediately.
-   * @param now milliseconds since 1970
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
     const { active, uses } = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];
@@ -83,7 +76,7 @@ export class RefreshTokenStore {
   }
 
   /** Creates a server token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
-  createForServer(bizID: string, name: string | null, options: CreateTokenOptions): Promise<CreatedToken> {
+  createForServer(bizID: string, name: string | null, options: RequestOptions): Promise<CreatedToken> {
     const { home } = this.#databases;
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
@@ -94,12 +87,8 @@ export class RefreshTokenStore {
           if (isFull(active)) return "full";
           const values = { ...row, bizID, name };
           const inserted = await transaction.insert(serverTokens).values(values).onConflictDoNothing().returning();
-          const change = {
-            action: "serverToken.created",
-            at: row.created,
-            partner: bizID,
-            token: row.tokenID,
-          } as const;
+          const { tokenID: token, created: at } = row;
+          const change = { action: "serverToken.created", at, partner: bizID, token } as const;
           if (inserted.length > 0) await recordChange(transaction, options.author, change);
           return inserted;
         }),
@@ -111,11 +100,7 @@ export class RefreshTokenStore {
    * Creates a user's refresh token.
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED, USER_DEACTIVATED
    */
-  createForUser(
-    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
-    context: string,
-    options: CreateTokenOptions,
-  ): Promise<CreatedToken> {
+  createForUser({ userID, region, bizID }: Claim, context: string, options: RequestOptions): Promise<CreatedToken> {
     const database = this.#databases.regions[region];
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
@@ -143,16 +128,12 @@ export class RefreshTokenStore {
    */
   async dropSealed(now: number): Promise<void> {
     const before = now - REPEATABLE_MS;
-    const { home, regions } = this.#databases;
-    await home
-      .update(serverTokens)
-      .set({ sealedToken: null })
-      .where(and(isNotNull(serverTokens.sealedToken), lt(serverTokens.created, before)));
-    for (const database of new Set<Database>(Object.values(regions)))
+    const ofUsers = regionalDatabases(this.#databases).map((database) => [database, userTokens] as const);
+    for (const [database, table] of [[this.#databases.home, serverTokens] as const, ...ofUsers])
       await database
-        .update(userTokens)
+        .update(table)
         .set({ sealedToken: null })
-        .where(and(isNotNull(userTokens.sealedToken), lt(userTokens.created, before)));
+        .where(and(isNotNull(table.sealedToken), lt(table.created, before)));
   }
 }
 

@@ -1,9 +1,8 @@
 import { and, eq, isNull } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/internal/identity";
+import type { Claim } from "../users/claims.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
 import type { Author } from "../api/base/author.ts";
 import type { Databases } from "../api/database/database.ts";
-import type { ServerTokenInfo, UserTokenInfo } from "./listTokens.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 
 /**
@@ -17,7 +16,7 @@ export function revokeServerToken(
   tokenID: string,
   now: number,
   author: Author,
-): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
+) {
   return databases.home.transaction(async (transaction) => {
     const owned = bizID === undefined ? undefined : eq(serverTokens.bizID, bizID);
     const which = and(owned, eq(serverTokens.tokenID, tokenID));
@@ -39,11 +38,11 @@ export function revokeServerToken(
  */
 export function revokeUserToken(
   databases: Databases,
-  { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
+  { userID, region, bizID }: Claim,
   tokenID: string,
   now: number,
   author: Author,
-): Promise<UserTokenInfo | undefined> {
+) {
   return databases.regions[region].transaction(async (transaction) => {
     const which = and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID));
     const [revoked] = await transaction

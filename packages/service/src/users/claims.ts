@@ -1,15 +1,15 @@
 import { eq, type SQL, sql } from "../api/database/drizzle.ts";
-import type { Region, UserID } from "keyroot/internal/identity";
+import type { UserID } from "keyroot/internal/identity";
+import { plural } from "@keyroot/operator/shared";
+import { ServiceError } from "../api/base/errors.ts";
 import { columnOf, isAnyOf } from "../api/database/columns.ts";
 import type { Database } from "../api/database/database.ts";
+import { countUsers } from "../partners/partners.ts";
+import { partners } from "../partners/tables.ts";
 import { userIDs } from "./tables.ts";
 
 /** The partner and region to which a user id belongs. */
-export interface Claim {
-  userID: UserID;
-  bizID: string;
-  region: Region;
-}
+export type Claim = typeof userIDs.$inferSelect;
 
 /**
  * The owner of ids that are slots of accounts (docs/accounts.md). It is not the id of any partner, so no partner can
@@ -72,9 +72,7 @@ export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
 }
 
-/**
- * Whether a row belongs to a partner without a user limit. For other partners, `claimWithinLimit` adds claims.
- */
+/** Whether a row belongs to a partner without a user limit. For other partners, `claimWithinLimit` adds claims. */
 export function isOfUnlimitedPartner(row: "claim" | "item"): SQL {
   return sql`(select user_limit from partners where partners.biz_id = ${sql.identifier(row)}.biz_id) is null`;
 }
@@ -86,4 +84,33 @@ function claimsFrom(columns: SQL): SQL {
 /** Compares rows by user id. All replicas lock rows in this order, so that concurrent statements cannot deadlock. */
 export function byUserID(a: { userID: string }, b: { userID: string }): number {
   return a.userID < b.userID ? -1 : 1;
+}
+
+/**
+ * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. The
+ * partner is locked, so that concurrent claims are counted one after the other.
+ * @param claims the wanted claims, for different ids without a claim
+ * @returns the claims of the ids, and the error USER_LIMIT_REACHED for ids without a claim. A returned claim may belong
+ *   to another partner
+ */
+export function claimWithinLimit(
+  home: Database,
+  bizID: string,
+  claims: readonly Claim[],
+): Promise<{ claims: Claim[]; refusal: ServiceError }> {
+  return home.transaction(async (transaction) => {
+    const owner = transaction.select({ limit: partners.userLimit }).from(partners).where(eq(partners.bizID, bizID));
+    const [partner] = await owner.for("no key update");
+    const limit = partner?.limit ?? Infinity;
+    const ids = claims.map(({ userID }) => userID);
+    // Concurrent requests may have claimed the same ids before the lock.
+    const claimed = new Set((await findClaims(transaction, ids)).map(({ userID }) => userID));
+    const users = await countUsers(transaction, bizID);
+    const missing = claims.filter(({ userID }) => !claimed.has(userID));
+    const fitting = missing.slice(0, Math.max(0, limit - users));
+    if (fitting.length > 0) await addClaims(transaction, fitting);
+    const message = `You have ${plural(users + fitting.length, "user")}, and your limit is ${limit}. Request a higher limit from the service's operator.`;
+    const refusal = new ServiceError(409, "USER_LIMIT_REACHED", message);
+    return { claims: await findClaims(transaction, ids), refusal };
+  });
 }

@@ -1,41 +1,22 @@
 import { randomBytes } from "node:crypto";
-import type { Region, UserID } from "keyroot/internal/identity";
 import type { Change } from "../auditLog/recordChange.ts";
 import type { Claim } from "./claims.ts";
+import type { users } from "./tables.ts";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
-export interface User {
-  userID: UserID;
-  bizID: string;
-  region: Region;
-  bucket: string;
-  /** A per-user value of 32 hex digits. */
-  salt: string;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the deactivation in milliseconds since 1970. Null while the user is active. */
-  deactivated: number | null;
-}
+export type User = Omit<typeof users.$inferSelect, "erased">;
 
 export type NewUser = Omit<User, "deactivated">;
 
 const SALT_BYTES = 16;
 
-/** Returns a user to insert, with a random salt. @param created milliseconds since 1970 */
 export function newUser(claim: Claim, created: number, stage: string): NewUser {
-  const bucket = bucketName(stage, claim.region, claim.userID);
+  // The user id makes the name unique, and the limit on the stage in `serviceConfig.ts` makes it valid for S3.
+  const bucket = `keyroot-${stage}-${claim.region}-${claim.userID}`;
   return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };
 }
 
 /** Returns the creation of a user as a change, for the audit log and for partners. */
 export function creationOf({ created, bizID, userID, region }: NewUser): Change {
   return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
-}
-
-/**
- * Returns the name of a user's storage container: `keyroot-<stage>-<region>-<user_id>`. The user id makes it unique,
- * and the limit on the stage in `config.ts` makes it a valid S3 bucket name.
- */
-function bucketName(stage: string, region: Region, userID: UserID): string {
-  return `keyroot-${stage}-${region}-${userID}`;
 }

@@ -1,6 +1,7 @@
 import { answerFrom } from "../api/answerFrom.ts";
 import { z } from "zod";
 import { type UserID, userIDFromHex } from "keyroot/internal/identity";
+import type { PrincipalOf } from "../api/base/principals.ts";
 import type { ApiContext } from "../api/context.ts";
 import { operationsWith } from "../api/defineOperation.ts";
 import {
@@ -56,7 +57,6 @@ export const shownUser = strict({
   created: timestamp,
   deactivated: timestamp.nullable(),
 });
-/** What the operations on users need. */
 export interface UserContext extends ApiContext {
   users: UserStore;
   userCreation: UserCreation;
@@ -68,7 +68,6 @@ export const userOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/create",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     specified: true,
     summary: "Create a shadow user",
     description: "Repeating the request returns the same user.",
@@ -123,7 +122,6 @@ export const userOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/deactivate",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Deactivate a user permanently",
     description:
       "The service then rejects all tokens of the user. The user's public key remains published and verifiable. Repeating the request has no effect.",
@@ -142,6 +140,13 @@ export const userOperations = [
 export async function requireUser({ users }: Pick<UserContext, "users">, bizID: string, userID: UserID): Promise<User> {
   const user = await users.get(bizID, userID);
   if (user === undefined) throw userUnknown();
+  return user;
+}
+
+/** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
+export async function callingUser({ users }: { users: UserStore }, { region, bizID, userID }: PrincipalOf<"user">) {
+  const user = await users.getIn(region, userID);
+  if (user?.bizID !== bizID) throw userUnknown();
   return user;
 }
 

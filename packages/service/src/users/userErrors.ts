@@ -1,29 +1,22 @@
 import type { Region } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 
-/** The error for a user id that does not belong to the caller's partner. */
 export function userUnknown(): ServiceError {
   return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id. Check the id, or create the user.");
 }
 
-/** The error for an id of another partner. */
 export function userIDTaken(): ServiceError {
   return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use. Choose another one.");
 }
 
-/** The error for an id of the caller's own user in another region. */
 export function userInOtherRegion(region: Region): ServiceError {
   const message = `You have already created this user in the region ${region}, and a user's region cannot change. Use ${region}.`;
   return new ServiceError(409, "USER_ID_TAKEN", message);
 }
 
-/** The error for an attempt to create an erased user again. */
 export function userErased(): ServiceError {
-  return new ServiceError(
-    409,
-    "USER_ERASED",
-    "This user was erased, and its id cannot be used again. Choose another id.",
-  );
+  const message = "This user was erased, and its id cannot be used again. Choose another id.";
+  return new ServiceError(409, "USER_ERASED", message);
 }
 
 export function userDeactivated(): ServiceError {

@@ -9,7 +9,6 @@ import { userDeactivated } from "./userErrors.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 
-/** The number of characters of a user id. */
 const ID_LENGTH = 32;
 
 /**
@@ -44,7 +43,7 @@ export class UserStore {
 
   /**
    * Deactivates a user, whose tokens are then all rejected.
-   * @returns the time of deactivation, in milliseconds since 1970
+   * @returns the time of deactivation
    */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
     await this.#databases.regions[region].transaction(async (transaction) => {

@@ -28,7 +28,6 @@ export interface DeliveryWorkerOptions {
   deliveries: WebhookDeliveryStore;
   sender: Pick<WebhookSender, "send">;
   logger?: FastifyBaseLogger | undefined;
-  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
   /** Receives the outcome of each attempt, and its duration in seconds. */
   onAttempt?: ((outcome: DeliveryState, seconds: number) => void) | undefined;

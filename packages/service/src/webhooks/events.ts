@@ -1,8 +1,7 @@
 import { and, asc, eq, sql } from "../api/database/drizzle.ts";
 import { z } from "zod";
-import type { UserID } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
-import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
+import type { EventType } from "../auditLog/recordChange.ts";
 import {
   type Database,
   type Databases,
@@ -13,15 +12,7 @@ import {
 } from "../api/database/database.ts";
 import { events } from "./tables.ts";
 
-interface StoredEvent {
-  /** The event's id, a UUID. Receivers can recognize duplicates by the id. */
-  id: string;
-  type: EventType;
-  userID: UserID | null;
-  data: ChangeData;
-  /** Time of the change in milliseconds since 1970. */
-  at: number;
-}
+type StoredEvent = Pick<typeof events.$inferSelect, "id" | "type" | "userID" | "data" | "at">;
 
 /** An event that is sent to an endpoint: a stored event, or the event of a test delivery. */
 export interface DeliveredEvent extends Omit<StoredEvent, "type"> {
@@ -44,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the last time, in ms since 1970, at which the partner had read all
- * events, or when it began to read if it has never read all of them.
+ * A partner's position in the events. `seen` is the last time at which the partner had read all events, or when it began
+ * to read if it has never read all of them.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -69,16 +60,10 @@ export class EventStore {
    * event that is committed late is not skipped.
    * @param cursor the position after which the list begins; undefined lists all stored events
    * @param limit maximum number of events
-   * @param now milliseconds since 1970
    * @returns the events, and the cursor after the last event
    * @throws ServiceError CURSOR_UNKNOWN
    */
-  async list(
-    bizID: string,
-    cursor: EventCursor | undefined,
-    limit: number,
-    now: number,
-  ): Promise<{ events: StoredEvent[]; cursor: EventCursor }> {
+  async list(bizID: string, cursor: EventCursor | undefined, limit: number, now: number) {
     const pages = await Promise.all(
       [...this.#databases].map(async ([place, database]) => {
         if (cursor !== undefined) await this.#checkCursor(database, bizID, cursor.read[place], cursor.seen, now);
@@ -94,13 +79,7 @@ export class EventStore {
    * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Events are
    * deleted in the order of `position`.
    */
-  async #checkCursor(
-    database: Database,
-    bizID: string,
-    anchor: Anchor | undefined,
-    seen: number,
-    now: number,
-  ): Promise<void> {
+  async #checkCursor(database: Database, bizID: string, anchor: Anchor | undefined, seen: number, now: number) {
     if (anchor !== undefined) {
       const { xid, position, id } = anchor;
       const [state = {}] = rowsOf(

@@ -61,7 +61,6 @@ const delivery = named("WebhookDelivery", "A delivery of an event.", {
 });
 const queued = strict({ queued: count("deliveries that are sent again") });
 
-/** What the operations on events and webhooks need. */
 export interface WebhookContext extends ApiContext {
   events: EventStore;
   webhookEndpoints: WebhookEndpointStore;
@@ -101,7 +100,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/create",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     idempotent: true,
     summary: "Add an endpoint that receives events",
     description: "The endpoint receives all events after its creation. A partner may have at most 10 endpoints.",
@@ -135,7 +133,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/update",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Change the URL or the event types of a webhook endpoint",
     description: "The change also applies to waiting deliveries. Repeating the request has no effect.",
     body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
@@ -152,7 +149,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/pause",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Pause a webhook endpoint, so that its deliveries wait",
     description: "Repeating the request has no effect.",
     body: ofEndpoint,
@@ -164,7 +160,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/resume",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Resume a webhook endpoint, and send its waiting deliveries",
     description: "Repeating the request has no effect.",
     body: ofEndpoint,
@@ -176,7 +171,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/delete",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     summary: "Delete a webhook endpoint, and all deliveries to it",
     description: "Repeating the request has no effect.",
     body: ofEndpoint,
@@ -190,7 +184,6 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/rotateSecret",
     callers: ["partner", "partnerStaff"],
-    role: "administrator",
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
@@ -215,7 +208,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/test",
     callers: ["partner", "partnerStaff"],
     unverified: "It sends a test event to an endpoint that an administrator added with a verification.",
-    role: "administrator",
     summary: "Send a test event to a webhook endpoint, and return the endpoint's response",
     description: "The event has the type webhook.test. The service sends it once, even to a paused endpoint.",
     body: ofEndpoint,
@@ -260,7 +252,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/redeliver",
     callers: ["partner", "partnerStaff"],
     unverified: "It sends an event again to an endpoint that receives the event anyway.",
-    role: "administrator",
     summary: "Deliver one event to an endpoint again",
     description:
       "The event keeps its id. The request succeeds only if the service still has an earlier delivery of the event to this endpoint.",
@@ -279,7 +270,6 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/redeliverFailed",
     callers: ["partner", "partnerStaff"],
     unverified: "It sends events again to an endpoint that receives them anyway.",
-    role: "administrator",
     summary: "Repeat all failed deliveries to an endpoint",
     body: strict({
       endpoint_id: endpointID,
@@ -303,21 +293,15 @@ async function setPaused(endpointID: string, pause: boolean, { context, principa
   return toEndpoint(endpoint ?? endpointUnknown());
 }
 
-/** @throws ServiceError WEBHOOK_UNKNOWN */
 async function requireEndpoint(endpointID: string, { context, principal: { bizID } }: PartnerCall): Promise<void> {
   if ((await context.webhookEndpoints.get(bizID, endpointID)) === undefined) endpointUnknown();
 }
 
-/** @throws ServiceError WEBHOOK_UNKNOWN */
 function endpointUnknown(): never {
-  throw new ServiceError(
-    404,
-    "WEBHOOK_UNKNOWN",
-    "You have no webhook endpoint with this id. List your endpoints to find the right id.",
-  );
+  const message = "You have no webhook endpoint with this id. List your endpoints to find the right id.";
+  throw new ServiceError(404, "WEBHOOK_UNKNOWN", message);
 }
 
-/** @throws ServiceError EVENT_UNKNOWN */
 function eventUnknown(): never {
   const message = "The endpoint has no delivery of an event with this id. List the endpoint's deliveries.";
   throw new ServiceError(404, "EVENT_UNKNOWN", message);

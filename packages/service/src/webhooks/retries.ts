@@ -22,7 +22,7 @@ const JITTER = 0.1;
 /** Maximum wait in ms that an endpoint may request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
-/** Values that determine the time of the next attempt. Times are in ms since 1970. */
+/** Values that determine the time of the next attempt. */
 export interface FailedAttempt {
   /** Number of failed attempts, including the last attempt. */
   attempts: number;

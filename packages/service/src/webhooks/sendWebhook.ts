@@ -69,7 +69,6 @@ export class WebhookSender implements Disposable {
   /**
    * Sends an event once. Never throws.
    * @param secrets each secret adds a signature
-   * @param now milliseconds since 1970
    * @param timeoutMs the time limit
    * @returns the response, or the reason why none was received
    */

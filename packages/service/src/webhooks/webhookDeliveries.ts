@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "../api/database/drizzle.ts";
-import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
+import type { EventType } from "../auditLog/recordChange.ts";
 import { allDatabases, type Database, type Databases, readAll, rowsOf } from "../api/database/database.ts";
 import type { DeliveredEvent } from "./events.ts";
 import { events, webhookDeliveries } from "./tables.ts";
@@ -23,7 +23,7 @@ export interface ClaimedDelivery {
   position: number;
   claim: number;
   attempts: number;
-  /** Start of the first attempt in ms since 1970. */
+  /** Start of the first attempt. */
   firstAttempt: number;
   event: DeliveredEvent;
 }
@@ -31,28 +31,11 @@ export interface ClaimedDelivery {
 /** A delivery after an attempt. `attempts` includes the last attempt. */
 export interface FinishedDelivery extends ClaimedDelivery {
   state: DeliveryState;
-  /** Time of the next attempt of a pending delivery in ms since 1970. */
   due: number;
-  /** End of the attempt in ms since 1970. */
   lastAttempt: number;
   /** The HTTP status. Null if there was no response. */
   status: number | null;
   /** The reason for the failure. Null after success. */
-  error: string | null;
-}
-
-/** A delivery in an endpoint's list of deliveries. */
-export interface DeliveryInfo {
-  eventID: string;
-  type: EventType;
-  state: DeliveryState;
-  attempts: number;
-  /** Creation time. All times are in milliseconds since 1970. */
-  created: number;
-  lastAttempt: number | null;
-  /** Time of the next attempt. Null unless the delivery is pending. */
-  nextAttempt: number | null;
-  status: number | null;
   error: string | null;
 }
 
@@ -142,15 +125,13 @@ export class WebhookDeliveryStore {
       set due = ${now + visibilityMs}::bigint, claim = claim + 1, first_attempt = coalesce(first_attempt, ${now}::bigint)
       from taken join events as event using (position)
       where delivery.position = taken.position and delivery.endpoint_id = ${endpointID}
-      returning delivery.position::float8, delivery.claim, delivery.attempts, delivery.first_attempt::float8,
-        event.id, event.type, event.user_id, event.data, event.at::float8`);
-    return (rowsOf(result) as unknown as ClaimedRow[]).map(
-      ({ position, claim, attempts, first_attempt, id, type, user_id, data, at }) => ({
-        endpointID,
-        ...{ position, claim, attempts, firstAttempt: first_attempt },
-        event: { id, type, userID: user_id, data, at },
-      }),
-    );
+      returning delivery.position::float8, delivery.claim, delivery.attempts,
+        delivery.first_attempt::float8 as "firstAttempt", event.id, event.type, event.user_id as "userID", event.data,
+        event.at::float8`);
+    const rows = rowsOf(result) as unknown as (Omit<ClaimedDelivery, "endpointID" | "event"> & DeliveredEvent)[];
+    return rows.map(({ position, claim, attempts, firstAttempt, ...event }) => {
+      return { endpointID, position, claim, attempts, firstAttempt, event };
+    });
   }
 
   /** Stores the results of attempts, except for deliveries that another process has taken over. */
@@ -216,7 +197,7 @@ export class WebhookDeliveryStore {
   async list(
     endpointID: string,
     { state, after, limit }: { state?: DeliveryState | undefined; after?: string | undefined; limit: number },
-  ): Promise<DeliveryInfo[] | undefined> {
+  ) {
     const ofEndpoint = eq(webhookDeliveries.endpointID, endpointID);
     const { created, eventID } = webhookDeliveries;
     let start: SQL | undefined;
@@ -306,18 +287,6 @@ export class WebhookDeliveryStore {
   }
 }
 
-interface ClaimedRow {
-  position: number;
-  claim: number;
-  attempts: number;
-  first_attempt: number;
-  id: string;
-  type: EventType;
-  user_id: string | null;
-  data: ChangeData;
-  at: number;
-}
-
 function receives({ types, created }: WebhookEndpoint, type: EventType, at: number): boolean {
   return (types === null || types.includes(type)) && at >= created - CLOCK_TOLERANCE_MS;
 }
@@ -326,13 +295,8 @@ async function insertDeliveries(
   transaction: Database,
   rows: readonly { position: number; endpointID: string; eventID: string; created: number; due: number }[],
 ): Promise<void> {
-  const values = JSON.stringify(
-    rows.map(({ position, endpointID: endpoint_id, eventID: event_id, created, due }) => ({
-      ...{ position, endpoint_id, event_id, created, due },
-    })),
-  );
   await transaction.execute(sql`insert into webhook_deliveries (position, endpoint_id, event_id, created, due)
-    select position, endpoint_id, event_id, created, due from jsonb_to_recordset(${values}::text::jsonb)
-      as delivery(position bigint, endpoint_id uuid, event_id uuid, created bigint, due bigint)
+    select position, "endpointID", "eventID", created, due from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as delivery(position bigint, "endpointID" uuid, "eventID" uuid, created bigint, due bigint)
     on conflict do nothing`);
 }

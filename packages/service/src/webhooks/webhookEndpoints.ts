@@ -11,7 +11,7 @@ import type { Database } from "../api/database/database.ts";
 import {
   checkSameRequest,
   keyReused,
-  type RepeatableRequest,
+  type RequestOptions,
   REPEATABLE_MS,
   requestValues,
   type RequestValues,
@@ -26,38 +26,7 @@ const MAX_SECRETS = 5;
 /** Time in ms for which a replaced secret still signs. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-export interface WebhookEndpoint {
-  /** The endpoint's id, a UUID. */
-  endpointID: string;
-  bizID: string;
-  url: string;
-  /** The types of events that the endpoint receives. Null for all types. */
-  types: EventType[] | null;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time when the endpoint was paused, in milliseconds since 1970. Null while deliveries are sent. */
-  paused: number | null;
-}
-
-/** A new secret. Its value is returned again only to a repeated request with the same Idempotency-Key. */
-export interface NewSecret {
-  secret: string;
-  /** The time after which the earlier secrets no longer sign, in ms since 1970. Null if there are none. */
-  previousUntil: number | null;
-}
-
-export interface EndpointChanges {
-  url?: string | undefined;
-  types?: EventType[] | null | undefined;
-}
-
-interface RequestOptions {
-  /** The current time in milliseconds since 1970. */
-  now: number;
-  author: Author;
-  /** The request, if the request has an Idempotency-Key. */
-  repeatable: RepeatableRequest | undefined;
-}
+export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect;
 
 /** Stores partners' endpoints and the endpoints' secrets in the home database. */
 export class WebhookEndpointStore {
@@ -156,7 +125,7 @@ export class WebhookEndpointStore {
   async update(
     bizID: string,
     endpointID: string,
-    { url, types }: EndpointChanges,
+    { url, types }: { url?: string | undefined; types?: EventType[] | null | undefined },
     now: number,
     author: Author,
   ): Promise<WebhookEndpoint | undefined> {
@@ -207,7 +176,7 @@ export class WebhookEndpointStore {
     bizID: string,
     endpointID: string,
     { now, author, repeatable }: RequestOptions,
-  ): Promise<NewSecret | undefined> {
+  ): Promise<{ secret: string; previousUntil: number } | undefined> {
     const request = requestValues(`${bizID}\nwebhook`, repeatable);
     const made = await this.#make(endpointID);
     const found = await this.#home.transaction(async (transaction) => {

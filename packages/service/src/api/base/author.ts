@@ -45,7 +45,6 @@ export function actorOf(principal: Principal): Actor {
   return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
 }
 
-/** Returns a person as the author of a change. */
 export function actorOfPerson({ bizID: partner, personID: person, name }: Person): Actor {
   return { kind: "person", partner, person, name };
 }

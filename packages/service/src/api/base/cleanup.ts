@@ -4,7 +4,6 @@
 export class Cleanup implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
 
-  /** Closes a resource at the end. */
   use<Resource extends AsyncDisposable | Disposable>(resource: Resource): Resource {
     this.defer(() => {
       if (Symbol.asyncDispose in resource) return resource[Symbol.asyncDispose]();
@@ -13,7 +12,6 @@ export class Cleanup implements AsyncDisposable {
     return resource;
   }
 
-  /** Calls `close` at the end. */
   defer(close: () => unknown): void {
     this.#closers.push(close);
   }

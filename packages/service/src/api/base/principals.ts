@@ -13,7 +13,6 @@ export type Role = (typeof ROLES)[number];
 
 /** A person who may sign in to the dashboard. */
 export interface Person {
-  /** The person's id, a UUID. */
   personID: string;
   /** The partner for which the person works. Null for the operator's staff. */
   bizID: string | null;

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
 
-/** Work that a process repeats while it runs. */
 export interface RepeatedTask {
   /** The name of the task in the log. */
   name: string;

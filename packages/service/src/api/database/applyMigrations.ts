@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { readMigrationFiles, sql } from "./drizzle.ts";
-import type { Database } from "./openedDatabase.ts";
-import { rowsOf } from "./rowsOf.ts";
+import { type Database, rowsOf } from "./openedDatabase.ts";
 
 const MIGRATIONS = readMigrationFiles({ migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) });
 /** The hashes of this version's migrations, from the oldest to the newest. */

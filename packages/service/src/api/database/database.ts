@@ -5,15 +5,13 @@ import { ArgumentError } from "../base/errors.ts";
 import { appliedMigrations, applyMigrations, KNOWN } from "./applyMigrations.ts";
 import { toConnectionError } from "./connectionError.ts";
 import { DATABASE_NOW } from "./columns.ts";
-import type { Database, OpenedDatabase } from "./openedDatabase.ts";
+import { type Database, type OpenedDatabase, rowsOf } from "./openedDatabase.ts";
 import { openPGliteClient } from "./openPGliteClient.ts";
 import { openPostgres } from "./openPostgres.ts";
-import { rowsOf } from "./rowsOf.ts";
 import { schemaRequirements } from "./tables.ts";
 import { URL_VARIABLES } from "./urlVariables.ts";
 
-export type { Database } from "./openedDatabase.ts";
-export { rowsOf } from "./rowsOf.ts";
+export { type Database, rowsOf } from "./openedDatabase.ts";
 
 export interface DatabaseOptions {
   /** The `postgres://…` URL of the home database. If undefined, PGlite runs in this process, for development. */
@@ -79,7 +77,6 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
-/** Reads the time of the database's clock, in milliseconds since 1970. */
 export async function readClock(database: Database): Promise<number> {
   const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
   return Number(row?.["now"]);
@@ -90,7 +87,7 @@ export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 
 /** Returns each database once, with all its places. The home database is the first. */
-export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
+function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
   return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
 }
 
@@ -114,7 +111,6 @@ export function regionalDatabases({ regions }: Pick<Databases, "regions">): Data
   return distinctRegions({ regions }).map((region) => regions[region]);
 }
 
-/** Reads rows from several databases. */
 export async function readAll<Row>(
   databases: readonly Database[],
   read: (database: Database) => PromiseLike<Row[]>,
@@ -135,7 +131,12 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 export async function checkMigrations(databases: Databases): Promise<void> {
   for (const [place, database] of distinctDatabases(databases)) {
     const applied = await connected(appliedMigrations(database), place);
-    const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
+    const refusal =
+      applied.length < KNOWN.length
+        ? `A database has ${applied.length} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`
+        : KNOWN.every((hash, i) => hash === applied[i])
+          ? await checkRequirements(database)
+          : "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
     const details = { expected: KNOWN.length, actual: applied.length };
     if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
   }
@@ -153,15 +154,6 @@ export async function checkRequirements(database: Database): Promise<string | un
   return `A database requires a version of Keyroot with ${migrations} migrations, but this version has ${KNOWN.length}. Run a newer version.`;
 }
 
-function missing(applied: number): string {
-  return `A database has ${applied} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`;
-}
-
-async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
-  if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
-  return "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
-}
-
 /**
  * Waits for the first query of a database.
  * @throws the errors of `toConnectionError`, whose message names the variable with the database's URL
@@ -177,4 +169,17 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   const client = await openPGliteClient(folder, closing);
   const database = loadPGliteDriver().drizzle(client);
   return { database, migrate: () => applyMigrations(database) };
+}
+
+/** Sends a test query to each database. @returns the places in each one, such as "home, us-west-2", and its error */
+export function checkDatabases(databases: Databases): Promise<{ name: string; error: unknown }[]> {
+  return Promise.all(
+    [...placesByDatabase(databases)].map(async ([database, places]) => {
+      const error: unknown = await database.execute(sql`select 1`).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      return { name: places.join(", "), error };
+    }),
+  );
 }

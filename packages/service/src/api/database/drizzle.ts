@@ -50,12 +50,10 @@ export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof 
 export type { SQL } from "drizzle-orm";
 export type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 
-/** Loads the driver of PostgreSQL. */
 export function loadPostgresDriver() {
   return require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres");
 }
 
-/** Loads the driver of PGlite. */
 export function loadPGliteDriver() {
   return require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite");
 }

@@ -1,7 +1,8 @@
 import { text } from "./drizzle.ts";
 import { z } from "zod";
+import type { Author } from "../base/author.ts";
 import { ServiceError } from "../base/errors.ts";
-import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
+import { hashSecret } from "./secrets.ts";
 
 /** Time in ms for which a request with an Idempotency-Key can be repeated. */
 export const REPEATABLE_MS = 24 * 60 * 60 * 1000;
@@ -36,9 +37,16 @@ export const requestColumns = () => ({
 
 /** The values of `requestColumns`. All values are null if the request has no Idempotency-Key. */
 export interface RequestValues {
-  /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;
   requestDigest: string | null;
+}
+
+/** The author and the time of a request that creates something. */
+export interface RequestOptions {
+  author: Author;
+  now: number;
+  /** The request, if it has an Idempotency-Key. */
+  repeatable: RepeatableRequest | undefined;
 }
 
 /** Returns a repeatable request. @param body the body after validation by the operation's schema */
@@ -67,18 +75,4 @@ export function checkSameRequest(earlier: RequestValues | undefined, request: Re
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
-}
-
-/** Encrypts a token with the request's Idempotency-Key, so that only a request with the same key can decrypt it. */
-export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  return seal(token, sealingKey(tokenID, idempotencyKey));
-}
-
-/** Decrypts a token that `sealToken` encrypted with the same token id and Idempotency-Key. */
-export function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  return open(sealed, sealingKey(tokenID, idempotencyKey));
-}
-
-function sealingKey(tokenID: string, idempotencyKey: string): Uint8Array {
-  return deriveKey(idempotencyKey, tokenID, "keyroot refresh token");
 }

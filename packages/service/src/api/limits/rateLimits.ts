@@ -122,7 +122,10 @@ export class RateLimits {
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
     const limit = this.#caller;
     if (limit === 0) return;
-    if (items > limit) throw listTooLong(items, limit);
+    if (items > limit) {
+      const message = `The list has ${items} items. Each counts as a request, and the limit is ${limit} requests in a minute. Send shorter lists.`;
+      throw new ServiceError(400, "FIELD_INVALID", message);
+    }
     const further = items - 1;
     const name = nameOf(principal);
     const before = await this.#counts.get(name);
@@ -161,24 +164,17 @@ function sharingIn(counts: RequestCounts, policy: Policy): ShareCount {
   };
 }
 
-/** @throws ServiceError RATE_LIMITED */
+/**
+ * Adds a limit's quota to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4).
+ * @throws ServiceError RATE_LIMITED if the request exceeds the limit
+ */
 function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
-  addQuota(policy, quota, reply);
-  refuseExceeded(quota, WHAT[policy]);
-}
-
-/** The error for a list with more items than the limit per minute allows. */
-function listTooLong(items: number, limit: number): ServiceError {
-  const message = `The list has ${items} items. Each counts as a request, and the limit is ${limit} requests in a minute. Send shorter lists.`;
-  return new ServiceError(400, "FIELD_INVALID", message);
-}
-
-/** Adds a limit's quota to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4). */
-function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
+  const { remaining, resetSeconds } = quota;
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
   // A request with a list is counted first as one request, and then as one request per item. The later quota replaces
   // the first one.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
+  refuseExceeded(quota, WHAT[policy]);
 }
