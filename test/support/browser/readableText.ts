@@ -17,7 +17,7 @@ export async function checkReadableText(page: Page, where: string): Promise<void
     let block: Element | null = null;
     for (let text = texts.nextNode() as Text | null; text !== null; text = texts.nextNode() as Text | null) {
       const parent = text.parentElement;
-      if (parent === null || parent.closest("script, style, svg, pre, textarea, .visually-hidden") !== null) continue;
+      if (parent?.closest("script, style, svg, pre, textarea, .visually-hidden") !== null) continue;
       const container = parent.closest("p, li, td, th, dd, dt, div, section, h1, h2, h3, label, button, figcaption");
       if (container !== block) [block, before] = [container, undefined];
       for (const { index } of text.data.matchAll(/\S/g)) {
