@@ -7,7 +7,7 @@ import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKe
 import { webhookDeliveries as deliveryTable } from "../../packages/service/src/webhooks/tables.ts";
 import { button, click, clickInDialog, follow, rows, sees } from "../support/browser/controls.ts";
 import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
-import { checkViews, expectNothingMoved, gzippedSize } from "../support/browser/pageQuality.ts";
+import { checkInAllViews, expectNothingMoved, gzippedSize } from "../support/browser/pageQuality.ts";
 import { RecordedLayouts } from "../support/browser/pageLayout.ts";
 import { RecordedPictures } from "../support/browser/pagePicture.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -357,7 +357,7 @@ describeIfNamed(import.meta.filename)("dashboard pages", () => {
         await act(page, world);
         // Each person signs in first, on a page that explains passkeys.
         const isSignedIn = await button(page, "Sign out").isVisible();
-        await checkViews(page, `dashboard: ${state}`, { layouts, pictures }, isSignedIn ? ["passkey"] : []);
+        await checkInAllViews(page, `dashboard: ${state}`, { layouts, pictures }, isSignedIn ? ["passkey"] : []);
       }
     });
   }

@@ -5,7 +5,7 @@ import { click, sees } from "../support/browser/controls.ts";
 import { done, EXPLORER_STATES, goToState, openState } from "../support/browser/explorerStates.ts";
 import type { ExplorerWorld } from "../support/browser/explorerWorld.ts";
 import { observedPage, type ObservedPage } from "../support/browser/observedPage.ts";
-import { checkViews, expectNothingMoved, gzippedSize, VIEWS } from "../support/browser/pageQuality.ts";
+import { checkInAllViews, expectNothingMoved, gzippedSize, VIEWS } from "../support/browser/pageQuality.ts";
 import { RecordedLayouts } from "../support/browser/pageLayout.ts";
 import { MOST_DIFFERENT, RecordedPictures } from "../support/browser/pagePicture.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
@@ -41,10 +41,10 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
       if (state.config === undefined) {
         await visitor.page.setViewportSize({ width: 390, height: 800 });
         await goToState(world, explorer.url, visitor.page, state);
-        await checkViews(visitor.page, name, { layouts, pictures });
+        await checkInAllViews(visitor.page, name, { layouts, pictures });
       } else {
         const { page } = await openState(world, explorer.url, state, VIEWS[0]);
-        await checkViews(page, name, { layouts, pictures });
+        await checkInAllViews(page, name, { layouts, pictures });
       }
     });
   }

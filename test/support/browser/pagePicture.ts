@@ -20,11 +20,6 @@ const DOCS_PICTURES: Readonly<Record<string, string>> = {
   "a-batch-1280": "explorer-batch",
 };
 
-/** The documentation's picture of a state. @param name the name of a recorded picture */
-export function docsPictureOf(name: string): string | undefined {
-  return DOCS_PICTURES[name.replace(/-(?:light|dark)$/, "")];
-}
-
 /** Takes a picture of a page without animations. */
 export async function takePicture(page: Page, options: PageScreenshotOptions): Promise<Buffer> {
   // Beside an open dialog, only the visible part of the page is dimmed.
@@ -81,7 +76,7 @@ export class RecordedPictures {
  * UPDATE_LAYOUTS=1 takes it again.
  */
 async function checkDocsPicture(page: Page, name: string): Promise<void> {
-  const file = docsPictureOf(name);
+  const file = DOCS_PICTURES[name.replace(/-(?:light|dark)$/, "")];
   if (file === undefined) return;
   const variant = name.endsWith("-dark") ? "-dark" : "";
   const path = join(import.meta.dirname, `../../../docs/images/${file}${variant}.webp`);
