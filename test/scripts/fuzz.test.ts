@@ -13,7 +13,7 @@ import { SEED } from "../support/faults.ts";
 import { testAll } from "../support/testSize.ts";
 
 /** The number of documents per target. */
-const DOCUMENTS = testAll ? 1_500 : 300;
+const DOCUMENTS = testAll ? 1_000 : 300;
 /** The time per target in the nightly run, in minutes. All targets together take one minute. */
 const MINUTES = 1 / Object.keys(TARGETS).length;
 
