@@ -323,7 +323,8 @@ describe("code blocks of the pages", () => {
     expect(files.some((name) => name.endsWith(".json.br"))).to.equal(true);
     // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
     const [caddy = never()] = ofLanguage(codeBlocksOf(await readPage("docs/publishing.md")), "caddyfile");
-    const installed = ofLanguage(codeBlocksOf(await readPage("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
+    const installed =
+      ofLanguage(codeBlocksOf(await readPage("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
   });

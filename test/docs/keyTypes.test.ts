@@ -5,7 +5,9 @@ const blocks = blocksOf(await readPage("docs/key-types.md"), "js");
 
 describe("docs/key-types.md", () => {
   it("has programs that print what the page says", async () => {
-    const printed = await Promise.all(blocks.filter((code) => !/@hpke\/core|@keyroot\/client/.test(code)).map(printedBy));
+    const printed = await Promise.all(
+      blocks.filter((code) => !/@hpke\/core|@keyroot\/client/.test(code)).map(printedBy),
+    );
     expect(printed).to.deep.equal(["", "true\n", "32\n"]);
   });
 

@@ -70,9 +70,9 @@ const PRINTED: Addition = {
 
 /** A key type: its files, and the rows that the type checker asks for. */
 const KEY_TYPE: { added: Addition; asked: Addition } = {
-added: {
-  [`${IDENTITY}/keyTypes/secp256k1.ts`]: {
-    text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
+  added: {
+    [`${IDENTITY}/keyTypes/secp256k1.ts`]: {
+      text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
@@ -95,9 +95,9 @@ export function generate() {
   return { publicKey, privateKey: secretKey };
 }
 `,
-  },
-  [`${IDENTITY}/possession/secp256k1.ts`]: {
-    text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
+    },
+    [`${IDENTITY}/possession/secp256k1.ts`]: {
+      text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
 import { secp256k1 } from "../keyTypes/secp256k1.ts";
 import { signing } from "./signing.ts";
 
@@ -108,27 +108,27 @@ export const possession = signing(secp256k1, (signature, message, publicKey) =>
   curve.verify(signature, message, publicKey, { lowS: false }),
 );
 `,
+    },
+    [`${IDENTITY}/keyTypes/rows.ts`]: {
+      text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
+      before: "} as const satisfies",
+    },
   },
-  [`${IDENTITY}/keyTypes/rows.ts`]: {
-    text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
-    before: "} as const satisfies",
-  },
-},
-asked: {
-  [`${IDENTITY}/keyTypes/loadKeyType.ts`]: {
-    text: `  secp256k1: {
+  asked: {
+    [`${IDENTITY}/keyTypes/loadKeyType.ts`]: {
+      text: `  secp256k1: {
     load: async () => (await loadModule(() => import("./secp256k1.ts"))).secp256k1,
     generate: async () => (await loadModule(() => import("./secp256k1.ts"))).generate(),
   },
 `,
-    before: "};\n\n/** Loads",
+      before: "};\n\n/** Loads",
+    },
+    [`${IDENTITY}/possession/webCrypto.ts`]: { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
+    [`${IDENTITY}/possession/loadPossession.ts`]: {
+      text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
+      before: "};\n\n/** Loads",
+    },
   },
-  [`${IDENTITY}/possession/webCrypto.ts`]: { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
-  [`${IDENTITY}/possession/loadPossession.ts`]: {
-    text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
-    before: "};\n\n/** Loads",
-  },
-},
 };
 
 /** A command: its file and its row. */
@@ -185,7 +185,9 @@ describe("CONTRIBUTING.md, on a copy of the project", () => {
 
   it("needs three rows for a key type, four for a block source, one for a command, and two files for an API field", async () => {
     for (const addition of [KEY_TYPE.added, SOURCE.added, COMMAND, IMPORTED, FIELD.added]) await copy.add(addition);
-    expect(await copy.filesWithErrors()).to.deep.equal([...Object.keys({ ...KEY_TYPE.asked, ...SOURCE.asked }), OPERATIONS].toSorted());
+    expect(await copy.filesWithErrors()).to.deep.equal(
+      [...Object.keys({ ...KEY_TYPE.asked, ...SOURCE.asked }), OPERATIONS].toSorted(),
+    );
     for (const addition of [KEY_TYPE.asked, SOURCE.asked, PRINTED, ...FIELD.asked]) await copy.add(addition);
     expect(await copy.filesWithErrors()).to.deep.equal([]);
   });
