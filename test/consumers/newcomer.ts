@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import { environment, outcomeOf } from "../support/processes/commandLine.ts";
 import type { Ran } from "../support/processes/runMany.ts";
-import { type CodeBlock, codeBlocksOf } from "../support/packages/codeBlocks.ts";
+import { type CodeBlock, codeBlocksOf, readPage } from "../support/pages.ts";
 import { packPackage, ROOT } from "../support/packages/installPackages.ts";
 import { installTools } from "./tools.ts";
 
@@ -54,7 +54,7 @@ class Newcomer {
       ...{ PATH: pathWith(this.node), TMPDIR: this.folder, KEYROOT_STACK_FILE },
       ...{ npm_config_prefer_offline: "true", npm_config_audit: "false" },
     });
-    this.sections = codeBlocksOf(await readFile(join(ROOT, "docs/quickstart.md"), "utf8"));
+    this.sections = Map.groupBy(codeBlocksOf(await readPage("docs/quickstart.md")), ({ heading }) => heading);
     const [install, config, stack, publish] = this.sections.get("Start a local system") ?? [];
     if (!install || !config || !stack || !publish) throw new Error("docs/quickstart.md does not start a system.");
     await this.runOrFail(await this.#withTarballs(install.text));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describeIfNamed } from "../support/named.ts";
-import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
+import { type CodeBlock, isAsShown } from "../support/pages.ts";
 import { newcomer } from "./newcomer.ts";
 
 const TOURS = [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import type { Stack } from "@keyroot/service/stack";
@@ -22,30 +22,32 @@ const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "
 
 describe("examples/vite-react, built with the packed library", () => {
   const closing = closedAfterEach();
+  let folder: string;
 
-  /** Builds the example for a stack. @returns the folder of the example */
-  const build = async (stack: Stack, addresses: Record<string, string> = {}) => {
+  before("copies the example with its packages", async () => {
     const packages = ["keyroot", "client"];
     const tarballs = await Promise.all(packages.map(packPackage));
     const installed = await installLocked(EXAMPLE, "vite-react-example", "install", tarballs);
     for (const name of packages) await unpackPackage(name, installed);
-    const folder = await mkdtemp(join(tmpdir(), "keyroot-vite-react-"));
-    closing({ close: () => rm(folder, { recursive: true }) });
+    folder = await mkdtemp(join(tmpdir(), "keyroot-vite-react-"));
     await cp(EXAMPLE, folder, { recursive: true, filter: (path) => path !== join(EXAMPLE, "node_modules") });
-    await run("cp", ["-RP", join(installed, "node_modules"), join(folder, "node_modules")]);
-    const config = join(folder, "src/config.ts");
-    let text = await readFile(config, "utf8");
+    await symlink(join(installed, "node_modules"), join(folder, "node_modules"));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  /** Builds the example for a stack. */
+  const build = async (stack: Stack, addresses: Record<string, string> = {}) => {
+    let text = await readFile(join(EXAMPLE, "src/config.ts"), "utf8");
     const all = {
       ...{ "http://127.0.0.1:8545": stack.rpcUrl, "http://127.0.0.1:8546": stack.merkleUrl },
       ...{ "0x5FbDB2315678afecb367f032d93F642f64180aa3": stack.contract, ...addresses },
     };
     for (const [example, address] of Object.entries(all)) text = text.replace(example, address);
-    await writeFile(config, text);
+    await writeFile(join(folder, "src/config.ts"), text);
     await run("npm", ["run", "build"], { cwd: folder });
-    return folder;
   };
   /** Serves the built page. */
-  const serveApp = async (folder: string, contacts: () => object[] = () => []) =>
+  const serveApp = async (contacts: () => object[] = () => []) =>
     closing(
       await serve(({ url = "" }, response) => {
         if (url === "/contacts.json") response.end(JSON.stringify(contacts()));
@@ -59,10 +61,10 @@ describe("examples/vite-react, built with the packed library", () => {
 
   it("makes a recovery sheet, registers the first key, and replaces it on a new phone", async () => {
     const { stack, admin, partner, variables } = closing(await startAccountStack());
-    const folder = await build(stack, { "http://127.0.0.1:8552": SESSIONS });
+    await build(stack, { "http://127.0.0.1:8552": SESSIONS });
     const sessions = closing(await startExampleServer(folder, variables));
 
-    const app = await serveApp(folder);
+    const app = await serveApp();
     const browser = closing(await launchChromium());
     const open = async (screen: string) => {
       const page = await (await browser.newContext()).newPage();
@@ -101,11 +103,11 @@ describe("examples/vite-react, built with the packed library", () => {
 
   it("shows badges, an alarm for a swapped key, and the same badges offline with their time", async () => {
     const { stack, record, swapped } = await publishedKey();
-    const folder = await build(stack);
+    await build(stack);
     const published = { name: "Ada", userID: record.userID, publicKey: record.pubKey };
     const isNew = { name: "Bob", userID: sampleUserID(9), publicKey: swapped };
     let contacts = [published, isNew];
-    const server = await serveApp(folder, () => contacts);
+    const server = await serveApp(() => contacts);
     const browser = closing(await launchChromium());
     const page = await browser.newPage();
     await page.goto(server.url);

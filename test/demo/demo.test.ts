@@ -33,6 +33,7 @@ import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { RPC_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
 import { fetchBlock } from "../../packages/keyroot/src/ethereum/blocks.ts";
 import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
+import { everything } from "../support/everything.ts";
 import { testAll } from "../support/testSize.ts";
 import { failure, never, rpc, temporaryFolder } from "../support/support.ts";
 import {
@@ -46,6 +47,8 @@ import { LOCAL } from "../support/chain/local.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 import { verifyOnce } from "../support/verifier/verifyOnce.ts";
 
+/** The key types besides the default one that can be published. */
+const ALL_TYPES = ["x25519", "ed25519", "p256"] as const;
 const REJECTIONS = ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode }));
 const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
 const forever = new AbortController().signal;
@@ -87,8 +90,8 @@ describe("the demo", () => {
       expect(ready.users).to.deep.equal(result.records.map(({ userID }) => userID));
     });
 
-    // The full suite also runs the demo with keys that sign.
-    for (const keyType of testAll ? (["x25519", "ed25519", "p256"] as const) : (["x25519"] as const)) {
+    // Each of these runs the whole demo. One type of keys signs, and the other does not.
+    for (const keyType of everything ? ALL_TYPES : testAll ? (["x25519", "p256"] as const) : []) {
       it(`rejects every attack on a registry of ${keyType} keys`, async () => {
         await using other = new AsyncDisposableStack();
         const stack = other.adopt(await startStack(hre, { ports: stackPorts(0), keyType }), (it) => it.close());

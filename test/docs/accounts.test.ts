@@ -1,19 +1,13 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { makeKeyRecord } from "keyroot/records";
 import { auditedWorld } from "../support/chain/auditedWorld.ts";
+import { blocksOf, printedBy, readPage } from "../support/pages.ts";
 import { never } from "../support/support.ts";
 import { userIDToHex } from "keyroot";
 
-const ROOT = join(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/accounts.md"), "utf8");
-const blockOf = (language: string) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(PAGE)?.[1] ?? never();
-const run = async (code: string) =>
-  (await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT })).stdout;
+const page = await readPage("docs/accounts.md");
+const blockOf = (language: string) => blocksOf(page, language)[0] ?? never();
 
 describe("docs/accounts.md", () => {
   const world = auditedWorld();
@@ -23,8 +17,8 @@ describe("docs/accounts.md", () => {
     const place = (code: string) =>
       code.replace(/chainId: 1\b/, `chainId: ${fresh.chainId}`).replace(/"0x[0-9a-fA-F]{40}"/, `"${fresh.contract}"`);
     const result = "JSON.stringify({ userID: account.userID, key: [...publicKey], accountFile })";
-    const printed = (await run(`${place(blockOf("js"))}\nconsole.log(${result});`)).split("\n");
-    expect(PAGE).to.include(`This prints \`${printed[0]}\``);
+    const printed = (await printedBy(`${place(blockOf("js"))}\nconsole.log(${result});`)).split("\n");
+    expect(page).to.include(`This prints \`${printed[0]}\``);
     const made = JSON.parse(printed[1] ?? "") as { userID: string; key: number[]; accountFile: string };
     const { userID, accountFile } = made;
     const publicKey = Uint8Array.from(made.key);
@@ -40,6 +34,6 @@ describe("docs/accounts.md", () => {
     const fromServer = `const userID = "${userID}", accountFile = ${JSON.stringify(accountFile)};
 const keyFromServer = "${Buffer.from(publicKey).toString("base64")}";`;
     const [imports = "", ...rest] = program.split(/^(?=const verifier)/m);
-    expect(await run(`${imports}${fromServer}\n${rest.join("")}`)).to.equal(`${publicKey.length} 0\n`);
+    expect(await printedBy(`${imports}${fromServer}\n${rest.join("")}`)).to.equal(`${publicKey.length} 0\n`);
   });
 });

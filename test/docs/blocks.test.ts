@@ -12,7 +12,7 @@ import { buildSite } from "@keyroot/web/build";
 import { serializeKeyRecord } from "keyroot/internal/identity";
 import { rpcCaller } from "keyroot/internal/transport";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
-import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
+import { type CodeBlock, codeBlocksOf, isAsShown, readPage } from "../support/pages.ts";
 import { LOCAL } from "../support/chain/local.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 import { sampleRecords } from "../support/samples.ts";
@@ -21,7 +21,6 @@ import { never, rpc, temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
-const read = (path: string) => readFile(join(root, path), "utf8");
 
 /** Languages of blocks with requests, responses, output or settings. Tests compare these blocks and do not run them. */
 const SHOWN = new Set(["http", "json", "text"]);
@@ -96,15 +95,6 @@ const PAGES = globSync(["*.md", "docs/*.md"], { cwd: root })
   .filter((path) => path !== "CHANGELOG.md")
   .toSorted();
 
-/** The page's code blocks in their order, without list indentation. */
-function blocksOf(page: string): CodeBlock[] {
-  const blocks = page.matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm);
-  return [...blocks].map(([, indentation = "", language = "", text = ""]) => ({
-    language,
-    text: text.replaceAll(new RegExp(`^${indentation}`, "gm"), ""),
-  }));
-}
-
 describe("code blocks of the pages", () => {
   const folder = temporaryFolder();
   const opened = new AsyncDisposableStack();
@@ -171,9 +161,9 @@ describe("code blocks of the pages", () => {
       ],
       [/(?<=--code-hash )0x…/g, codeHash],
     ];
-    return blocksOf(await read(path)).map(({ language, text }) => ({
-      language,
-      text: addresses.reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text),
+    return codeBlocksOf(await readPage(path)).map((block) => ({
+      ...block,
+      text: addresses.reduce((text, [from, to]) => text.replaceAll(from, to), block.text),
     }));
   };
   /** Runs a page's commands in their order. Their output must match the page. */
@@ -332,8 +322,9 @@ describe("code blocks of the pages", () => {
     const files = await readdir(stack.filesDir);
     expect(files.some((name) => name.endsWith(".json.br"))).to.equal(true);
     // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
-    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/publishing.md")), "caddyfile");
-    const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
+    const [caddy = never()] = ofLanguage(codeBlocksOf(await readPage("docs/publishing.md")), "caddyfile");
+    const installed =
+      ofLanguage(codeBlocksOf(await readPage("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
   });
@@ -393,16 +384,16 @@ describe("code blocks of the pages", () => {
     const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
     expect(names).to.have.lengthOf(5);
     const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });
-    const parsed = await Promise.all(manifests.map(read));
+    const parsed = await Promise.all(manifests.map(readPage));
     expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);
   });
 
   it("each run in a test, or are in the list of exceptions", async () => {
-    for (const [path, test] of Object.entries(RUN_BY)) expect(await read(test), path).to.include(basename(path));
+    for (const [path, test] of Object.entries(RUN_BY)) expect(await readPage(test), path).to.include(basename(path));
     const found = new Map(Object.keys(NOT_RUN).map((text) => [text, 0]));
     const forgotten: string[] = [];
     for (const path of PAGES) {
-      for (const { language, text } of blocksOf(await read(path))) {
+      for (const { language, text } of codeBlocksOf(await readPage(path))) {
         const listed = Object.keys(NOT_RUN).filter((part) => text.includes(part));
         for (const part of listed) found.set(part, (found.get(part) ?? 0) + 1);
         const isRun = SHOWN.has(language) || ran.has(path) || path in RUN_BY;

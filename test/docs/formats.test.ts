@@ -1,20 +1,15 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { ROOT } from "../../scripts/test/root.ts";
-import { readPage } from "../support/pages.ts";
-
-const run = promisify(execFile);
+import { printedBy, readPage } from "../support/pages.ts";
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
     it(`show the output of the first example in ${page}`, async () => {
       const text = await readPage(`docs/${page}`);
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
-      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: ROOT });
-      expect(stdout).to.equal(`${output}\n`);
+      expect(await printedBy(program)).to.equal(`${output}\n`);
     });
   }
 

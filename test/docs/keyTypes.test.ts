@@ -1,21 +1,13 @@
 import { expect } from "chai";
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { blocksOf, printedBy, readPage } from "../support/pages.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/key-types.md"), "utf8");
-
-/** The blocks of the page, without the indentation of lists. */
-const blocks = [...PAGE.matchAll(/^( *)```js\n([^]*?)^ *```/gm)].map(([, indent = "", code = ""]) =>
-  code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-);
-const run = (code: string) =>
-  execFileSync(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT, encoding: "utf8" });
+const blocks = blocksOf(await readPage("docs/key-types.md"), "js");
 
 describe("docs/key-types.md", () => {
-  it("has programs that print what the page says", () => {
-    const printed = blocks.filter((code) => !/@hpke\/core|@keyroot\/client/.test(code)).map(run);
+  it("has programs that print what the page says", async () => {
+    const printed = await Promise.all(
+      blocks.filter((code) => !/@hpke\/core|@keyroot\/client/.test(code)).map(printedBy),
+    );
     expect(printed).to.deep.equal(["", "true\n", "32\n"]);
   });
 

@@ -16,13 +16,14 @@ import {
   stackFoldersIn,
   untilGroupIsGone,
 } from "../support/processes/commandLine.ts";
+import { blocksOf, readPage } from "../support/pages.ts";
 import { hold, never, portOf } from "../support/support.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
-const readme = await readFile(join(root, "README.md"), "utf8");
-const programs = Array.from(readme.matchAll(/```js\n([^]*?)```/g), ([, program = ""]) => program);
-const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trim().split("\n"));
+const readme = await readPage("README.md");
+const programs = blocksOf(readme, "js");
+const blocks = blocksOf(readme, "sh").map((text) => text.trim().split("\n"));
 
 describe("README.md", () => {
   let folder: string;
@@ -75,7 +76,7 @@ describe("README.md", () => {
   });
 
   it("names the version of the packages", async () => {
-    const text = await readFile(join(root, "packages/keyroot/package.json"), "utf8");
+    const text = await readPage("packages/keyroot/package.json");
     const { version } = JSON.parse(text) as { version: string };
     expect(readme).to.include(`This is version ${version} `);
   });
@@ -131,7 +132,7 @@ describe("README.md", () => {
     }
     const [sampled, published, audited] = outputs;
     expect(sampled).to.equal("");
-    const [, shown = ""] = /```text\n([^]*?)```/.exec(readme) ?? [];
+    const [shown = ""] = blocksOf(readme, "text");
     const [publishedLine = "", auditedLine = ""] = shown.split("\n");
     expect(published).to.include(publishedLine).and.include("Published 100 users");
     expect(audited).to.include(auditedLine).and.include("Audit passed");
@@ -173,7 +174,7 @@ describe("README.md", () => {
 
 describe("CONTRIBUTING.md", () => {
   it("names exactly the folders of the project", async () => {
-    const page = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
+    const page = await readPage("CONTRIBUTING.md");
     const named = [
       ...(page.split("\n## Where code goes\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| `([^`]+)`/gm),
     ].map(([, name]) => name);

@@ -23,7 +23,7 @@ describe("docs/scaling.md", () => {
   });
 
   it("configures a replica with valid variables", () => {
-    const [, example = ""] = /```sh\n(DATABASE_URL=[^]*?)```/.exec(page) ?? [];
+    const [example = ""] = blocksOf(page, "sh").filter((text) => text.startsWith("DATABASE_URL="));
     expect(example).to.equal(linesOf(replica));
     const variables = {
       ...variablesIn(example),

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderStore, publish, Registry, type Signer, signingSender } from "@keyroot/operator/publisher";
 import { freshRegistry } from "../support/chain/freshRegistry.ts";
-import { readPage } from "../support/pages.ts";
+import { blocksOf, readPage } from "../support/pages.ts";
 import { sampleRecords } from "../support/samples.ts";
 
 type SignDigest = (digest: Uint8Array) => Promise<{ r: bigint; s: bigint }>;
@@ -16,7 +16,7 @@ describe("the signer in docs/publishing.md", () => {
   let kmsSigner: (address: string, signDigest: SignDigest) => Signer;
 
   before(async () => {
-    const [, code = ""] = /```ts\n([^]*?)```/.exec(await readPage("docs/publishing.md")) ?? [];
+    const [code = ""] = blocksOf(await readPage("docs/publishing.md"), "ts");
     // The folder is in the repository, where Node finds the program's imports.
     folder = await mkdtemp(join(import.meta.dirname, ".signers-"));
     const path = join(folder, "signer.ts");

@@ -5,7 +5,7 @@ import { ROOT } from "../../scripts/test/root.ts";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { KNOWN_VARIABLES } from "../../packages/operator/src/commands/checkVariables.ts";
 import { PUBLISHER_VARIABLES, SERVICE_VARIABLES } from "../../packages/service/src/config/variables.ts";
-import { readPage, variablesIn } from "../support/pages.ts";
+import { blocksOf, readPage, variablesIn } from "../support/pages.ts";
 
 const VARIABLE = /\b(?:DATABASE_URL(?:_[A-Z0-9]+)*|KEYROOT(?:_[A-Z0-9]+)+)(?![A-Z0-9_*…])/g;
 /** Variables that only this repository or its examples read. */
@@ -37,7 +37,7 @@ describe("docs/variables.md", () => {
   });
 
   it("starts with a valid configuration", () => {
-    const [, example = ""] = /```sh\n([^]*?)```/.exec(page) ?? [];
+    const [example = ""] = blocksOf(page, "sh");
     expect(readConfig(variablesIn(example))).to.include({ serviceUrl: "https://keys.example.com" });
   });
 });

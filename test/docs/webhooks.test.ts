@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { readPage } from "../support/pages.ts";
+import { blocksOf, readPage } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { workerOf } from "../support/service/deliver.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
@@ -18,7 +18,7 @@ describe("docs/webhooks.md", () => {
 
   it("contains a program that receives and verifies an event", async () => {
     const partner = await service.createPartner();
-    const [, example = ""] = /```js\n([^]*?)```/.exec(page) ?? [];
+    const [example = ""] = blocksOf(page, "js");
     const program = example
       .replace("http://127.0.0.1:8547", service.url)
       .replaceAll("8600", String(await freePort()))

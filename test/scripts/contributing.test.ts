@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { createECDH, createHash, createPrivateKey, sign } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type * as library from "keyroot";
 import type * as fileModule from "../../packages/keyroot/src/merkle/file.ts";
 import type * as parseModule from "../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import type * as recordModule from "../../packages/keyroot/src/identity/keyRecord.ts";
@@ -9,16 +10,68 @@ import type * as keyTypes from "../../packages/keyroot/src/identity/keyTypes/loa
 import type * as possessionModule from "../../packages/keyroot/src/identity/possession/loadPossession.ts";
 import type * as statementModule from "../../packages/keyroot/src/identity/possession/statement.ts";
 import { ROOT } from "../../scripts/test/root.ts";
-import { run } from "../support/packages/installPackages.ts";
+import { type Addition, ProjectCopy } from "../support/copy/projectCopy.ts";
 import { sampleUserID } from "../support/samples.ts";
+import { failure } from "../support/support.ts";
 
-/** What an engineer adds, by the file. An existing file gets the text before the given words. */
-type Addition = Readonly<Record<string, { text: string; before?: string }>>;
+const TRUST = "packages/keyroot/src/trust";
+const COMMANDS = "packages/operator/src/commands";
+const OPERATIONS = "packages/service/src/partners/operations.ts";
+const STORE = "packages/service/src/partners/partners.ts";
+const IDENTITY = "packages/keyroot/src/identity";
+const CLI = "packages/operator/src/cli.ts";
+const CONTRACT = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
+const HASH = `0x${"1".repeat(64)}`;
+const USER = "4443nzngyi7hsyn9e55rgxxskar74qu4";
 
-/** The files that the type checker does not ask for. */
-const NEW: Addition = {
-  "identity/keyTypes/secp256k1.ts": {
-    text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
+/** A block source: the file, its name, its export, and the rows that the type checker asks for. */
+const SOURCE: { added: Addition; asked: Addition } = {
+  added: {
+    [`${TRUST}/printedBlock.ts`]: {
+      text: `import { checkText } from "../input/options.ts";
+import { LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
+import { makeTrust, type Trust } from "./trust.ts";
+
+/** Trusts the hash of a block that a newspaper printed. */
+export function printedBlock(hash: string): Trust {
+  checkText("The hash of printedBlock", hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
+  const block = { hash, endpoints: [] };
+  return makeTrust("printed-block", () => ({
+    storageProof: true,
+    tag: "latest",
+    findBlock: () => Promise.resolve(block),
+    accepts: ({ block }) => block?.hash === hash,
+  }));
+}
+`,
+    },
+    "packages/keyroot/src/evidence.ts": { text: `"printed-block" | `, before: '"one-endpoint" |' },
+    "packages/keyroot/src/index.ts": {
+      text: `export { printedBlock } from "./trust/printedBlock.ts";\n`,
+      before: "export { pinnedBlock }",
+    },
+  },
+  asked: {
+    [`${COMMANDS}/describeSource.ts`]: {
+      text: `    "printed-block": "the block hash that a newspaper printed",\n`,
+      before: '    "own-node"',
+    },
+    [`${COMMANDS}/trust.ts`]: {
+      text: `  "printed-block": { value: "HASH", make: (_, value) => printedBlock(hashOf(value)) },\n`,
+      before: '  "own-node": {',
+    },
+  },
+};
+
+const PRINTED: Addition = {
+  [`${COMMANDS}/trust.ts`]: { text: "printedBlock, ", before: "type Trust } from" },
+};
+
+/** A key type: its files, and the rows that the type checker asks for. */
+const KEY_TYPE: { added: Addition; asked: Addition } = {
+  added: {
+    [`${IDENTITY}/keyTypes/secp256k1.ts`]: {
+      text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
 import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
@@ -41,9 +94,9 @@ export function generate() {
   return { publicKey, privateKey: secretKey };
 }
 `,
-  },
-  "identity/possession/secp256k1.ts": {
-    text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
+    },
+    [`${IDENTITY}/possession/secp256k1.ts`]: {
+      text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
 import { secp256k1 } from "../keyTypes/secp256k1.ts";
 import { signing } from "./signing.ts";
 
@@ -54,77 +107,102 @@ export const possession = signing(secp256k1, (signature, message, publicKey) =>
   curve.verify(signature, message, publicKey, { lowS: false }),
 );
 `,
+    },
+    [`${IDENTITY}/keyTypes/rows.ts`]: {
+      text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
+      before: "} as const satisfies",
+    },
   },
-  "identity/keyTypes/rows.ts": {
-    text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
-    before: "} as const satisfies",
-  },
-};
-/** The rows that the type checker asks for. */
-const ROWS: Addition = {
-  "identity/keyTypes/loadKeyType.ts": {
-    text: `  secp256k1: {
+  asked: {
+    [`${IDENTITY}/keyTypes/loadKeyType.ts`]: {
+      text: `  secp256k1: {
     load: async () => (await loadModule(() => import("./secp256k1.ts"))).secp256k1,
     generate: async () => (await loadModule(() => import("./secp256k1.ts"))).generate(),
   },
 `,
-    before: "};\n\n/** Loads",
-  },
-  "identity/possession/webCrypto.ts": { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
-  "identity/possession/loadPossession.ts": {
-    text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
-    before: "};\n\n/** Loads",
+      before: "};\n\n/** Loads",
+    },
+    [`${IDENTITY}/possession/webCrypto.ts`]: { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
+    [`${IDENTITY}/possession/loadPossession.ts`]: {
+      text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
+      before: "};\n\n/** Loads",
+    },
   },
 };
 
-describe("CONTRIBUTING.md", () => {
-  let folder: string;
-  let source: string;
+/** A command: its file and its row. */
+const COMMAND: Addition = {
+  [`${COMMANDS}/countRecords.ts`]: {
+    text: `import { command, json } from "./defineCommand.ts";
 
-  before("copies the library", async () => {
-    await mkdir(join(ROOT, "build"), { recursive: true });
-    folder = await mkdtemp(join(ROOT, "build", "copy-"));
-    source = join(folder, "src");
-    await cp(join(ROOT, "packages/keyroot/src"), source, { recursive: true });
-    await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-    const config = { extends: "../../tsconfig.json", include: ["src"] };
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+/** \`keyroot count-records\`: counts the records of a file. */
+export const countRecords = command(
+  { summary: "Count the records of a file", argument: { kind: "required", name: "file", description: "JSON Lines" }, options: { json } },
+  async ({ file }) => {
+    const { readLines } = await import("./inputFiles.ts");
+    const count = (await readLines(file)).length;
+    return { json: { count }, text: String(count) };
+  },
+);
+`,
+  },
+  [`${COMMANDS}/commandTable.ts`]: { text: `  "count-records": countRecords,\n`, before: `  "check-file": checkFile,` },
+};
+const IMPORTED: Addition = {
+  [`${COMMANDS}/commandTable.ts`]: {
+    text: `import { countRecords } from "./countRecords.ts";\n`,
+    before: "import type { Command }",
+  },
+};
+
+/** An API field: its line in the schema, and its value in the store, which the type checker asks for. */
+const FIELD: { added: Addition; asked: Addition[] } = {
+  added: {
+    [OPERATIONS]: { text: `  free_users: count("users that the partner may create"),\n`, before: "  pending_keys:" },
+  },
+  asked: [
+    {
+      [STORE]: { text: "  freeUsers: number;\n", before: "  /** Number of registered public keys that are not" },
+    },
+    {
+      [STORE]: {
+        text: "      freeUsers: (partner.userLimit ?? 2 ** 31 - 1) - partner.users,\n",
+        before: "      ...(keys.get(partner.bizID) ??",
+      },
+    },
+  ],
+};
+
+describe("CONTRIBUTING.md, on a copy of the project", () => {
+  let copy: ProjectCopy;
+
+  before("makes the copy", async () => {
+    copy = await ProjectCopy.make();
   });
 
-  after(() => rm(folder, { recursive: true }));
+  after(() => copy.remove());
 
-  async function add(addition: Addition): Promise<void> {
-    for (const [name, { text, before }] of Object.entries(addition)) {
-      const path = join(source, name);
-      if (before === undefined) {
-        await writeFile(path, text);
-        continue;
-      }
-      const old = await readFile(path, "utf8");
-      expect(old.split(before), name).to.have.length(2);
-      await writeFile(path, old.replace(before, text + before));
-    }
-  }
+  it("needs three rows for a key type, four for a block source, one for a command, and two files for an API field", async () => {
+    for (const addition of [KEY_TYPE.added, SOURCE.added, COMMAND, IMPORTED, FIELD.added]) await copy.add(addition);
+    expect(await copy.filesWithErrors()).to.deep.equal(
+      [...Object.keys({ ...KEY_TYPE.asked, ...SOURCE.asked }), OPERATIONS].toSorted(),
+    );
+    for (const addition of [KEY_TYPE.asked, SOURCE.asked, PRINTED, ...FIELD.asked]) await copy.add(addition);
+    expect(await copy.filesWithErrors()).to.deep.equal([]);
+  });
 
-  /** Returns the files in which the type checker finds an error. */
-  async function filesWithErrors(): Promise<string[]> {
-    const checker = join(ROOT, "node_modules/typescript-7/bin/tsc");
-    const checking = run(process.execPath, [checker, "--singleThreaded", "--pretty", "false"], { cwd: folder });
-    const { stdout } = await checking.catch((error: unknown) => error as { stdout: string });
-    return [...new Set(Array.from(stdout.matchAll(/^src\/([^(]+)\(/gm), ([, name = ""]) => name))].toSorted();
-  }
+  it("names these files", async () => {
+    const text = await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8");
+    for (const path of Object.keys({ ...SOURCE.added, ...SOURCE.asked, ...COMMAND, ...FIELD.added }))
+      if (!path.includes("printedBlock") && !path.includes("countRecords")) expect(text).to.include(basename(path));
+  });
 
-  it("says which files a new key type needs, and the type checker asks for the rows", async () => {
-    await add(NEW);
-    expect(await filesWithErrors()).to.deep.equal(Object.keys(ROWS).toSorted());
-    await add(ROWS);
-    expect(await filesWithErrors()).to.deep.equal([]);
-
+  it("makes a key type for files and proofs of possession", async () => {
     const section = /## Add a key type\n([^]*?)\n## /.exec(await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8"))?.[1];
     for (const name of ["identity/keyTypes", "rows.ts", "loadKeyType.ts", "possession/loadPossession.ts"])
       expect(section).to.include(name);
 
-    const load = async (name: string): Promise<unknown> => import(join(source, name));
+    const load = async (name: string): Promise<unknown> => copy.load(join("packages/keyroot/src", name));
     const { loadKeyType, generateKeyOf } = (await load("identity/keyTypes/loadKeyType.ts")) as typeof keyTypes;
     const { makeKeyRecord } = (await load("identity/keyRecord.ts")) as typeof recordModule;
     const { makeMerkleFile, serializeMerkleFile } = (await load("merkle/file.ts")) as typeof fileModule;
@@ -171,5 +249,32 @@ describe("CONTRIBUTING.md", () => {
     const possession = await loadPossession(name);
     expect(possession?.isSignature?.(statement, signature)).to.equal(true);
     expect(possession?.isSignature?.({ ...statement, publicKey: other }, signature)).to.equal(false);
+  });
+
+  it("makes a block source that a verifier and --trust accept", async () => {
+    const { createVerifier, printedBlock } = (await copy.load("packages/keyroot/src/index.ts")) as typeof library & {
+      printedBlock: typeof library.pinnedBlock;
+    };
+    const place = { rpc: "http://127.0.0.1:1", merkleUrl: "http://127.0.0.1:1", chainId: 1, contract: CONTRACT };
+    expect(createVerifier({ ...place, trust: printedBlock(HASH) })).to.have.property("verify");
+    const help = await copy.run(CLI, "verify", "--help");
+    expect(help.stdout.replaceAll(/\s+/g, " ")).to.include("pinned-block:HASH");
+    const args = ["--rpc", place.rpc, "--contract", CONTRACT, "--chain-id", "1", "--merkle-url", place.merkleUrl];
+    const refused = await failure(copy.run(CLI, "verify", "--trust", "printed-block:0x12", ...args, USER));
+    expect((refused as { stderr: string }).stderr).to.include("needs 0x and 64 lowercase hex digits");
+  });
+
+  it("makes a command that runs", async () => {
+    const { stdout } = await copy.run(CLI, "count-records", "package.json", "--json");
+    expect(JSON.parse(stdout)).to.have.property("count").that.is.above(10);
+    expect((await copy.run(CLI, "--help")).stdout).to.include("count-records");
+  });
+
+  it("makes an API field that the OpenAPI document, the client's types and its checks have", async () => {
+    await copy.run("scripts/generate/openApi.ts");
+    await copy.run("scripts/generate/clientTypes.ts");
+    const clientFolder = join(copy.folder, "packages/client/src/shared");
+    for (const name of ["operations.ts", "answerChecks.ts"])
+      expect(await readFile(join(clientFolder, name), "utf8")).to.include("free_users");
   });
 });

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { attackChoice } from "../../scripts/fuzz/answers/attackChoice.ts";
 import { type Battlefield, startBattlefield } from "../../scripts/fuzz/answers/choices.ts";
+import { everything } from "../support/everything.ts";
 import { SEED } from "../support/faults.ts";
 import { testAll } from "../support/testSize.ts";
 
 /** The number of attacks on each trust choice. */
-const ATTACKS = testAll ? 1000 : 150;
+const ATTACKS = everything ? 1000 : testAll ? 300 : 150;
 const CHOICES = [
   ...["oneEndpoint", "endpoints", "ownNode", "pinnedBlock", "lightClient", "auditors"],
   ...["pinnedBlock, bundle", "auditors, bundle", "lightClient, bundle"],

@@ -71,6 +71,8 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
       unix_socket_directories: "",
       dynamic_shared_memory_type: "mmap",
       max_connections: 200,
+      // It would visit each of the databases every minute.
+      autovacuum: "off",
       ...settings,
     };
     const output = openSync(log, "a");
