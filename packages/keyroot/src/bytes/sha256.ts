@@ -13,7 +13,12 @@ const hasher = new SHA256();
  * @returns 64 lowercase hex digits
  */
 export const portableSha256Hex = (data: string | Uint8Array): string =>
-  portableBytesToHex(hasher.reset().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
+  portableBytesToHex(
+    hasher
+      .reset()
+      .update(typeof data === "string" ? encodeUtf8(data) : data)
+      .digest(),
+  );
 
 /**
  * Computes SHA-256 of bytes or of a text in UTF-8, with Node's function if there is one.
