@@ -1,5 +1,5 @@
 /** A JSON-RPC call. */
-export interface RpcRequest {
+interface RpcRequest {
   id: number;
   method: string;
   params: [{ data: string }];
