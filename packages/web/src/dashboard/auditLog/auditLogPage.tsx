@@ -216,12 +216,20 @@ function EntryRow({ entry, isOperator, onActor }: EntryProps) {
         <Facts>
           {user_id !== null && (
             <Fact name="user">
-              <Value value={user_id} name="the user id" href={isOperator ? undefined : `#/users/${user_id}`} />
+              <Value
+                value={user_id}
+                name={`the user id ${shorten(user_id)}`}
+                href={isOperator ? undefined : `#/users/${user_id}`}
+              />
             </Fact>
           )}
           {isOperator && biz_id !== null && (
             <Fact name="partner">
-              <Value value={biz_id} name="biz_id" href={`#/partners/${encodeURIComponent(biz_id)}`} />
+              <Value
+                value={biz_id}
+                name={`biz_id ${shorten(biz_id)}`}
+                href={`#/partners/${encodeURIComponent(biz_id)}`}
+              />
             </Fact>
           )}
           {Object.entries(facts).map(

@@ -1,6 +1,6 @@
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
-import { formatCost, formatCount, formatGwei, plural, regionName } from "../../shared/format.ts";
+import { formatCost, formatCount, formatGwei, plural, regionName, shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { isAdministrator, type Me, type SystemStatus } from "../shared/api.ts";
@@ -126,7 +126,7 @@ function DifferencesCard({ differences }: { differences: Publishing["differences
         {differences.map(({ region, root, error }) => (
           <li key={region + root} class="row">
             <div class="row-text">
-              <Value value={root} name="the root" />
+              <Value value={root} name={`the root ${shorten(root)}`} />
               <span class="detail">{regionName(region)}</span>
             </div>
             <code>{error}</code>

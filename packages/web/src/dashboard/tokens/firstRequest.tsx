@@ -30,7 +30,7 @@ export function FirstRequest({ bizID, token: { token, token_id, created } }: Fir
     <>
       <Facts>
         <Fact name="Business identifier, not a secret" isWide>
-          <Value value={bizID} name="biz_id" />
+          <Value value={bizID} name="biz_id of the request" />
         </Fact>
       </Facts>
       <CodeTabs codes={{ curl: firstRequestCommand(bizID, token), JavaScript: firstRequestProgram(bizID) }} />
