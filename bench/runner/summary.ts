@@ -13,22 +13,22 @@ const SHOWN: readonly {
 }[] = [
   ...(["lightClient", "oneEndpoint"] as const).map((choice) => ({
     benchmark: "rounds",
-    what: `One more key with \`${choice}\`, 100 ms per request, files with Brotli`,
+    what: `One more key, \`${choice}\``,
     keyroot: (rows: Rows) => timeAndBytes(rows, choice),
-    compared: (rows: Rows) => `${timeAndBytes(rows, UNCHECKED)} unchecked, with viem`,
+    compared: (rows: Rows) => `${timeAndBytes(rows, UNCHECKED)} unchecked`,
   })),
   {
     benchmark: "gas",
-    what: "Gas per key, with 700 users in a transaction",
+    what: "Gas per key, 700 per transaction",
     keyroot: (rows) => number(gasOf(rows)["gasPerUser"]),
     compared: (rows) =>
-      `${number(Number(gasOf(rows)["gasPerUser"]) / Number(gasOf(rows)["ratioToFloor"]))}, the minimum for that many storage slots`,
+      `${number(Number(gasOf(rows)["gasPerUser"]) / Number(gasOf(rows)["ratioToFloor"]))}, the minimum for these storage slots`,
   },
   {
     benchmark: "tree",
-    what: "Time to make the tree of 100,000 users",
+    what: "Tree of 100,000 users",
     keyroot: (rows) => `${number(treeMs(rows).keyroot)} ms`,
-    compared: (rows) => `${number(treeMs(rows).fastestOther)} ms with the fastest other library`,
+    compared: (rows) => `${number(treeMs(rows).fastestOther)} ms, fastest other library`,
   },
 ];
 

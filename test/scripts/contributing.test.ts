@@ -88,6 +88,11 @@ export const secp256k1: KeyType = {
   },
 };
 
+/** Checks an ECDSA signature of the message's SHA-256, with r and s in 64 bytes. */
+export function isSecp256k1Signature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  return curve.verify(signature, message, publicKey, { lowS: false });
+}
+
 /** Generates a key pair for samples and tests. */
 export function generate() {
   const { publicKey, secretKey } = curve.keygen();
@@ -95,36 +100,28 @@ export function generate() {
 }
 `,
     },
-    [`${IDENTITY}/possession/secp256k1.ts`]: {
-      text: `import { secp256k1 as curve } from "@noble/curves/secp256k1.js";
-import { secp256k1 } from "../keyTypes/secp256k1.ts";
-import { signing } from "./signing.ts";
+    [`${IDENTITY}/possession/signing.ts`]: {
+      text: `import { isSecp256k1Signature, secp256k1 } from "../keyTypes/secp256k1.ts";
 
-/**
- * The proof of possession of secp256k1 keys: an ECDSA signature of the transcript's SHA-256, with r and s in 64 bytes.
- */
-export const possession = signing(secp256k1, (signature, message, publicKey) =>
-  curve.verify(signature, message, publicKey, { lowS: false }),
-);
+/** The proof of possession of secp256k1 keys: a signature of the transcript. */
+export const secp256k1Possession = signing(secp256k1, isSecp256k1Signature);
+
 `,
+      before: "/** The proof of possession of Ed25519 keys",
     },
     [`${IDENTITY}/keyTypes/rows.ts`]: {
       text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
-      before: "} as const satisfies",
+      before: "} as const;",
     },
   },
   asked: {
     [`${IDENTITY}/keyTypes/loadKeyType.ts`]: {
-      text: `  secp256k1: {
-    load: async () => (await loadModule(() => import("./secp256k1.ts"))).secp256k1,
-    generate: async () => (await loadModule(() => import("./secp256k1.ts"))).generate(),
-  },
-`,
+      text: `  secp256k1: () => loadModule(() => import("./secp256k1.ts")),\n`,
       before: "};\n\n/** Loads",
     },
     [`${IDENTITY}/possession/webCrypto.ts`]: { text: "  secp256k1: undefined,\n", before: "  document: undefined," },
     [`${IDENTITY}/possession/loadPossession.ts`]: {
-      text: `  secp256k1: async () => (await loadModule(() => import("./secp256k1.ts"))).possession,\n`,
+      text: `  secp256k1: async () => (await loadModule(() => import("./signing.ts"))).secp256k1Possession,\n`,
       before: "};\n\n/** Loads",
     },
   },
