@@ -32,7 +32,7 @@ const queued = object<{ queued: number }>({ queued: count });
 export type NewSecretOptions = CreateTokenOptions;
 
 /** The options of `PartnerWebhooks.create`. */
-export interface NewEndpointOptions extends NewSecretOptions {
+export interface NewEndpointOptions extends CreateTokenOptions {
   /** The event types to receive, such as `key.published`. Default: all types. */
   types?: readonly string[] | undefined;
 }
