@@ -57,7 +57,8 @@ export const stack = command(
         `JSON-RPC      ${style("link", rpcUrl)}  (chain ${chainId})`,
         `registry      ${contract}  (${keyType} keys)`,
         `Merkle files  ${style("link", merkleUrl)}  (from ${filesDir})`,
-        `beacon        ${style("link", beaconUrl ?? "")}  (simulated; checkpoint ${TEST_CHECKPOINT})`,
+        `beacon        ${style("link", beaconUrl ?? "")}  (simulated)`,
+        `checkpoint    ${TEST_CHECKPOINT}`,
         `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl, style)}`,
         announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
       ];
