@@ -123,4 +123,17 @@ describe("parseSerializedFile", () => {
       { numRuns: 300 },
     );
   });
+
+  it("leaves files with white space to verifyMerkleFile, which ignores what libraries add to Object.prototype", () => {
+    const [text, root] = fileOf(values);
+    const indented = JSON.stringify(JSON.parse(text), null, 1);
+    const results: unknown[] = [];
+    Object.defineProperty(Object.prototype, "tap", { value: () => 1, enumerable: true, configurable: true });
+    try {
+      results.push(parseSerializedFile(indented, root), verifyMerkleFile(indented, root).records.length);
+    } finally {
+      delete (Object.prototype as { tap?: unknown }).tap;
+    }
+    expect(results).to.deep.equal([undefined, records.length]);
+  });
 });

@@ -124,7 +124,8 @@ function verifyNode(hash: string, expected: MerkleNode, actual: unknown): void {
   if (!isObject(actual)) throw mismatch(pathOfNode(hash), "a node", actual);
   for (const field in expected)
     if (actual[field] !== expected[field]) verifyEqual(`${pathOfNode(hash)}.${field}`, expected[field], actual[field]);
-  for (const field in actual) if (!hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
+  for (const field in actual)
+    if (hasOwn(actual, field) && !hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
 }
 
 function pathOfNode(hash: string): string {
