@@ -284,6 +284,18 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
+    it("shows no failed step if the light client proves that a user has no key", async () => {
+      const url = await world.serve(world.lightClientConfig());
+      const { page } = await world.open(`${url}#/verify/${sampleUserID(99)}`);
+      expect(await verdict(page))
+        .to.contain("No key is published for this user")
+        .and.contain("NOT_PUBLISHED");
+      expect(await steps(page))
+        .to.include("passed")
+        .and.not.include("failed");
+      expect(await redNodes(page)).to.deep.equal([]);
+    });
+
     it("verifies without the light client only if the visitor chooses another source", async () => {
       const lightClient = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
       const { page } = await world.open(`${await world.serve({ lightClient })}#/verify/${world.victim.userID}`);
