@@ -111,7 +111,7 @@ export const secp256k1Possession = signing(secp256k1, isSecp256k1Signature);
     },
     [`${IDENTITY}/keyTypes/rows.ts`]: {
       text: `  secp256k1: { name: "secp256k1", title: "secp256k1", length: 33, possession: "signature", signatureBytes: 64 },\n`,
-      before: "} as const;",
+      before: "} as const satisfies",
     },
   },
   asked: {

@@ -10,7 +10,16 @@ export const ROWS = {
   ed25519: { name: "ed25519", title: "Ed25519", length: 32, possession: "signature", signatureBytes: 64 },
   p256: { name: "p256", title: "P-256", length: 65, possession: "signature", signatureBytes: 72 },
   document: { name: "document", title: "document", length: 32, possession: "partner" },
-} as const;
+} as const satisfies Record<string, Row>;
+
+interface CommonRow {
+  name: string;
+  title: string;
+  length: number;
+}
+
+type Row = CommonRow &
+  ({ possession: "signature"; signatureBytes: number } | { possession: "shared secret" | "partner" });
 
 /** The name of a key type in configuration, such as `--key-type x25519`. */
 export type KeyTypeName = keyof typeof ROWS;
