@@ -172,14 +172,14 @@ export async function verifyContacts(
     if (permanent) return outcomeOf(target, { verified: permanent });
     let reading: RootReading;
     try {
-      const startDownload = (root: string) => {
+      const fetchHinted = (root: string) => {
         const download = hinted.get(root) ?? fetchFile(root, contacts.length === 1 ? fileBytes : smallBytes);
         hinted.set(root, download);
         return download;
       };
       // The file of a key in the cache is rarely needed again.
       const isHinted = !stored.cached && hintedContacts++ < HINTED_CONTACTS;
-      reading = await readRoot(query, source, { calls, http }, now, isHinted ? startDownload : undefined);
+      reading = await readRoot(query, source, { calls, http }, now, isHinted ? fetchHinted : undefined);
     } catch (error) {
       const verified = findOffline(target, stored, error);
       return verified ? outcomeOf(target, { verified }) : toOutcome(target, error);
