@@ -14,6 +14,8 @@ const FORMAT: ts.TypeFormatFlags =
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
 /** A union of many codes, which docs/errors.md and docs/auditing.md list. */
 const MANY_CODES = /("[A-Z\d_]+")(?: \| "[A-Z\d_]+"){8,}/g;
+/** A union of strings. The checker orders it by where it first met each of them, which any change can alter. */
+const STRINGS = /"[^"]*"(?: \| "[^"]*")+/g;
 /** The maximum length of a type. The summary contains only the first members of longer types. */
 const MAX_TYPE = 400;
 
@@ -23,7 +25,8 @@ Generated from the types. One line for each name that programs import, under its
 objects; \`?\` marks those with a default. Errors have a stable \`code\`: see docs/errors.md.
 `;
 
-const { checker, modules } = readExports();
+const { program, checker, modules } = readExports();
+const declaredOrders = readDeclaredOrders();
 const parts = modules.map(({ module, exports }) => {
   const lines = exports.map(({ name, symbol }) => `- ${declarationOf(name, symbol)}${explained(symbol)}`);
   return `## import … from "${module}"\n\n${lines.sort().join("\n")}\n`;
@@ -89,8 +92,34 @@ function cut(text: string): string {
   const line = text
     .replaceAll(/import\("[^"]*"\)\./g, "")
     .replaceAll(/\s+/g, " ")
+    .replaceAll(STRINGS, inDeclaredOrder)
     .replaceAll(MANY_CODES, "$1 | …");
   return line.length <= MAX_TYPE ? line : `${line.slice(0, MAX_TYPE)} …`;
+}
+
+/** Orders a union's strings like the type or array that declares them, or alphabetically if none does. */
+function inDeclaredOrder(union: string): string {
+  const sorted = union.split(" | ").sort().join(" | ");
+  return declaredOrders.get(sorted) ?? sorted;
+}
+
+function readDeclaredOrders(): Map<string, string> {
+  const orders = new Map<string, string>();
+  const visit = (node: ts.Node): void => {
+    const members = ts.isUnionTypeNode(node) ? node.types : ts.isArrayLiteralExpression(node) ? node.elements : [];
+    const strings = members.map((member) => (ts.isLiteralTypeNode(member) ? member.literal : member));
+    if (strings.length > 1 && strings.every(ts.isStringLiteral)) {
+      const texts = strings.map(({ text }) => `"${text}"`);
+      const sorted = texts.toSorted().join(" | ");
+      if (!orders.has(sorted)) orders.set(sorted, texts.join(" | "));
+    }
+    ts.forEachChild(node, visit);
+  };
+  program
+    .getSourceFiles()
+    .filter(({ fileName }) => !fileName.includes("/node_modules/"))
+    .forEach(visit);
+  return orders;
 }
 
 function explained(symbol: ts.Symbol): string {

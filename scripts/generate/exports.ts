@@ -10,6 +10,7 @@ interface ModuleExports {
 }
 
 interface PublicExports {
+  program: ts.Program;
   checker: ts.TypeChecker;
   modules: ModuleExports[];
 }
@@ -38,7 +39,7 @@ function readOnce(): PublicExports {
     }));
     return { module, exports };
   });
-  return { checker, modules };
+  return { program, checker, modules };
 }
 
 /** Reads the project's tsconfig.json. Returns the options and the included files. */

@@ -176,7 +176,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
       };
     });
     await page.getByRole("button", { name: "Print a receipt" }).click();
-    expect(await page.getAttribute("body", "data-printed")).to.equal("yes");
+    await page.locator('body[data-printed="yes"]').waitFor();
     await page.emulateMedia({ media: "print" });
     const text = await receipt.innerText();
     expect(text).to.contain("This is the user’s published key").and.contain("proven, Ethereum’s light client");

@@ -1,5 +1,5 @@
 import { buildSite } from "@keyroot/web/build";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
 import type { PublisherReport } from "../../../packages/service/src/publishing/publisherReport.ts";
@@ -153,12 +153,18 @@ export class DashboardWorld {
     await page.getByRole("button", { name: "Accept the invitation" }).click();
     await page.getByRole("button", { name: "Add a passkey" }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await effectsRan(page);
     return opened;
   }
 
   stop(): Promise<void> {
     return this.#opened.disposeAsync();
   }
+}
+
+/** Waits until the effects of what is shown have run, such as listening to keys. Preact runs them after the next frame. */
+async function effectsRan(page: Page): Promise<void> {
+  await page.evaluate("new Promise((ran) => requestAnimationFrame(() => setTimeout(ran)))");
 }
 
 const world = new DashboardWorld();

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * Sets the window's title. On every page except the first, it also focuses the content and scrolls to the top, as
@@ -10,7 +10,8 @@ import { useEffect, useRef } from "preact/hooks";
 export function usePage(title: string, place: string): RefObject<HTMLElement | null> {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  useEffect(() => {
+  // The title changes with the content, and before useSubject replaces its beginning.
+  useLayoutEffect(() => {
     document.title = title;
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });
