@@ -39,7 +39,6 @@ export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./part
 export type {
   ListDeliveriesOptions,
   NewEndpointOptions,
-  NewSecretOptions,
   PartnerWebhooks,
   UpdateEndpointOptions,
 } from "./partner/webhooks.ts";

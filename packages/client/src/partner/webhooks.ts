@@ -28,9 +28,6 @@ const deletedEndpoint = object<{ endpoint_id: string }>({ endpoint_id: uuid });
 const deliveryPage = page("deliveries", webhookDelivery);
 const queued = object<{ queued: number }>({ queued: count });
 
-/** The options of operations that create a webhook secret. */
-export type NewSecretOptions = CreateTokenOptions;
-
 /** The options of `PartnerWebhooks.create`. */
 export interface NewEndpointOptions extends CreateTokenOptions {
   /** The event types to receive, such as `key.published`. Default: all types. */
@@ -121,7 +118,7 @@ export class PartnerWebhooks {
    * Replaces the secret of a webhook endpoint. Change the secret in the receiver within 24 hours, during which the
    * service also signs deliveries with the earlier secrets.
    */
-  async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
+  async rotateSecret(endpointID: string, options: CreateTokenOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCreateOptions(options);
     const path = "/v1/authdBizSrv/webhooks/rotateSecret";
     const check = about({ endpoint_id: endpointID }, rotatedSecret);
