@@ -9,7 +9,7 @@
  *    `keys/`, `tokens/`, `users/`, `partners/`, `auditLog/`.
  * 5. `api/` is what they all build on: how an operation is defined, authentication, errors, limits and databases.
  *
- * Times, such as `now` and `created`, are in milliseconds since 1970 if nothing else is said.
+ * Times, such as `now` and `created`, are in milliseconds since 1970 unless stated otherwise.
  */
 export type { ServiceConfig } from "./config/serviceConfig.ts";
 export { readConfig } from "./config/readConfig.ts";

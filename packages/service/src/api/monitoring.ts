@@ -28,11 +28,10 @@ export interface MonitoringOptions {
  * Creates three endpoints for a separate port, which need not be public:
  * - /healthz responds if the process runs;
  * - /readyz responds if the service accepts requests and reaches its databases;
- * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
- *   databases.
+ * - /metrics contains durations by route and status for Prometheus, without ids, and needs no database.
  *
- * Returns their app, which does not listen yet, with functions that measure the API and deliveries, and a function that
- * makes /readyz respond that the service is stopping.
+ * The returned app does not listen yet. The functions beside it measure the API and deliveries, and make /readyz
+ * respond that the service is stopping.
  */
 export function makeMonitoring({ databases, logger, rateLimit, countPending, addMetrics }: MonitoringOptions) {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;

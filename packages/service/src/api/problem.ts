@@ -114,7 +114,7 @@ export function toProblem(error: ServiceError, requestID: string) {
 }
 
 /**
- * Converts any error to one that may be sent to the caller. The original error becomes its `cause`, for the log.
+ * Converts any error to one that may be sent to the caller, with the original error as its `cause` for the log.
  * @param bodyLimit the maximum size of the request's body in bytes
  */
 export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {

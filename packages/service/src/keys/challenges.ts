@@ -9,8 +9,8 @@ import { possessionChallenges } from "./tables.ts";
 type StoredChallenge = typeof possessionChallenges.$inferSelect;
 
 /**
- * A challenge with its only valid response: 32 bytes, or undefined if the response is a signature. The database stores
- * only a hash of it.
+ * A challenge with its only valid response of 32 bytes, of which the database stores only a hash. It is undefined if
+ * the response is a signature.
  */
 type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 

@@ -26,7 +26,7 @@ export interface RepeatableRequest {
 }
 
 /**
- * The columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is
+ * The columns for a row that a request with an Idempotency-Key created; in other rows, they are null. `request_hash` is
  * the SHA-256 of the owner and the Idempotency-Key, and `request_digest` that of the operation's path and the whole
  * request.
  */
