@@ -19,8 +19,8 @@ const store = keyValueStore(AsyncStorage);
 const verifier = createVerifier({ ...verifierOptions, cache: store });
 
 /**
- * Replace this function with a call to your server. The function returns the `name`, `userID` and current `publicKey`
- * of each contact.
+ * Replace this function with a call to your server that returns the `name`, `userID` and current `publicKey` of each
+ * contact.
  */
 async function fetchContacts(options) {
   const response = await fetch(`${serverUrl}/contacts`, options);
@@ -52,7 +52,7 @@ async function loadContacts() {
 
 /**
  * Loads the contacts and verifies their keys.
- * @param showProgress called after each contact with two numbers: the checked contacts and all contacts
+ * @param showProgress called after each contact, with the numbers of checked and of all contacts
  * @returns the name and the outcome of each contact. Use only the key in an outcome's `verified`; the others have
  *   `error`.
  */

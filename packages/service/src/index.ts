@@ -4,7 +4,7 @@
  *
  * 1. `commands/` and `stack/` start processes.
  * 2. `serve/` puts the service together, and `publisher/` the publisher.
- * 3. `config/` reads their variables.
+ * 3. `config/` reads their environment variables.
  * 4. Each subject has its own tables, queries and operations: `webhooks/`, `staff/`, `publishing/`, `accounts/`,
  *    `keys/`, `tokens/`, `users/`, `partners/`, `auditLog/`.
  * 5. `api/` is what they all build on: how an operation is defined, authentication, errors, limits and databases.

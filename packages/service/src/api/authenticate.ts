@@ -74,8 +74,8 @@ async function authenticateSession(
 }
 
 /**
- * Rejects requests from pages of other origins. SameSite=Strict allows pages on other ports and subdomains, because
- * they belong to the same site.
+ * Rejects requests from pages of other origins. SameSite=Strict is not enough, because it allows pages on other ports
+ * and subdomains of the same site.
  */
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;

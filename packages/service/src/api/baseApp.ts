@@ -87,8 +87,8 @@ export function makeBaseApp({
       if (socket.writable && isOverLimit !== true) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Node would reject a request without a `Host` header itself, but without a problem document. Therefore the
-    // `onRequest` hook rejects it.
+    // Node would reject a request without a `Host` header, but not with a problem document, so the `onRequest` hook
+    // does it.
     http: { requireHostHeader: false },
   }) as unknown as App;
 

@@ -43,8 +43,8 @@ export interface Call<Callers extends Caller, Context> {
   principal: Principals[Callers];
   author: Author;
   /**
-   * The request, if it has an Idempotency-Key. A session's request is always undefined here, because the service stores
-   * no copies of the secrets that a session creates.
+   * The request, if it has an Idempotency-Key. It is always undefined for a session, because the service stores no
+   * copies of the secrets that a session creates.
    */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
@@ -131,7 +131,7 @@ export function isVerified({ callers, reads, unverified }: Pick<Operation, "call
 }
 
 /**
- * Returns the kind of caller with a bearer token, or `public`. It is undefined if only the dashboard's page calls the
+ * Returns the kind of caller with a bearer token or `public`, or undefined if only the dashboard's page calls the
  * operation.
  */
 export function tokenCallerOf({ callers }: Pick<Operation, "callers">) {

@@ -28,7 +28,8 @@ export interface MonitoringOptions {
  * Creates three endpoints for a separate port, which need not be public:
  * - /healthz responds if the process runs;
  * - /readyz responds if the service accepts requests and reaches its databases;
- * - /metrics contains durations by route and status for Prometheus, without ids, and needs no database.
+ * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
+ *   databases.
  *
  * The returned app does not listen yet. The functions beside it measure the API and deliveries, and make /readyz
  * respond that the service is stopping.

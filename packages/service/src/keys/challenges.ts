@@ -9,8 +9,8 @@ import { possessionChallenges } from "./tables.ts";
 type StoredChallenge = typeof possessionChallenges.$inferSelect;
 
 /**
- * A challenge with its only valid response of 32 bytes, of which the database stores only a hash. It is undefined if
- * the response is a signature.
+ * A challenge that is not stored yet. `response` is its only valid response, 32 bytes that the database stores only as
+ * a hash. It is undefined if the response is a signature.
  */
 type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 

@@ -16,7 +16,7 @@ import type { ChainConnection } from "./chainConnection.ts";
 /**
  * The time in ms between the confirmation of a changed key on the chain and the update of the account file. Meanwhile,
  * contacts who read an older block still verify the earlier key, and all others find the change in the next file. Most
- * of this time is for light clients, which are 13 to 19 minutes late.
+ * of this time is for light clients, which are 13 to 19 minutes behind.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 

@@ -257,7 +257,8 @@ export class KeyPublisher {
 
   /**
    * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
-   * the root's file is verified and the root is read at a final block. The others are tried again in the next round.
+   * the root's file is verified and the root is read at a final block. All other roots are tried again in the next
+   * round.
    */
   async #confirm(
     region: Region,

@@ -84,8 +84,8 @@ export async function adoptPublished(
 }
 
 /**
- * Records that a slot holds another key than the one that its account authorized, so that the owner must sign the next
- * number.
+ * Records that a slot holds a different key from the one that its account authorized, so that the owner must sign the
+ * next number.
  */
 async function giveUpSlot(
   transaction: Database,

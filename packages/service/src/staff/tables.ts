@@ -67,8 +67,8 @@ export const sessions = pgTable(
 );
 
 /**
- * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session, and each other one
- * belongs to one.
+ * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session, and any other belongs
+ * to one.
  */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),

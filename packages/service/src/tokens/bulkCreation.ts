@@ -44,9 +44,9 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens. Each region creates all of its users and tokens or, after a failure, none,
-   * and repeating the call completes the list. With an Idempotency-Key, the same user and context get the same token in
-   * every list.
+   * Creates users and their refresh tokens. Each region creates either all of its users and tokens or, after a failure,
+   * none, so repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
+   * token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(

@@ -34,8 +34,8 @@ export class UserCreation {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // Two claims in a batch may have the same id but different partners. The inserted row contains the one that
-      // succeeded.
+      // Two claims in a batch may have the same id but different partners. The inserted row names the partner whose
+      // claim succeeded.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;

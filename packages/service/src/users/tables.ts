@@ -17,7 +17,7 @@ export const userIDs = pgTable(
 
 /**
  * Shadow users, in the users' regions. A deactivated user's tokens are rejected. An erased user is also deactivated,
- * and keeps the row only so that the id cannot be used again.
+ * and the row is kept only so that the id cannot be used again.
  */
 export const users = pgTable(
   "users",

@@ -37,8 +37,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver would block threads of the process, so that a name server
- * that does not respond delays other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process, so
+ * that a name server that does not respond would delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {

@@ -14,8 +14,8 @@ const CONCURRENCY = 8;
 /** Number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
 /**
- * The time in ms after which another replica may send a taken delivery. All deliveries that were taken together end
- * within it.
+ * The time in ms after which another replica may send a taken delivery. It is enough for all deliveries that were taken
+ * together to time out.
  */
 const VISIBILITY_MS = 90_000;
 /** Maximum number of endpoints to which a replica sends concurrently. */

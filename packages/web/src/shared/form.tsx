@@ -12,7 +12,7 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-/** A form. If fields have errors after it was submitted, the first of them gets the focus and keeps its text. */
+/** A form. After it is submitted, the first field with an error gets the focus and keeps its text. */
 export function Form({ onSubmit, children, ...attributes }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const submit = async () => {

@@ -59,7 +59,7 @@ async function exists(database: Database, name: ReturnType<typeof sql>): Promise
 }
 
 /**
- * Gives restored events this server's transaction id. A dump contains the old server's ids, and an event whose id is
+ * Gives restored events a transaction id of this server. A dump contains the old server's ids, and an event whose id is
  * above all ids on this server would not be listed. The order of events by `position` stays the same. Old cursors are
  * rejected with CURSOR_UNKNOWN, so readers start again.
  */

@@ -39,8 +39,8 @@ export async function openPostgres(url: string, connections: number, closing: Cl
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // Migrations use a connection of their own, without the time limit of queries, because PostgreSQL takes long to index
-  // a large table.
+  // Migrations use a connection of their own, without the time limit of queries, because indexing a large table takes
+  // long.
   const migrateOnce = async () => {
     const client = new Client(common);
     client.on("error", () => undefined);

@@ -11,8 +11,8 @@ export function loadChart(): Promise<typeof drawChart> {
 }
 
 /**
- * Loads the module. The page's policy allows scripts only by hash, but `import()` accepts none. It therefore uses a
- * module that was preloaded with a hash (HTML standard, "modulepreload").
+ * Loads the chart's module. The page's policy allows scripts only by hash, but `import()` accepts none, so the module
+ * is first preloaded with its hash (HTML standard, "modulepreload").
  */
 async function load(): Promise<typeof drawChart> {
   const url = new URL(CHART.url, document.baseURI).href;

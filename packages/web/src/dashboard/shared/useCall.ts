@@ -62,8 +62,8 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
 }
 
 /**
- * Returns whether the condition has been true in any rendering. With it, pages show the content below a list only after
- * the list has loaded, because the list would move it.
+ * Returns whether the condition has been true in any rendering. Pages use it to show the content below a list only
+ * after the list has loaded, so that the list does not move it.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);
