@@ -41,7 +41,7 @@ export async function findChallenge(database: Database, userID: UserID, nonce: s
 }
 
 /**
- * Removes a challenge, because it can be answered only once.
+ * Removes a user's challenge when it is answered, because this is possible only once.
  * @param transaction a transaction in the user's region. Commit it even if the response was wrong
  * @returns whether the user had this challenge
  */

@@ -167,7 +167,7 @@ export class UsersWithKeys {
   }
 
   /**
-   * Reads ids with one query per condition. If they were combined with `or`, PostgreSQL would read all keys of the
+   * Reads ids with one query per condition. For conditions combined with `or`, PostgreSQL would read all keys of the
    * partner.
    */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], { after, prefix = "" }: IDRange, limit: number) {

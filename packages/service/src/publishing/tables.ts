@@ -53,7 +53,7 @@ export const publishedDays = pgTable(
 );
 
 /**
- * The publisher's lease: one row in the home database, which is valid until `until` by the database's clock. `fence` is
+ * The publisher's lease: one row in the home database. It is valid until `until` by the database's clock. `fence` is
  * the fencing token, which increases with every holder, so that writes with an older one are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {

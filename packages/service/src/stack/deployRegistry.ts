@@ -4,7 +4,7 @@ import { isObject } from "keyroot/internal/input";
 import type { Eip1193Provider } from "keyroot/internal/transport";
 
 /**
- * Deploys a registry on a local chain that mines immediately. The chain's first account pays, and becomes the owner.
+ * Deploys a registry on a local chain that mines immediately. The chain's first account pays and becomes the owner.
  * @returns the registry's address with checksum
  */
 export async function deployRegistry(provider: Eip1193Provider): Promise<string> {

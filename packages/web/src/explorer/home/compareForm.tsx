@@ -8,8 +8,8 @@ import { go } from "../../shared/router.ts";
 /**
  * Asks for a user id and, if the visitor has it, the user's key, and then opens the page that verifies the published
  * key.
- * @param props `setEntered` keeps the entered key for the comparison. It is not part of any address, so no link
- *   contains it
+ * @param props `setEntered` keeps the entered key for the comparison, outside of any address, so that no link contains
+ *   it
  */
 export function CompareForm({ setEntered }: { setEntered: (key: string) => void }) {
   const id = useText();
