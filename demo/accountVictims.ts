@@ -80,8 +80,8 @@ class Owner {
 }
 
 /**
- * Deploys a registry in which user ids are accounts, and publishes users' keys. One account has a slot that was filled
- * without a statement of its owner, which only the operator can do.
+ * Deploys a registry whose user ids are accounts, and publishes users' keys. In one account, the operator has filled a
+ * slot without a statement of its owner, which nobody else can do.
  */
 export async function publishAccountVictims(
   { connection, rpcUrl, chainId, filesDir }: Pick<Stack, "connection" | "rpcUrl" | "chainId" | "filesDir">,

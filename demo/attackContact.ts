@@ -39,7 +39,7 @@ export async function startAttacks(
 }
 
 /**
- * Runs every attack on a contact's app. The attacker is a separate process between the app and its servers.
+ * Runs every attack on a contact's app, from a separate process between the app and its servers.
  * @throws DemoError DEMO_FAILED if an attack is not rejected with the expected code
  */
 export async function attackContact(

@@ -1,7 +1,7 @@
 /**
  * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input,
- * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…`, makes the
- * changes of this attack, and ends when standard input ends.
+ * prints its URL, and runs until standard input ends. Requests for `/<attack>/rpc`, `/<attack>/files/…` and
+ * `/<attack>/beacon/…` are forwarded with the changes that the attack makes.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,7 +1,6 @@
 /**
- * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line,
- * calls the library's verifier, and writes the results in the order of the requests. It uses only the addresses in the
- * requests.
+ * The app of a user's contact, in a separate process that calls only the addresses in its requests. It reads the
+ * requests from standard input, one JSON object per line, verifies the keys, and writes the results in the same order.
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";

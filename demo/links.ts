@@ -19,7 +19,6 @@ export interface Links {
 /**
  * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's
  * administrator.
- * @param explorer the open server of the explorer
  * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(

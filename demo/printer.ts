@@ -44,7 +44,7 @@ export function printer(print: (text: string) => void): DemoListener {
 }
 
 /**
- * Returns a line with a mark, the attack's name, what the app or the service reported, and the description if the
+ * Returns the line of an attack: a mark, its name, what the app or the service reported, and the description if the
  * terminal has room for it.
  */
 function attackLine(name: string, outcome: string, description: string): string {

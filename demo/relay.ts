@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
- * Starts another endpoint on this machine that forwards every call to the chain's endpoint. With it, visitors can try
- * requiring several endpoints to agree, although it is not an independent source.
+ * Starts an endpoint that forwards every call to the chain's endpoint. It is not an independent source, but it lets
+ * visitors try what happens if several endpoints must agree.
  */
 export function startRelay(rpcUrl: string): Promise<Listening> {
   const server = createServer((request, response) => {

@@ -37,7 +37,7 @@ export interface DemoListener {
  *
  * 1. A partner creates users, and the users' apps register keys. Two attacks on the registration fail.
  * 2. The service publishes the keys in two batches.
- * 3. A contact's app verifies each key, and rejects every attack. It relies only on the checkpoint, and on no server.
+ * 3. A contact's app, which relies only on the checkpoint and on no server, verifies each key and rejects every attack.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {

@@ -17,13 +17,11 @@ export interface RegistrationAttack {
 }
 
 /**
- * Runs two attacks with a new user's stolen token:
+ * Runs two attacks with a new user's stolen token, and then adds the user to `provisioned`:
  *
  * 1. The attacker tries to register another user's public key, which the service rejects.
- * 2. The attacker registers a key of their own before the user's app registers one. The app finds this key, withdraws
- *    it, and registers the user's own key.
- *
- * The user is then added to `provisioned`.
+ * 2. The attacker registers a key of their own before the user's app does. The app finds this key, withdraws it, and
+ *    registers the user's own.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(

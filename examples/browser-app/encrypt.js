@@ -1,6 +1,5 @@
 /**
- * Replace this function with your app's encryption. The function does not encrypt the message, and only returns a
- * description.
+ * Replace this function with your app's encryption: it encrypts nothing, and only returns a description.
  * @param publicKey 105 bytes: a verified, uncompressed point of Curve41417
  */
 export async function encrypt(publicKey, message) {

@@ -1,11 +1,10 @@
 /**
- * Adds fetch and timers, which the engine does not have. The app defines these three functions before it loads
- * keyroot.js:
+ * Adds fetch and timers, which the engine does not have. Before the app loads keyroot.js, it defines three functions:
  *
- * - `nativeRequest(request)` sends an HTTP request and does not follow redirects. The function returns a promise for
- *   the answer. The request is JSON with the fields url, method, headers and body. The answer is JSON with the fields
- *   url, status, headers and body. The names of the answer's headers are in lower case. In the answer's body, each
- *   character stands for one byte (ISO 8859-1).
+ * - `nativeRequest(request)` sends an HTTP request without following redirects, and returns a promise for the answer.
+ *   The request is JSON with url, method, headers and body, and the answer is JSON with url, status, headers and body.
+ *   In the answer, the names of headers are in lower case, and each character of the body stands for one byte (ISO
+ *   8859-1).
  * - `nativeSleep(id, ms)` returns a promise that ends after `ms`.
  * - `nativeWake(id)` ends this promise immediately.
  */

@@ -9,9 +9,9 @@ const CHOICES = { endpoints, oneEndpoint, ownNode, pinnedBlock };
  * Verifies a user's key. The app calls this function.
  * @param options the options of `createVerifier`, as JSON. `trust` is a list such as ["endpoints", { "required": 2 }].
  * @param userID 32 characters of zBase32
- * @param expectedPublicKey the key that the app received from the app's server: base64 or PEM
+ * @param expectedPublicKey the key that the app received from its server, in base64 or PEM
  * @returns a promise for JSON: { publicKey, evidence } with the key in base64, or { code, message, advice } after an
- * error. After an error, the app must not use the key.
+ *   error, when the app must not use the key
  */
 globalThis.verifyKey = async (options, userID, expectedPublicKey) => {
   try {

@@ -8,7 +8,9 @@ function titleOf(name, { cached }) {
   return `✓ ${name}, verified${cached?.offline ? ` on ${new Date(cached.checkedAt).toLocaleString()}` : ""}`;
 }
 
-/** The text instead of a mark. Only the advice `warn` is an alarm. The app must not use the key in any case. */
+/**
+ * Shows why a contact's key is not verified. Only the advice `warn` is an alarm, but the app must never use the key.
+ */
 function Unverified({ name, error }) {
   const { title, text } = describeError(error);
   return <Text role={error.advice === "warn" ? "alert" : "note"}>{`${name}: ${title}. ${text}`}</Text>;

@@ -10,9 +10,9 @@ const { chainId, contract } = verifierOptions;
 const verifier = createVerifier({ ...verifierOptions, accounts: accounts() });
 
 /**
- * Makes an account with one recovery key, which only signs changes of the key. The phone does not keep the recovery key.
+ * Makes an account with one recovery key, which only signs changes of the key and does not stay on the phone.
  * @returns the account, the recovery key, and the `text` that the user writes down: the account id of 32 characters and
- * the recovery key in hex, in groups of four
+ *   the recovery key in hex, in groups of four
  */
 export function makeRecoverySheet() {
   const { secretKey, publicKey } = ed25519.keygen();

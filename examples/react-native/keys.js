@@ -19,8 +19,8 @@ const store = keyValueStore(AsyncStorage);
 const verifier = createVerifier({ ...verifierOptions, cache: store });
 
 /**
- * Replace this function with a call to your server. The function returns the `name`, `userID` and current `publicKey`
- * of each contact.
+ * Replace this function with a call to your server that returns the `name`, `userID` and current `publicKey` of each
+ * contact.
  */
 async function fetchContacts(options) {
   const response = await fetch(`${serverUrl}/contacts`, options);
@@ -51,10 +51,10 @@ async function loadContacts() {
 }
 
 /**
- * Loads the contacts and verifies the contacts' keys.
- * @param showProgress called after each contact, with the number of checked contacts and of all contacts
- * @returns the name and the outcome of each contact. The outcome contains `verified` or `error`. Use only the key in
- * `verified`.
+ * Loads the contacts and verifies their keys.
+ * @param showProgress called after each contact, with the numbers of checked and of all contacts
+ * @returns the name and the outcome of each contact. Use only the key in an outcome's `verified`; the others have
+ *   `error`.
  */
 export async function verifyContacts(showProgress = () => undefined) {
   const contacts = await loadContacts();
@@ -75,7 +75,7 @@ export async function dismissAlarms() {
 
 /**
  * Checks the user's own key and the contacts' keys while the app is active.
- * @param showAlarms called at the start, and after each alarm, with all alarms
+ * @param showAlarms called with all alarms, at the start and after each new one
  * @returns a function that ends the watch
  */
 export function watchKeys(showAlarms) {

@@ -1,8 +1,8 @@
 /**
- * Replace this program with your server. It returns the keys of all users except the first user, who owns the phone. With
- * --swap, it returns a false key for the first contact. For the screens of accounts, it creates a user with the account id that
- * the app sends, and returns a refresh token for the user. Your server must first sign the person in, and store which account
- * is theirs.
+ * Replace this program with your server. It returns the keys of all users except the first, who owns the phone. With
+ * --swap, it returns a false key for the first contact. For the screens of accounts, it creates a user with the account
+ * id that the app sends, and returns a refresh token for this user. Your server must first sign the person in, and
+ * store which account is theirs.
  */
 import { PartnerClient } from "@keyroot/client/partner";
 import { readFileSync } from "node:fs";

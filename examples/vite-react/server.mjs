@@ -1,6 +1,6 @@
 /**
- * Replace this program with your server. It creates a user with the account id that the app sends, and returns a refresh token
- * for the user. Your server must first sign the person in, and store which account is theirs.
+ * Replace this program with your server. It creates a user with the account id that the app sends, and returns a
+ * refresh token for this user. Your server must first sign the person in, and store which account is theirs.
  */
 import { PartnerClient } from "@keyroot/client/partner";
 import { createServer } from "node:http";

@@ -4,12 +4,12 @@
  *
  * 1. `commands/` and `stack/` start processes.
  * 2. `serve/` puts the service together, and `publisher/` the publisher.
- * 3. `config/` reads their variables.
+ * 3. `config/` reads their environment variables.
  * 4. Each subject has its own tables, queries and operations: `webhooks/`, `staff/`, `publishing/`, `accounts/`,
  *    `keys/`, `tokens/`, `users/`, `partners/`, `auditLog/`.
  * 5. `api/` is what they all build on: how an operation is defined, authentication, errors, limits and databases.
  *
- * Times, such as `now` and `created`, are in milliseconds since 1970 if nothing else is said.
+ * Times, such as `now` and `created`, are in milliseconds since 1970 unless stated otherwise.
  */
 export type { ServiceConfig } from "./config/serviceConfig.ts";
 export { readConfig } from "./config/readConfig.ts";

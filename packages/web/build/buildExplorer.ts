@@ -5,8 +5,8 @@ import { buildScript, type PinnedScript } from "./buildScript.ts";
 import { PROJECT } from "./sources.ts";
 
 /**
- * Builds the explorer. Returns its files by their paths relative to the page. The page contains the hash of each
- * script, stylesheet and worker. The page therefore determines all code, and its policy allows no other code.
+ * Builds the explorer, and returns its files by their paths relative to the page. The page contains the hash of each
+ * script, stylesheet and worker, so it determines all code, and its policy allows no other.
  */
 export async function buildExplorer(): Promise<Map<string, string | Uint8Array>> {
   checkPaths(Object.values(WORKERS).flat());
@@ -32,7 +32,8 @@ function checkPaths(omitted: readonly string[]): void {
 }
 
 /**
- * The modules that an explorer does not need although the library loads them on demand: watches, block proofs and new keys. A worker is one file, so it would contain them.
+ * The modules that no explorer needs although the library loads them on demand: watches, block proofs and new keys.
+ * They are omitted because a worker, which is one file, would contain them.
  */
 const UNUSED = [
   "watch/watch",
@@ -45,10 +46,10 @@ const ACCOUNTS = ["verifyContacts", "accountSlot", "twoRootsByCall"].map((name) 
 const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES, ...ACCOUNTS];
 
 /**
- * The workers, each with the modules that it omits. A verification with one endpoint needs only the first worker. Stronger
- * evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signature code, which is
- * larger than all other code. Safety codes (0.1 s to compute), their QR codes, contact lists and the start page's registry each have a
- * separate worker.
+ * The workers, each with the modules that it omits. A verification with one endpoint needs only the first. Stronger
+ * evidence needs Ethereum's proofs, in a worker that replaces it. Signed blocks also need signature code, which is
+ * larger than all other code. Safety codes (0.1 s to compute), their QR codes, contact lists and the start page's
+ * registry each have a separate worker.
  */
 const WORKERS: Readonly<Record<string, readonly string[]>> = {
   basic: [...ONE_KEY_TYPE, "verifier/readRootAtBlock"],

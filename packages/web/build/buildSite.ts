@@ -3,8 +3,8 @@
  *
  *     node packages/web/build/buildSite.ts
  *
- * Each file is replaced as a whole, and the page is replaced last. Old files are removed at the end. Therefore, two
- * builds of the same sources can run at the same time. The pages stay usable during a build.
+ * Each file is replaced as a whole, the page last, and old files are removed at the end. The pages therefore stay
+ * usable, and two builds of the same sources can run at the same time.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

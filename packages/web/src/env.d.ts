@@ -1,9 +1,6 @@
 /** Constants that the build defines. */
 
-/**
- * The URL and the hash of each worker's script. The URL is relative to the page, and the hash has the form of the
- * `integrity` attribute.
- */
+/** The URL of each worker's script, relative to the page, and its hash in the form of the `integrity` attribute. */
 declare const WORKERS: Readonly<
   Record<
     "basic" | "evidence" | "signedBlock" | "safetyCode" | "qr" | "list" | "registry" | "complete",

@@ -17,8 +17,8 @@ type DecisionOptions = Pick<SubmitOptions, "databases" | "accounts" | "keyType">
 type ChangeID = Pick<StoredStatement, "number" | "keyID">;
 
 /**
- * Receives an objection that one of the account's recovery keys signed. The service then does not publish the key,
- * unless the partner approves the change. Repeating the call has no effect.
+ * Receives an objection signed by one of the account's recovery keys. The service then publishes the key only if the
+ * partner approves the change. Repeating the call has no effect.
  * @throws ServiceError KEY_STATEMENT_INVALID, ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED
  */
 export async function objectWithKey(
@@ -35,8 +35,8 @@ export async function objectWithKey(
 
 /**
  * Objects to a change that no publisher has taken.
- * @param objection the signed objection of a recovery key, or undefined if the partner objects. Only the partner can
- * object to a change that the partner has approved
+ * @param objection the objection that a recovery key signed, or undefined if the partner objects. Only the partner can
+ *   object to a change that it has approved
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED
  */
 export function objectToChange(
@@ -63,9 +63,9 @@ export function objectToChange(
 }
 
 /**
- * Approves a change for the partner, who must first find out who the owner is. The partner cannot change a key alone,
- * because the account's recovery keys have signed the change. It loses any earlier objection, and recovery keys can no
- * longer object to it.
+ * Approves a change for the partner, which must first find out who the owner is. This removes any earlier objection,
+ * and recovery keys can no longer object. The partner alone cannot change a key, because the account's recovery keys
+ * must have signed the change.
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED, CHANGE_PENDING, USER_DEACTIVATED
  */
 export function approveChange(

@@ -10,9 +10,8 @@ const RESERVED_SLOTS = 8;
 
 /**
  * Reserves the ids of the slots after a statement, so that no user can have them. Anyone who knows the account text may
- * already have created users with these ids, but cannot have registered keys for them, because no account has such an
- * id. These users are erased. The only users who keep such an id are those whose key a publisher took before the
- * registry had accounts.
+ * already have created users with these ids, but without keys, because no account has such an id. These users are
+ * erased, except for those whose key a publisher took before the registry had accounts.
  * @param place.after the number of the statement
  */
 export async function reserveSlots(

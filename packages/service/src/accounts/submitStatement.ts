@@ -36,11 +36,11 @@ export interface SentStatement {
 }
 
 /**
- * Receives a signed statement. Number 0 registers the user's first key. A higher number changes the key, and the new
- * key is published under the id of its slot after the hold period. Repeating the call has no effect.
+ * Receives a signed statement. Number 0 registers the user's first key, and each higher number changes it: after the
+ * hold period, the new key is published under the id of its slot. Repeating the call has no effect.
  * @throws ServiceError KEY_STATEMENT_INVALID, ACCOUNT_MISSING, STATEMENT_NUMBER, CHANGE_PENDING, CHANGE_OBJECTED,
- * SLOT_TAKEN, POSSESSION_REQUIRED, POSSESSION_REFUSED, USER_DEACTIVATED; ArgumentError with the codes of
- * `checkPublicKey`
+ *   SLOT_TAKEN, POSSESSION_REQUIRED, POSSESSION_REFUSED, USER_DEACTIVATED; ArgumentError with the codes of
+ *   `checkPublicKey`
  */
 export async function submitStatement(
   options: SubmitOptions,
@@ -98,8 +98,8 @@ function findSame(statements: readonly StoredStatement[], number: number, keyID:
 }
 
 /**
- * Checks that a statement is the account's next one. This ensures that the slot before it has a root on the chain,
- * which the owner must check before signing.
+ * Checks that a statement is the account's next one. The slot before it then has a root on the chain, which the owner
+ * must check before signing.
  * @throws ServiceError STATEMENT_NUMBER, CHANGE_PENDING
  */
 function requireNext(statements: readonly StoredStatement[], { number, publicKey }: KeyStatement): void {

@@ -13,8 +13,8 @@ type RowOf<Shape extends z.ZodRawShape> = {
 };
 
 /**
- * Creates an answer from a row: the fields of the schema, and no others. To make a field of a row part of the API, it
- * is therefore enough to add one line to the schema.
+ * Creates an answer from a row, with exactly the fields of the schema. One more line in the schema is therefore enough
+ * to make a field of the row part of the API.
  */
 export function answerFrom<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

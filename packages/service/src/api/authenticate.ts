@@ -16,8 +16,8 @@ import {
 export type Policy = Pick<Operation, "callers" | "role" | "reads" | "unverified" | "duringSuspension">;
 
 /**
- * Identifies the caller of an operation, and counts the request against the caller's rate limit. The bearer token
- * identifies the caller, or the session cookie if the request has no `Authorization` header.
+ * Identifies the caller of an operation by the bearer token or, if the request has no `Authorization` header, by the
+ * session cookie. The request then counts toward the caller's rate limit.
  * @throws ServiceError with the codes of `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
  */
 export async function authenticate(
@@ -74,8 +74,8 @@ async function authenticateSession(
 }
 
 /**
- * Rejects requests from pages of other origins. SameSite=Strict is not enough for this, because pages on other ports
- * and subdomains belong to the same site.
+ * Rejects requests from pages of other origins. SameSite=Strict is not enough, because it allows pages on other ports
+ * and subdomains of the same site.
  */
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
@@ -117,8 +117,8 @@ export async function requireVerification(
 }
 
 /**
- * Checks the passkey verification if the operation requires one. For administrators' operations, it also checks that
- * the partner is not suspended, unless the operation is allowed during a suspension.
+ * Checks the passkey verification if the operation requires one. An administrator's operation is also rejected while
+ * the partner is suspended, unless it is allowed during a suspension.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

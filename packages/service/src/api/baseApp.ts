@@ -87,8 +87,8 @@ export function makeBaseApp({
       if (socket.writable && isOverLimit !== true) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Node would reject a request without a `Host` header itself, but without a problem document. Therefore the
-    // `onRequest` hook rejects it.
+    // Node would reject a request without a `Host` header, but not with a problem document, so the `onRequest` hook
+    // does it.
     http: { requireHostHeader: false },
   }) as unknown as App;
 
@@ -167,7 +167,7 @@ function checkBodyHeaders({ headers }: FastifyRequest, reply: FastifyReply): voi
 }
 
 /**
- * True for the content type `application/json`. If it has a charset, this must be UTF-8 (RFC 8259, section 8.1), with
+ * Whether a content type is `application/json`. A charset is accepted only if it is UTF-8 (RFC 8259, section 8.1), with
  * or without the hyphen.
  */
 function isJson(type: string | undefined): boolean {

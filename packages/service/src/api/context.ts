@@ -39,8 +39,8 @@ interface SessionReader {
 }
 
 /**
- * Returns the URL at which callers reach the service, without a trailing slash. Default: this machine's URL. The `Host`
- * header is not used, because any site's DNS name can point to this machine.
+ * Returns the URL at which callers reach the service, without a trailing slash: the configured one, or else this
+ * machine's. The `Host` header is not used, because any site's DNS name can point to this machine.
  */
 export function baseUrlOf({ serviceUrl }: Pick<ApiContext, "serviceUrl">, request: FastifyRequest): string {
   return serviceUrl ?? `http://localhost:${request.socket.localPort ?? 0}`;

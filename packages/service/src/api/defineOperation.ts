@@ -8,12 +8,12 @@ import type { RepeatableRequest } from "./database/idempotency.ts";
 export type App = FastifyInstance;
 
 /**
- * The kinds of callers that may call an operation:
- * - with a bearer token: `partner` (a server's access token), `user` (a user's access token), `operator` (the admin
+ * Who may call an operation:
+ * - with a bearer token: `partner` (a server's access token), `user` (a user's access token) or `operator` (the admin
  *   token);
- * - with a session cookie: `partnerStaff` and `operatorStaff` (people with a passkey), `invited` (any session, even
+ * - with a session cookie: `partnerStaff` and `operatorStaff` (people with a passkey) or `invited` (any session, even
  *   before a passkey was added);
- * - with neither: `public`, and `visitor` (only from the dashboard's page).
+ * - with neither: `public`, or `visitor` (only from the dashboard's page).
  */
 export type Caller = keyof Principals;
 
@@ -43,8 +43,8 @@ export interface Call<Callers extends Caller, Context> {
   principal: Principals[Callers];
   author: Author;
   /**
-   * The request, if it has an Idempotency-Key. For a session's request, it is always undefined, because the service
-   * stores no copies of the secrets that a session creates.
+   * The request, if it has an Idempotency-Key. It is always undefined for a session, because the service stores no
+   * copies of the secrets that a session creates.
    */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
@@ -73,8 +73,8 @@ export interface Operation<
   /** The reason why staff need no passkey for a change. Undefined if they need it. */
   unverified?: string;
   /**
-   * Whether users and administrators may call the operation while the partner is suspended. Readers may always call the
-   * operations that are meant for them. Default: false.
+   * Whether users and administrators may call the operation while the partner is suspended. Operations for readers are
+   * always allowed. Default: false.
    */
   duringSuspension?: boolean;
   summary: string;
@@ -131,7 +131,7 @@ export function isVerified({ callers, reads, unverified }: Pick<Operation, "call
 }
 
 /**
- * Returns the kind of caller with a bearer token, or `public`. It is undefined if only the dashboard's page calls the
+ * Returns the kind of caller with a bearer token or `public`, or undefined if only the dashboard's page calls the
  * operation.
  */
 export function tokenCallerOf({ callers }: Pick<Operation, "callers">) {

@@ -78,7 +78,9 @@ export const cursor = z.string().regex(CURSOR_FORM);
 /** The values of a recorded change. Any name is valid, because a newer replica may store values under new names. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
-/** The response schema of a list: a page of items in the field that `field` names, and the cursor of the next page. */
+/**
+ * The response schema of a list: one page of items, in the field that `field` names, and the cursor of the next page.
+ */
 export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
   field: Field,
   item: Item,
@@ -101,7 +103,7 @@ export const holdEndsAt = timestamp.nullable().meta({
 });
 
 /**
- * Returns the id of a request's user. The request must contain it in exactly one of its two forms.
+ * Returns the user id of a request, which must contain it in exactly one of its two forms.
  * @throws ServiceError FIELD_MISSING, FIELD_INVALID
  */
 export function userIDOf({

@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes segments that may contain a token from the path of an unknown operation. It keeps only short segments: up to
- * 24 characters if all of them are letters, and up to 8 characters of any kind.
+ * Removes segments that may contain a token from the path of an unknown operation. It keeps only short ones: up to 24
+ * characters if all are letters, dots or hyphens, and up to 8 characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);

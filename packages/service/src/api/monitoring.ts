@@ -31,8 +31,8 @@ export interface MonitoringOptions {
  * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
  *   databases.
  *
- * Returns their app, which does not listen yet, with functions that measure the API and deliveries, and a function that
- * makes /readyz respond that the service is stopping.
+ * The returned app does not listen yet. The functions beside it measure the API and deliveries, and make /readyz
+ * respond that the service is stopping.
  */
 export function makeMonitoring({ databases, logger, rateLimit, countPending, addMetrics }: MonitoringOptions) {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;

@@ -41,7 +41,7 @@ const FIELD_CODES: Record<string, ClientErrorCode> = {
 /** Units of size limits, by the type of the limited value. */
 const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
 
-/** Returns the error for a body or headers that do not match the schema. Its code is determined by the first issue. */
+/** Returns the error for a body or headers that do not match the schema. The first issue determines its code. */
 export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
   const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
   const [first] = issues;
@@ -114,7 +114,7 @@ export function toProblem(error: ServiceError, requestID: string) {
 }
 
 /**
- * Converts any error to one that may be sent to the caller. The original error becomes its `cause`, for the log.
+ * Converts any error to one that may be sent to the caller, with the original error as its `cause` for the log.
  * @param bodyLimit the maximum size of the request's body in bytes
  */
 export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {

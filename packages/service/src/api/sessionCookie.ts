@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * The session cookie's name. Browsers accept a cookie with the `__Host-` prefix only if it has the attributes Secure
- * and Path=/, and no Domain (RFC 6265bis, section 4.1.3.2). They treat http://localhost as secure.
+ * The session cookie's name. Browsers accept the `__Host-` prefix only with the attributes Secure and Path=/, and
+ * without Domain (RFC 6265bis, section 4.1.3.2). They treat http://localhost as secure.
  */
 const NAME = "__Host-keyroot";
 const ATTRIBUTES = { path: "/", httpOnly: true, secure: true, sameSite: "strict" } as const;

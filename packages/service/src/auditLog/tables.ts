@@ -5,8 +5,8 @@ import { timestampMs } from "../api/database/columns.ts";
 
 /**
  * The columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the
- * transaction that makes it. `position` is the order of insertion, which may differ from the order of commits. `biz_id`
- * and `user_id` are the ids of the changed partner and user.
+ * transaction that makes it. `position` is the order of insertion, which may differ from that of commits. `biz_id` and
+ * `user_id` are the ids of the changed partner and user.
  */
 export const changeColumns = () => ({
   id: uuid("id").notNull().defaultRandom(),

@@ -2,7 +2,7 @@
 const SHOWN = 20;
 
 /**
- * Returns the first items of a list as lines of text. The last line is the number of further items.
+ * Returns the first items of a list as lines of text, and a last line with the number of further items.
  * @param what the text after each item
  */
 export function listed(what: string, all: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { serviceUrl } from "./options.ts";
 
 /**
  * The `keyroot publish-registered` command asks the publisher, through a running service, to publish the registered
- * keys. Keys that are still in their hold period are not published.
+ * keys whose hold period is over.
  */
 export const publishRegistered = command(
   {

@@ -22,8 +22,8 @@ export interface SharedConfig {
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
   /**
-   * Set it for both if all user ids are accounts, so that users can change their keys (docs/accounts.md). Default:
-   * unset, for one key per user.
+   * Set it for the service and for the publisher if all user ids are accounts, so that users can change their keys
+   * (docs/accounts.md). Default: unset, for one key per user.
    */
   accounts?: "required" | undefined;
   /** Whether a key with a conflicting key is published only after the partner's decision. Default: false. */

@@ -8,8 +8,8 @@ const REPEATED = 3;
 /**
  * Returns whether a token could be random, by estimating the bits that an attacker must guess.
  *
- * Each character adds the binary logarithm of the number of different characters in the token. Characters that continue
- * a repetition ("abcabc") or a sequence ("aaaa", "4567") add nothing. Phrases of words are not detected.
+ * Each character adds the binary logarithm of the number of different characters in the token. One that continues a
+ * repetition ("abcabc") or a sequence ("aaaa", "4567") adds nothing. Phrases of words are not detected.
  */
 export function looksRandom(token: string): boolean {
   const alphabet = new Set(token).size;

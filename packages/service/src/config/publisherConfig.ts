@@ -60,7 +60,7 @@ export interface ChainOptions {
   /** Number of blocks, including the root's own block, after which a root is treated as published. Default: 1. */
   confirmations?: number | undefined;
   /**
-   * The store of Merkle-tree files, for all regions or for each one: a folder, or `s3://<bucket>/<prefix>`. In a text,
+   * The stores of Merkle-tree files: a folder or `s3://<bucket>/<prefix>` for each region, or one for all, in which
    * `{region}` stands for the region.
    */
   files: string | Record<Region, string>;

@@ -39,7 +39,7 @@ export interface ServiceConfig extends SharedConfig {
   /** Port of /healthz, /readyz and /metrics. 0 means any free port, and null means no port. Default: 9547. */
   monitoringPort?: number | null | undefined;
   /**
-   * The number of seconds for which a stopping service still accepts requests. Meanwhile /readyz responds with 503, so
+   * Number of seconds for which a stopping service still accepts requests. Meanwhile, /readyz responds with 503, so
    * that load balancers choose another replica. Default: 0.
    */
   shutdownDelay?: number | undefined;
@@ -64,8 +64,8 @@ export interface ServiceConfig extends SharedConfig {
   /** Number of days for which audit log entries are kept. 0 keeps all entries. Default: 365. */
   auditDays?: number | undefined;
   /**
-   * The number of days for which the audit log keeps callers' IP addresses, at most `auditDays`. With 0, it records no
-   * addresses. Default: 30.
+   * Number of days for which the audit log keeps callers' IP addresses, at most `auditDays`. 0 records none. Default:
+   * 30.
    */
   addressDays?: number | undefined;
 }

@@ -12,13 +12,13 @@ import type { User } from "../users/newUser.ts";
 export type ConflictingKey = Omit<typeof conflictingKeys.$inferSelect, "userID" | "decided">;
 
 /**
- * Maximum number of undecided keys per user that were only offered, without a proof of possession. A single one is
- * enough to make the user's key undecided.
+ * Maximum number of undecided keys per user that were offered without a proof of possession. A single one makes the
+ * user's key undecided.
  */
 export const MAX_OFFERED = 10;
 /**
- * Maximum number of keys per user that were withdrawn and still await a decision. They are counted separately from keys
- * that were only offered, because their possession was proven.
+ * Maximum number of withdrawn keys per user that still await a decision. They are counted separately from keys that
+ * were only offered, because their possession was proven.
  */
 export const MAX_WITHDRAWN = 100;
 

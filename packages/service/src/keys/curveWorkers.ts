@@ -20,7 +20,7 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 
 /**
  * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads that start with the first jobs. Partners
- * take turns. If too many jobs of a partner are waiting, further ones are rejected.
+ * take turns, and a partner with too many waiting jobs cannot add further ones.
  */
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);

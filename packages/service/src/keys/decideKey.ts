@@ -17,7 +17,7 @@ import { isPending, publicKeys } from "./tables.ts";
 export type DecisionOutcome = "done" | "unknown" | "submitted";
 
 /**
- * Approves a user's pending key at the partner's request. It then marks all conflicting keys of the user as decided.
+ * Approves a user's pending key at the partner's request, and marks all conflicting keys of the user as decided.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function approveKey(
@@ -42,8 +42,8 @@ export async function approveKey(
 }
 
 /**
- * Removes a user's pending key. The action is `key.withdrawn` if the user requests the removal, and `key.discarded` if
- * the partner does. A removal by the partner also marks all conflicting keys of the user as decided.
+ * Removes a user's pending key: with the action `key.withdrawn` at the user's request, or `key.discarded` at the
+ * partner's. A removal by the partner also marks all conflicting keys of the user as decided.
  */
 export function withdrawOrDiscardKey(
   databases: Databases,

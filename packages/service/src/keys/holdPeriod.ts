@@ -22,7 +22,7 @@ export const isOfDeactivated = sql`exists (select from users where users.user_id
 
 /**
  * The condition that a key must not be published, because its partner is suspended or its user is deactivated. Revoked
- * tokens do not matter, because a user may lose a device after the registration.
+ * tokens do not matter, because a user may lose a device after registering the key.
  */
 export const isBlocked = sql`(exists (select from suspensions where suspensions.biz_id = public_keys.biz_id) or ${isOfDeactivated})`;
 

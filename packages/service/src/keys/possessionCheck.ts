@@ -57,8 +57,8 @@ export async function makeChallenge(
 }
 
 /**
- * Checks the response to a challenge. Signatures are verified in a separate thread, so this cannot be part of a
- * transaction. Call `takeChallenge` in the transaction that adds the key.
+ * Checks the response to a challenge. This cannot be part of a transaction, because signatures are verified in a
+ * separate thread. Call `takeChallenge` in the transaction that adds the key.
  * @param service the service's URL in the app
  */
 export async function isProven(

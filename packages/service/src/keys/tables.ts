@@ -52,8 +52,8 @@ export const batches = pgTable(
 );
 
 /**
- * The condition that a root belongs to a batch that is not on the chain. PostgreSQL finds these batches and their keys
- * by indexes, so the query's time does not depend on the number of other keys.
+ * The condition that a root belongs to a batch that is not on the chain. It uses indexes, so the query's time does not
+ * depend on the number of other keys.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;
@@ -157,14 +157,14 @@ export const isOpenStatement = and(
 export const VOID = "void";
 
 /**
- * The condition that no publisher has taken a key. Publishers and removals both use it, so only one of two concurrent
+ * The condition that no publisher has taken a key. Publishers and removals share it, so only one of two concurrent
  * calls succeeds.
  */
 export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
- * Conflicting keys, in the user's region. Such a key was withdrawn, or was offered for a user with another key.
- * `decided` is the time when the partner discarded or approved the user's key, and null until then.
+ * Conflicting keys, in the user's region: they were withdrawn, or were offered for a user with another key. `decided`
+ * is when the partner discarded or approved the user's key, and null until then.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",

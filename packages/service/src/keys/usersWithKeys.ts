@@ -67,8 +67,7 @@ export class UsersWithKeys {
 
   /**
    * Lists one page of a partner's users, the newest first. With `state` or `prefix`, they are in the order of their
-   * ids, and each call reads a limited number of ids. A page may then have fewer users than `limit`, or none, even if
-   * more follow.
+   * ids, and each call reads a limited number of ids, so a page may be short or even empty although more follow.
    * @returns `next` is null if no page follows
    */
   async list(bizID: string, filter: UserFilter, now: number) {
@@ -134,8 +133,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Keeps the ids of users without a key for the state `unregistered`, and those of users with a key in a batch for
-   * `published`. Sends one query per region.
+   * Filters ids by state, with one query per region: `unregistered` keeps users without a key, and `published` those
+   * with a key in a batch.
    */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
@@ -168,7 +167,7 @@ export class UsersWithKeys {
   }
 
   /**
-   * Reads ids with one query per condition. If they were combined with `or`, PostgreSQL would read all keys of the
+   * Reads ids with one query per condition. For conditions combined with `or`, PostgreSQL would read all keys of the
    * partner.
    */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], { after, prefix = "" }: IDRange, limit: number) {

@@ -137,8 +137,7 @@ export class PartnerStore {
   }
 
   /**
-   * Suspends a partner. All replicas then reject the tokens of the partner and of its users. Repeating the call has no
-   * effect.
+   * Suspends a partner. All replicas then reject its tokens and those of its users. Repeating the call has no effect.
    *
    * The home database is changed first. If a regional database is unreachable, the call fails, although lists already
    * show the partner as suspended.

@@ -14,9 +14,9 @@ import { users } from "../users/tables.ts";
 import type { ChainConnection } from "./chainConnection.ts";
 
 /**
- * The time in ms between the confirmation of a changed key on the chain and the update of the account file. During this
- * time, contacts who read an older block still verify the earlier key, and all others find the change in the next file.
- * Light clients need most of this time, because they are 13 to 19 minutes late.
+ * The time in ms between the confirmation of a changed key on the chain and the update of the account file. Meanwhile,
+ * contacts who read an older block still verify the earlier key, and all others find the change in the next file. Most
+ * of this time is for light clients, which are 13 to 19 minutes behind.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 
@@ -42,8 +42,8 @@ export class AccountPublisher {
   }
 
   /**
-   * Stores the account files of the users with these published ids before the ids' root is sent. Everyone who finds the
-   * root on the chain can then also find the statement.
+   * Stores the account files of the users with these published ids before the ids' root is sent, so that everyone who
+   * finds the root on the chain also finds the statement.
    * @param ids user ids and ids of slots
    */
   async storeBefore(ids: readonly UserID[]): Promise<void> {
@@ -57,9 +57,9 @@ export class AccountPublisher {
   }
 
   /**
-   * Completes the changes that are due. A published key is complete after `SETTLE_MS`. A void statement is complete
-   * after its hold period, if its slot has a root. It has a hold period because it makes an older key valid again, so
-   * the account's other keys must be able to object to it.
+   * Completes the changes that are due: published keys after `SETTLE_MS`, and void statements after their hold period
+   * if their slot has a root. A void statement makes an older key valid again, so the account's other keys must have
+   * time to object to it.
    * @param rootsOf reads the roots of ids at a final block, in order
    * @returns the number of completed changes
    */
@@ -112,7 +112,7 @@ export class AccountPublisher {
 }
 
 /**
- * Updates the account files of all regions. Publishes nothing meanwhile, and connects to the chain only if a change is
+ * Updates the account files of all regions. Nothing is published meanwhile, and the chain is needed only if a change is
  * open.
  * @returns the number of completed changes
  * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes

@@ -38,7 +38,7 @@ export class ChainConnection {
 
   /**
    * Opens the check of roots, which compares the chain with the files. If there is a second endpoint, it must agree.
-   * @param lost the signal that aborts all calls to the chain when the lease is lost
+   * @param lost aborts all calls to the chain when the lease is lost
    */
   async openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
     const { secondRpcUrl, chainId, confirmations, files } = this.#chain;

@@ -20,7 +20,7 @@ const CHECK_MS = 5_000;
 const NO_ROOT = "0".repeat(64);
 
 /**
- * Checks the chain and the stores, and stores the result for the service.
+ * Checks the chain and the stores, and saves the result for the service.
  * @param every seconds between two scheduled publications, or null without a schedule
  * @returns the parts that fail, with their errors
  */

@@ -25,8 +25,8 @@ export interface ImportOptions {
  * Adds the statements that only the account files contain, for example after a backup was restored. Without them, a
  * slot's key would seem to be somebody else's, and a thief of a recovery key could declare the slot void.
  *
- * A statement is added only if the account's recovery keys signed it and its slot has a root on the chain. All other
- * statements must be submitted again.
+ * It adds only statements that the account's recovery keys signed and whose slots have a root on the chain. All others
+ * must be submitted again.
  * @returns the slots of the added statements, with their roots
  */
 export async function importStatements(options: ImportOptions): Promise<Map<UserID, string>> {
@@ -50,8 +50,8 @@ export async function importStatements(options: ImportOptions): Promise<Map<User
 }
 
 /**
- * Returns the statements of a file that are missing in the database and whose slots have a root, in order. A false file
- * has none.
+ * Returns, in order, a file's statements that the database does not have and whose slots have a root. A false file has
+ * none.
  */
 async function findMissing(
   { databases, keyType, rootsOf }: ImportOptions,

@@ -42,7 +42,7 @@ export interface KeyPublisherOptions {
   now?: () => number;
   /**
    * Receives each difference that a round finds, and the error of the failed check. KEY_DIFFERS means that another
-   * publisher published another key for a user. It then replaces the registered key.
+   * publisher published another key for a user, which then replaces the registered one.
    */
   onDifference?: (difference: Difference, error: unknown) => void;
   /** Receives the error of each region whose keys could not be published. */
@@ -98,20 +98,20 @@ export class KeyPublisher {
    * Publishes all keys whose hold period has ended, region by region. If a region fails, the others are still
    * published, and then the error of the first failed region is thrown.
    *
-   * In each region, an unfinished plan is finished first, with its own roots. Keys in a plan can no longer be
+   * Each region first finishes its unfinished plan with the plan's own roots. Keys in a plan can no longer be
    * withdrawn. The process may end at any time, because the plan is in the database and the next call reads its
    * progress from the chain.
    * @param author the actor in the audit log. Default: the service
    * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
-   * `publish` function
+   *   `publish` function
    */
   publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, (fenced, lost) => this.#publish(author, fenced, lost));
   }
 
   /**
-   * Takes the waiting requests to publish now, if there are any. If the process ends or loses the lease, they stay
-   * open, and the next publisher takes them.
+   * Takes the waiting requests to publish now, if there are any. If the process ends or loses the lease, they stay open
+   * for the next publisher.
    * @throws ArgumentError PUBLISHER_RUNNING if another publisher is publishing
    */
   async publishRequested(): Promise<void> {
@@ -206,7 +206,7 @@ export class KeyPublisher {
   }
 
   /**
-   * Checks the chain and the stores, and stores the result for the service.
+   * Checks the chain and the stores, and saves the result for the service.
    * @returns the parts that fail, with their errors
    */
   report(): Promise<{ part: string; error: unknown }[]> {
@@ -214,8 +214,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares published roots with the chain and the roots' files. Roots that were compared within the last 24 hours are
-   * skipped. A call ends after 10 minutes, so that keys can be published, and the next one continues.
+   * Compares published roots with the chain and the roots' files, except those that were compared within the last 24
+   * hours. A call ends after 10 minutes, so that keys can be published, and the next one continues.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
    */
   recheck(): Promise<Recheck> {
@@ -228,8 +228,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Adds published keys and statements of accounts that are missing from the databases, and replaces keys that differ.
-   * Call it after a backup is restored.
+   * Adds published keys and accounts' statements that the databases do not have, and replaces keys that differ. Call it
+   * after a backup is restored.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
@@ -257,7 +257,7 @@ export class KeyPublisher {
 
   /**
    * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
-   * the root's file is verified and the root is read at a final block. Remaining roots are tried again in the next
+   * the root's file is verified and the root is read at a final block. All other roots are tried again in the next
    * round.
    */
   async #confirm(

@@ -19,8 +19,7 @@ export interface RebuiltAccountFiles {
 
 /**
  * Compares the account files of all users with the databases' statements, and writes files that are missing or older. A
- * file with a newer statement is kept. After a database was restored from a backup, such a file may contain the only
- * copy of the statement.
+ * file with a newer statement is kept, because it may be the only copy if a database was restored from a backup.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildAccountFiles(

@@ -24,7 +24,7 @@ const PAGE = 100;
 const CONCURRENT_FILES = 4;
 
 /**
- * Verifies the files of all published roots, in the store of the users' region. Missing and damaged files are rebuilt
+ * Verifies the files of all published roots, in the store of the users' region, and rebuilds missing and damaged ones
  * from the databases' keys. A rebuilt file has the same root and the same bytes as the original.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores

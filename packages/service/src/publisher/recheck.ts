@@ -27,7 +27,7 @@ export interface RecheckOptions {
 const PAGE = 100;
 
 /**
- * Compares published roots with the chain and the Merkle-tree files, and corrects the database. Keys that are not on
+ * Compares published roots with the chain and the Merkle-tree files, and corrects the database: keys that are not on
  * the chain are submitted again, and stored keys that differ from the published ones are replaced. The caller must hold
  * the publisher's lease.
  * @param before compares only roots that were last checked before this time
@@ -56,8 +56,8 @@ export async function recheck(options: RecheckOptions, before: number, until = I
 
 /**
  * Compares one root.
- * @param unconfirmedAt the time to record for the check if the root's data are unavailable. It is later than the check
- *   times of all other due roots, so that these are compared first
+ * @param unconfirmedAt the check time to record if the root's data are unavailable. It is later than those of all other
+ *   due roots, so that they are compared first
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(

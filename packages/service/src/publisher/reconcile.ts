@@ -24,7 +24,7 @@ export interface Reconciliation extends Pick<Recheck, "roots" | "lost"> {
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions. Missing published keys are
+ * Compares the databases with the chain and the Merkle-tree files, in both directions: missing published keys are
  * added, stored keys that differ are replaced, and keys that are not on the chain are submitted again. Run it after a
  * restore, because the chain is newer than the backup. The caller must hold the publisher's lease.
  * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not

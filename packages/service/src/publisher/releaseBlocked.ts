@@ -9,10 +9,9 @@ import type { DatabaseJournal } from "./databaseJournal.ts";
 import { isBlocked } from "../keys/holdPeriod.ts";
 
 /**
- * Removes keys that must no longer be published from unsent batches: those of deactivated users and of suspended
+ * Removes keys from unsent batches if they must no longer be published: those of deactivated users and of suspended
  * partners' users. They are then pending again, so users can withdraw them and partners can discard them. The other
- * keys of these batches become part of new ones.
- * @param database the region's database
+ * keys of these batches are published in new ones.
  */
 export async function releaseBlocked(
   database: Database,

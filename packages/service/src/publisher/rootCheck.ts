@@ -19,8 +19,8 @@ import { TransportError } from "../api/base/errors.ts";
 import type { AddedRoot } from "../publishing/publications.ts";
 
 /**
- * The times in ms for a wait until a block is final: the pause between two requests, and the time for which the slowest
- * endpoint may show no new block.
+ * The times in ms for a wait until a block is final: the pause between two requests, and how long the slowest endpoint
+ * may show no new block.
  */
 const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
@@ -152,7 +152,7 @@ export class RootCheck {
 
   /**
    * Returns the result on which all endpoints agree. If they contradict each other, it reads again first, because one
-   * may be behind the other.
+   * may be behind.
    * @throws VerificationError QUORUM_NOT_REACHED
    */
   async #agree<T>(read: (registry: Registry) => Promise<T>): Promise<T> {

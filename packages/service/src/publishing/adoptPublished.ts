@@ -22,8 +22,8 @@ export interface Adopted {
 
 /**
  * Replaces users' stored keys with the published ones, because a published key cannot change. A replaced key becomes a
- * conflicting key. If the slot of an account has another published key, the slot is marked as taken instead, because
- * only the owner can authorize a key for it.
+ * conflicting key. An account's slot with another published key is marked as taken instead, because only the owner can
+ * authorize a key for it.
  *
  * Users who are erased or missing in the database are skipped. The caller marks the keys as published.
  * @param transaction a transaction in the region
@@ -84,8 +84,8 @@ export async function adoptPublished(
 }
 
 /**
- * Records that a slot holds a different key from the one that its account authorized. The owner must then sign the next
- * number.
+ * Records that a slot holds a different key from the one that its account authorized, so that the owner must sign the
+ * next number.
  */
 async function giveUpSlot(
   transaction: Database,

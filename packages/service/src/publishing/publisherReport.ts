@@ -18,7 +18,7 @@ export interface PublisherReport {
     contract: string;
     error: string | null;
     /**
-     * The newest block, the registry's owner, and the owner's balance and the gas price in wei. Null if the chain could
+     * The newest block, the registry's owner and its balance in wei, and the gas price in wei. Null if the chain could
      * not be read.
      */
     state: { block: number; owner: string; balance: string; fee: string } | null;

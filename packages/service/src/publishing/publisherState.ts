@@ -39,8 +39,8 @@ export class PublisherState {
   }
 
   /**
-   * Returns the publisher's last report. If it is more than two minutes old, the chain and the stores are shown with
-   * the error PUBLISHER_SILENT.
+   * Returns the publisher's last report. If it is more than two minutes old, the chain and the stores have the error
+   * PUBLISHER_SILENT.
    * @returns `at` is null if there never was a report
    */
   async report(): Promise<PublisherReport & { at: number | null }> {

@@ -43,8 +43,8 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these files are
- * served, where a root is 64 lowercase hex digits:
+ * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these are served,
+ * where a root is 64 lowercase hex digits:
  * - Merkle-tree files: `/<root>.json`, compressed if the folder has `<root>.json.br` and the client accepts Brotli
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`
@@ -185,8 +185,8 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // If the file became shorter during the transfer, the connection is closed. After a normal end, the client would wait
-  // for the missing bytes.
+  // If the file became shorter during the transfer, close the connection. After a normal end, the client would wait for
+  // the missing bytes.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }

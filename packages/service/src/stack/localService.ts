@@ -13,8 +13,8 @@ interface LocalServiceOptions extends Pick<ServiceConfig, "explorerUrl" | "keyTy
 }
 
 /**
- * Starts a partner service and its publisher on the stack's chain. Both run in this process, with a new in-memory
- * database for each region.
+ * Starts a partner service and its publisher on the stack's chain. Both run in this process, with a new database in
+ * memory for each region.
  * @throws TransportError PORT_UNAVAILABLE
  */
 export async function startLocalService({ port, chain, ...config }: LocalServiceOptions) {

@@ -49,7 +49,7 @@ export interface StackOptions {
 
 /**
  * Starts a stack on this machine: a chain in memory, whose first account owns the registry, and a file host with a new
- * temporary folder. It listens only on 127.0.0.1 and prints nothing.
+ * temporary folder. It listens only on 127.0.0.1, and prints nothing.
  *
  * If a step fails, the earlier ones are undone. The files and the stack file are removed even if the process exits
  * without `close`.

@@ -58,7 +58,7 @@ export class InvitationStore {
   }
 
   /**
-   * Invites a person again. The person's earlier invitation, passkeys and sessions end.
+   * Invites a person again, and ends the person's earlier invitation, passkeys and sessions.
    * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR if no other administrator could sign in
    */
@@ -72,8 +72,8 @@ export class InvitationStore {
   }
 
   /**
-   * Invites a person by name at the operator's request. The person may be new or already known. Only the operator may
-   * invite a partner's last administrator again.
+   * Invites a new or known person by name, at the operator's request. Only the operator may invite a partner's last
+   * administrator again.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
   async byName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {

@@ -197,7 +197,7 @@ export const signInOperations = [
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
       // An invited person adds the first passkey without verification. Each further one requires it, so that nobody
-      // else can add a passkey on an unattended page.
+      // else can add one on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

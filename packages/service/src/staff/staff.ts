@@ -130,8 +130,7 @@ export async function lockPerson(transaction: Transaction, bizID: string | null,
 }
 
 /**
- * Locks a person, so that requests that end the person's access, add a passkey or start a session run one after the
- * other.
+ * Locks a person, so that requests that end their access, add a passkey or start a session run one after the other.
  * @returns undefined if the person was removed
  */
 export function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {

@@ -57,7 +57,7 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token, but does not check whether it was revoked. For that, call `RefreshTokenStore.refusalOf`.
+   * Verifies an access token except for its revocation, which `RefreshTokenStore.refusalOf` checks.
    * @param kind the only accepted kind of principal
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
    */

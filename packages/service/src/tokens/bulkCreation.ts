@@ -29,8 +29,8 @@ export interface CreatedUser {
 type UserRow = typeof users.$inferSelect;
 
 /**
- * Creates lists of users with one statement per table. The results are the same as if each user was created with a
- * request of its own. For the rate limit, `operations.ts` counts the users of a list.
+ * Creates lists of users with one statement per table. The results are the same as if each user were created with a
+ * request of its own. `operations.ts` counts the users of a list for the rate limit.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -44,9 +44,9 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens. In each region, one transaction creates either all users and tokens or
-   * none. After a failure, repeating the call completes the list. With an Idempotency-Key, the same user and context
-   * get the same token in every list.
+   * Creates users and their refresh tokens. Each region creates either all of its users and tokens or, after a failure,
+   * none, so repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
+   * token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(

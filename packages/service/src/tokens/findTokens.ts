@@ -15,15 +15,15 @@ interface TokenState {
 }
 
 /**
- * Rows for the values of an array parameter, each with a value and its place in the array. PostgreSQL can plan this
- * form once for all array lengths. This matters because planning takes longer than execution.
+ * Rows for the values of an array parameter, each with a value and its place in the array. PostgreSQL plans this form
+ * only once for all array lengths, which matters because planning takes longer than execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;
 
 /**
- * Prepares a search for unrevoked server tokens by a column. Because of the `limit` clause, PostgreSQL uses the
- * column's unique index for each value, even with a plan that it made for an empty table.
+ * Prepares a search for unrevoked server tokens by a column. The `limit` clause makes PostgreSQL use the column's
+ * unique index for each value, even with a plan that it made for an empty table.
  */
 export function prepareServerTokens(
   home: Database,

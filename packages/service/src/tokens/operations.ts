@@ -36,7 +36,7 @@ import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 const MAX_LIST = 500;
 /**
  * Maximum size of a creation request's body in bytes. A user takes at most 1,310 bytes, even if every character of the
- * user's context is escaped (RFC 8259, section 7).
+ * context is escaped (RFC 8259, section 7).
  */
 const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 

@@ -42,7 +42,7 @@ export class RefreshTokenStore {
 
   /**
    * Finds the principal of a refresh token, and the reason if the token is rejected.
-   * @returns undefined, without the reason, if the token is malformed, unknown, revoked or another partner's
+   * @returns undefined if the token is malformed, unknown, revoked or another partner's
    */
   async principalOf(token: string, bizID: string, now: number) {
     const parsed = parseRefreshToken(token);
@@ -63,7 +63,7 @@ export class RefreshTokenStore {
 
   /**
    * Returns the reason why a principal's access tokens are rejected, or undefined if they are accepted. Revocation,
-   * suspension and deactivation affect existing access tokens immediately.
+   * suspension and deactivation take effect immediately.
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
     const { active, uses } = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];

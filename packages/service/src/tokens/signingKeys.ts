@@ -28,8 +28,8 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /**
- * Reads a file of signing keys, which is a JWK Set of private Ed25519 keys. The first key signs. docs/backup.md
- * describes how to rotate keys.
+ * Reads a file of signing keys, a JWK Set of private Ed25519 keys of which the first one signs. docs/backup.md
+ * describes how to rotate them.
  * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
  */
 export async function readSigningKeys(path: string): Promise<SigningKeys> {

@@ -11,8 +11,8 @@ const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**
- * Creates a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix helps scanners to
- * find leaked tokens, and the region identifies the database that stores the token.
+ * Creates a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. Scanners find leaked tokens by
+ * the prefix, and the region identifies the database that stores the token.
  */
 export function makeRefreshToken(kind: RefreshTokenKind): string {
   const prefix = kind.kind === "partner" ? "krs" : `kru_${kind.region}`;

@@ -12,8 +12,7 @@ import { userIDs } from "./tables.ts";
 export type Claim = typeof userIDs.$inferSelect;
 
 /**
- * The owner of ids that are slots of accounts (docs/accounts.md). It is not the id of any partner, so no partner can
- * use these ids.
+ * The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so none can use these ids.
  */
 export const SLOT_OWNER = "slot";
 
@@ -90,8 +89,8 @@ export function byUserID(a: { userID: string }, b: { userID: string }): number {
  * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. The
  * partner is locked, so that concurrent claims are counted one after the other.
  * @param claims the wanted claims, for different ids without a claim
- * @returns the claims of the ids, and the error USER_LIMIT_REACHED for ids without a claim. A returned claim may belong
- *   to another partner
+ * @returns the claims of the ids, which may belong to another partner, and the error USER_LIMIT_REACHED for ids without
+ *   a claim
  */
 export function claimWithinLimit(
   home: Database,

@@ -16,8 +16,8 @@ export const userIDs = pgTable(
 );
 
 /**
- * Shadow users, in the users' regions. The tokens of a deactivated user are rejected. An erased user is also
- * deactivated, and the row is kept only so that the id cannot be used again.
+ * Shadow users, in the users' regions. A deactivated user's tokens are rejected. An erased user is also deactivated,
+ * and the row is kept only so that the id cannot be used again.
  */
 export const users = pgTable(
   "users",

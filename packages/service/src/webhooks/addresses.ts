@@ -24,8 +24,8 @@ export class AddressRefusedError extends Error {
 /**
  * Returns whether an IP address is public. The following addresses are not:
  * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses;
- * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo). The exception is 64:ff9b::/96, by which
- *   networks with DNS64 reach all IPv4 hosts: such an address is as public as its IPv4 address;
+ * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo), except 64:ff9b::/96, by which networks with
+ *   DNS64 reach all IPv4 hosts: such an address is as public as its IPv4 address;
  * - addresses of 64:ff9b:1::/48 (RFC 8215), because each network chooses where they contain the IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
@@ -37,8 +37,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process: a
- * name server that does not respond would then delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process, so
+ * that a name server that does not respond would delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
@@ -57,8 +57,8 @@ export async function resolveAnyHost(hostname: string): Promise<string[]> {
 }
 
 /**
- * Creates a `lookup` function for connections. It resolves the host name, and returns the addresses only if all of them
- * are allowed. The connection then uses one of these addresses, so later changes of the DNS name have no effect.
+ * Creates a `lookup` function for connections. It resolves a host name, and returns its addresses only if all of them
+ * are allowed. The connection uses one of these, so later changes of the DNS name have no effect.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -6,7 +6,7 @@ const MAX_URL = 2048;
 
 /**
  * Checks the URL of a partner's endpoint, and returns its normal form. IP addresses are checked immediately, but host
- * names only when an event is sent and they are resolved.
+ * names only when an event is sent.
  * @param allowPrivate whether plain http and private addresses are allowed
  * @throws ServiceError WEBHOOK_URL_REFUSED
  */

@@ -35,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the last time at which the partner had read all events, or when it began
- * to read if it has never read all of them.
+ * A partner's position in the events. `seen` is when the partner had last read all events, or began to read if that
+ * never happened.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -56,11 +56,11 @@ export class EventStore {
 
   /**
    * Lists a partner's events after a cursor, oldest first. Within each database, they are in the order of transactions,
-   * and then of insertion. An event is listed only after all earlier transactions in its database have ended, so an
-   * event that is committed late is not skipped.
+   * and then of insertion. An event is listed only after all earlier transactions in its database have ended, so that
+   * one that is committed late is not skipped.
    * @param cursor the position after which the list begins; undefined lists all stored events
    * @param limit maximum number of events
-   * @returns the events, and the cursor after the last event
+   * @returns the events, and the cursor after the last one
    * @throws ServiceError CURSOR_UNKNOWN
    */
   async list(bizID: string, cursor: EventCursor | undefined, limit: number, now: number) {
@@ -91,8 +91,8 @@ export class EventStore {
       );
       if (state["is_past"] !== true) throw cursorUnknown();
       if (state["is_stored"] === true) return;
-      // Older events are still stored, so the cursor's event was not deleted because of its age. Therefore the database
-      // was restored to an earlier state.
+      // Older events are still stored, so the cursor's event was not deleted because of its age: the database was
+      // restored to an earlier state.
       if (state["has_older"] === true) throw cursorUnknown();
     }
     if (seen < now - EVENT_DAYS * DAY_MS + TOLERANCE_MS) throw cursorUnknown();

@@ -15,7 +15,7 @@ const DELAYS_MS = [
 /** Maximum time between the first and the last attempt, in ms. */
 const LAST_MS = 80 * HOUR;
 /**
- * The maximum random extension of a delay, relative to it, so that failed deliveries are not all sent again at the same
+ * The maximum random extension of a delay, relative to it, so that failed deliveries are not all repeated at the same
  * time.
  */
 const JITTER = 0.1;

@@ -43,9 +43,8 @@ export interface WebhookResponse {
 }
 
 /**
- * Sends events as Standard Webhooks (standardwebhooks.com). Requests are sent only to public addresses, unless
- * `allowPrivate` is set, and redirects are not followed. The duration of each request and the size of each response are
- * limited.
+ * Sends events as Standard Webhooks (standardwebhooks.com), only to public addresses unless `allowPrivate` is set. It
+ * does not follow redirects, and limits the duration of each request and the size of each response.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;
@@ -69,7 +68,6 @@ export class WebhookSender implements Disposable {
   /**
    * Sends an event once. Never throws.
    * @param secrets each secret adds a signature
-   * @param timeoutMs the time limit
    * @returns the response, or the reason why none was received
    */
   async send(

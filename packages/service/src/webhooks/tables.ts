@@ -63,7 +63,7 @@ export const webhookEndpoints = pgTable(
 
 /**
  * The secrets that sign an endpoint's deliveries, in the home database. Each one is encrypted with the configured
- * webhook key whose id is `key_id`. `until` is the time after which a replaced secret no longer signs.
+ * webhook key `key_id`. A replaced secret signs until the time `until`.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -87,8 +87,8 @@ export const webhookSecrets = pgTable(
  * - `due`: the time at which a pending delivery is sent next.
  * - `error`: the reason for the last failure.
  *
- * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. A
- * result that arrives after that changes nothing.
+ * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. Its
+ * result changes nothing if it arrives after that.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

@@ -45,8 +45,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that all stored secrets can be decrypted. Those that were encrypted with an earlier key are encrypted again
-   * with the first one.
+   * Checks that all stored secrets can be decrypted. Those encrypted with an earlier key are encrypted again with the
+   * first.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -168,7 +168,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. The earlier secrets continue to sign as well for 24 hours.
+   * Replaces an endpoint's secret. The earlier ones also sign for another 24 hours.
    * @returns undefined if the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */

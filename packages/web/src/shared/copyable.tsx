@@ -28,9 +28,7 @@ export function ShortValue({ value, name, href }: { value: string; name: string;
   );
 }
 
-/**
- * A link, or only the link's text if `href` is undefined. Links to other sites open in a new tab and send no referrer.
- */
+/** A link, or only its text if `href` is undefined. Links to other sites open in a new tab and send no referrer. */
 export function Link({ href, children }: { href: string | undefined; children: ComponentChildren }) {
   if (href === undefined) return <>{children}</>;
   const away = href.startsWith("#") ? {} : { rel: "noreferrer", target: "_blank" };

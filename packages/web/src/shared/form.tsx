@@ -12,9 +12,7 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-/**
- * A form. If a field has an error after the form was submitted, the first such field gets the focus and keeps its text.
- */
+/** A form. After it is submitted, the first field with an error gets the focus and keeps its text. */
 export function Form({ onSubmit, children, ...attributes }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const submit = async () => {

@@ -1,8 +1,8 @@
 import type { Person, Principal } from "./principals.ts";
 
 /**
- * The caller that makes a change, identified by ids. `service` stands for the service itself, and `partner` is null for
- * the operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
+ * The caller who makes a change, identified by ids. `service` is the service itself, and `partner` is null for the
+ * operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
  */
 export type Actor =
   | { kind: "service" }

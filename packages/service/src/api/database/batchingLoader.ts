@@ -6,7 +6,7 @@ const MAX_BATCH = 100;
 const MAX_RUNNING = 2;
 
 /**
- * Turns a function for many items into a function for one item, so that a busy service sends one statement for many
+ * Turns a function for many items into one for a single item, so that a busy service sends one statement for many
  * requests.
  *
  * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further calls wait

@@ -96,8 +96,8 @@ const PROBLEMS: readonly Problem[] = [
 const FAILED_QUERY = /^(?:40|53)[0-9A-Z]{3}$|^57014$/;
 
 /**
- * Converts the error of a first query to one that contains the server's message and the remedy. Other errors are
- * returned unchanged.
+ * Converts the error of a database's first query to one with the server's message and the remedy. An error without a
+ * known remedy is returned unchanged.
  * @param variable the environment variable with the URL of the database
  * @returns ArgumentError CONFIGURATION_INVALID if the user has too few rights, or a file that the URL names cannot be
  *   read; TransportError UNREACHABLE if there is no connection

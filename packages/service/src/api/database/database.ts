@@ -43,7 +43,7 @@ export interface Databases extends AsyncDisposable {
 const DEFAULT_CONNECTIONS = 10;
 
 /**
- * Opens the databases. A connection to PostgreSQL is made only at the first query.
+ * Opens the databases. It connects to PostgreSQL only at the first query.
  * @throws ArgumentError DATABASE_LOCKED if another process uses PGlite's folder; CONFIGURATION_INVALID if PGlite is
  *   required but not installed
  */
@@ -124,8 +124,7 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 }
 
 /**
- * Checks that every database has this version's migrations. If a database also has later ones, checks that this version
- * works with them.
+ * Checks that every database has this version's migrations, and that this version works with any later ones.
  * @throws ArgumentError SCHEMA_OUTDATED, CONFIGURATION_INVALID; TransportError UNREACHABLE
  */
 export async function checkMigrations(databases: Databases): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * The functions of drizzle-orm that the service uses, from its CommonJS files. With its ES modules, starting the
- * service takes twice as much processor time, because Node parses drizzle-orm's package.json (180 kB) again for each
- * module.
+ * The functions of drizzle-orm that the service uses, from its CommonJS files. Its ES modules would double the
+ * processor time of a start, because Node parses drizzle-orm's package.json (180 kB) again for each of them.
  */
 import { createRequire } from "node:module";
 

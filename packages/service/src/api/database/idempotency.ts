@@ -26,8 +26,8 @@ export interface RepeatableRequest {
 }
 
 /**
- * The columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is
- * the SHA-256 of the owner and the Idempotency-Key, and `request_digest` that of the operation's path and the whole
+ * The columns that identify the request that created a row. They are null if it had no Idempotency-Key. `request_hash`
+ * is the SHA-256 of the owner and the Idempotency-Key, and `request_digest` that of the operation's path and the whole
  * request.
  */
 export const requestColumns = () => ({

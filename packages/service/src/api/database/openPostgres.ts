@@ -15,8 +15,8 @@ const FIRST_QUERY = `select pg_is_in_recovery() as standby, pg_backend_pid() as 
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)`;
 
 /**
- * Opens a PostgreSQL database, directly or through a connection pooler such as PgBouncer in transaction mode. A
- * connection is made only at the first query.
+ * Opens a PostgreSQL database, directly or through a connection pooler such as PgBouncer in transaction mode. It
+ * connects only at the first query.
  * @param connections maximum number of connections
  */
 export async function openPostgres(url: string, connections: number, closing: Cleanup): Promise<OpenedDatabase> {
@@ -34,13 +34,13 @@ export async function openPostgres(url: string, connections: number, closing: Cl
       }, done);
     },
   });
-  // Without a listener, the process would end if a connection broke between two queries. The pool replaces the
-  // connection. If the database is still unavailable then, the next query fails.
+  // Without a listener, a connection that breaks between two queries would end the process. The pool replaces the
+  // connection, and if the database is still unavailable then, the next query fails.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // Migrations use a connection of their own, without the time limit of queries, because PostgreSQL takes long to index
-  // a large table.
+  // Migrations use a connection of their own, without the time limit of queries, because indexing a large table takes
+  // long.
   const migrateOnce = async () => {
     const client = new Client(common);
     client.on("error", () => undefined);
@@ -60,8 +60,8 @@ export async function openPostgres(url: string, connections: number, closing: Cl
 }
 
 /**
- * Replaces three values of `sslmode` with `verify-full`. node-postgres already treats them as verify-full, but warns
- * that a later version will verify less. The replacement keeps the current meaning and avoids the warning.
+ * Replaces the `sslmode` values prefer, require and verify-ca with `verify-full`. node-postgres already treats them
+ * like that, but warns that a later version will verify less.
  */
 function withSslMode(url: string): string {
   return url.includes("uselibpqcompat=")
@@ -70,11 +70,11 @@ function withSslMode(url: string): string {
 }
 
 /**
- * Rejects a standby. A proxy that has just started may connect to one, and in its old data revoked tokens may still be
+ * Rejects a standby, which a proxy that has just started may connect to. In its old data, revoked tokens may still be
  * active.
  *
  * Behind a pooler in transaction mode, a statement may reach a different server connection than the one that prepared
- * it, so statements then have no names. A pooler is recognized by the process id, which the pooler itself assigns.
+ * it, so statements then have no names. A pooler is recognized by the process id, which it assigns itself.
  */
 async function prepareConnection(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ standby: boolean; pid: number }>(FIRST_QUERY);
@@ -99,7 +99,7 @@ function isOvertaken({ cause }: Error): boolean {
  * Runs a transaction on a connection of its own. If the connection fails, it is closed at once, and its error is
  * thrown. drizzle's `transaction` would keep a connection after a failed `begin`, and hide the first error if the
  * rollback fails.
- * @param run passes the promise of each step that may break the connection to its second parameter
+ * @param run passes each step that may break the connection, as a promise, to its second parameter
  */
 async function withClient<T>(
   pool: Pool,

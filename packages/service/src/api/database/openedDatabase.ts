@@ -10,8 +10,8 @@ export interface OpenedDatabase {
 }
 
 /**
- * Returns the rows of a plain query's result. Both drivers return them as `rows`, but drizzle's common type does not
- * declare this field.
+ * Returns the rows of a plain query's result, which drizzle's common type does not declare, although both drivers have
+ * them.
  */
 export function rowsOf(result: unknown): Record<string, unknown>[] {
   return (result as { rows: Record<string, unknown>[] }).rows;

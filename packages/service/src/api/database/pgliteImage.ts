@@ -12,7 +12,7 @@ const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
  * Creates a PGlite database, in memory or in a new folder. This takes 5 s of processor time, so the first database is
  * saved as an image, which loads in 1 s.
  * @param create `PGlite.create`
- * @param path the path of the image; if undefined, no image is used
+ * @param path the path of the image. Default: a cache folder beside the packages
  */
 export async function createDatabase(
   create: (options: PGliteOptions) => Promise<PGlite>,
@@ -28,8 +28,8 @@ export async function createDatabase(
 }
 
 /**
- * Returns the image's path, in a cache folder beside the packages. Anyone who can change the image there can change the
- * code, too.
+ * Returns the image's path, in a cache folder beside the packages. Anyone who can change the image there can also
+ * change the code.
  */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
@@ -47,8 +47,8 @@ async function readImage(path: string): Promise<Blob | undefined> {
 }
 
 /**
- * Saves the image under another name first, so that no process reads a partial one. If the folder is not writable, the
- * image is not saved.
+ * Saves the image of a database, unless the folder is not writable. The image is written under another name first, so
+ * that no process reads a partial one.
  */
 async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;

@@ -6,8 +6,8 @@ const MESSAGES =
 
 /**
  * Network errors, and PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient
- * resources) and 57 (operator intervention). PostgreSQL's error 25006 means that the server is read-only, for example
- * because the leader changed.
+ * resources) and 57 (operator intervention). Its error 25006 means a read-only server, for example because the leader
+ * changed.
  */
 const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
 

@@ -3,15 +3,15 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
 /**
- * The length in bits of the prefix by which IPv6 addresses are counted. Each customer has at least one /64 network (RFC
+ * IPv6 addresses are counted by this number of leading bits, because each customer has at least one /64 network (RFC
  * 6177).
  */
 const IPV6_BITS = 64;
 
 /**
  * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because
- * a machine with IPv6 can use all addresses of such a network. If a trusted proxy forwards an invalid IP address, the
- * request is counted under the proxy's own address.
+ * one machine can use all addresses of such a network. If a trusted proxy forwards an invalid IP address, the proxy's
+ * own is counted.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

@@ -20,7 +20,8 @@ export interface RateLimitOptions {
   address: number;
   /**
    * The limit for rejected requests of unknown callers at each IP address. Above it, they get RATE_LIMITED instead of
-   * the reason. Others may share the address, so requests with a valid token and public documents are not affected.
+   * the reason. Requests with a valid token and public documents are not affected, because others may share the
+   * address.
    */
   refused: number;
 }
@@ -39,7 +40,7 @@ const WHAT: Record<Policy, string> = {
 
 /**
  * Limits requests by address before any other work, and then by caller. The home database counts each caller's requests
- * for all replicas. Once a caller is over the limit, a replica rejects the caller's requests without a query until the
+ * for all replicas. Once a caller is over the limit, a replica rejects further requests without a query until the
  * minute ends.
  */
 export class RateLimits {
@@ -83,8 +84,8 @@ export class RateLimits {
   }
 
   /**
-   * Rejects a request unchecked if too many requests from its address were rejected. Use it for operations where a
-   * caller could guess a secret that people chose.
+   * Rejects a request unchecked if too many requests from its address were rejected. Use it where a caller could guess
+   * a secret that people chose.
    * @throws ServiceError RATE_LIMITED
    */
   requireFewRefused(request: FastifyRequest, reply: FastifyReply): void {
@@ -115,8 +116,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts the items of a list as requests. The request itself was already counted as the first item. A list over the
-   * limit is not counted, so that requests and shorter lists are still accepted.
+   * Counts the items of a list as requests, apart from the first, which was counted with the request itself. A list
+   * over the limit is not counted, so that requests and shorter lists are still accepted.
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
@@ -172,8 +173,7 @@ function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
   const { remaining, resetSeconds } = quota;
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
-  // A request with a list is counted first as one request, and then as one request per item. The later quota replaces
-  // the first one.
+  // A request with a list is counted twice: as one request, and then by its items. The later quota replaces the first.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
   refuseExceeded(quota, WHAT[policy]);

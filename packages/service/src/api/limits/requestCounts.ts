@@ -53,8 +53,8 @@ export class RequestCounts {
   /** Deletes each count one minute after the counted minute ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skip rows that a request has locked. That request may in turn be waiting for other rows, so waiting here could
-    // cause a deadlock.
+    // Skip locked rows: the request that has locked one may be waiting for another, so waiting here could cause a
+    // deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)

@@ -45,7 +45,7 @@ const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
 /**
  * The list of changes, with the time and the author of each. The address contains the filter: `#/audit?user=…`.
- * @param path the operation that lists the entries
+ * @param props `path` is the operation that lists the entries
  */
 export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
   const fields = Object.fromEntries(useFields());

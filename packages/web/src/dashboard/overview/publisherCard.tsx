@@ -16,7 +16,7 @@ const GAS_PER_USER = 23_414n;
 /** The number of users in a full file. */
 const FULL_FILE = 64;
 /**
- * Estimates the cost of the next publication. If no key is waiting, it assumes a publication of one full file.
+ * Estimates the cost of the next publication, or of one full file if no key is waiting.
  * @returns the gas, the cost in wei, and how many such publications the balance allows. Undefined without a chain
  */
 export function costOf({ publishable, chain: { state } }: Publishing) {

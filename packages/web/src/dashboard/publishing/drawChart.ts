@@ -1,7 +1,7 @@
 import uPlot from "uplot";
 
 /**
- * The numbers in the chart. Each list has one entry per day. `users` is the total number of users at the end of each
+ * The numbers in the chart, with one entry per day in each list. `users` is the total number of users at the end of the
  * day.
  */
 export interface ChartData {
@@ -16,10 +16,7 @@ const HEIGHT = 260;
 const DATE = { month: "short", day: "numeric", timeZone: "UTC" } as const;
 /** Steps of the user axis: 1, 2, 5, 10, and so on. The axis shows only whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/**
- * Upper end of each axis, relative to the highest value on the axis. The ends differ, so that similar lines do not
- * overlap.
- */
+/** The upper end of each axis, relative to its highest value. The ends differ, so that similar lines do not overlap. */
 const ROOM = { users: 1.1, cost: 1.35 };
 
 /**

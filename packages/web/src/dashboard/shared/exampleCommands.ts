@@ -6,16 +6,16 @@ function operation(path: string): string {
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 /**
- * Returns a command that exchanges a server token. It reads the token from a variable, so that the shell's history does
- * not contain the token.
+ * Returns a command that exchanges a server token, which it reads from a variable, so that it is not in the shell's
+ * history.
  */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }
 
 /**
- * Returns a command that makes the first request with a new token. It begins with a space, so that most shells keep the
- * token out of their history.
+ * Returns a command that makes the first request with a new token. It begins with a space, so that most shells keep it
+ * out of their history.
  */
 export function firstRequestCommand(bizID: string, token: string): string {
   return ` TOKEN=${token}; ${exchangeCommand(bizID)}`;

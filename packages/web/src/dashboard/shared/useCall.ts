@@ -41,7 +41,7 @@ export interface Loaded<Result> {
 }
 
 /**
- * Calls an operation when the page is shown, and again when the body changes. Each response is kept until the next one
+ * Calls an operation when the page is shown and when the body changes. Each response is kept until the next one
  * arrives.
  */
 export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
@@ -63,7 +63,7 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
 
 /**
  * Returns whether the condition has been true in any rendering. Pages use it to show the content below a list only
- * after the list has loaded. If they showed it earlier, the list would move it.
+ * after the list has loaded, so that the list does not move it.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);
@@ -158,7 +158,7 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
 /**
  * Fetches a page, with several calls if necessary. Only the last page of a list may be empty.
  * @param body the request as JSON, without the position of the page
- * @param isWanted returns false if the page is no longer needed
+ * @param isWanted returns false once the page is no longer needed
  */
 async function fetchPage(
   path: OperationPath,

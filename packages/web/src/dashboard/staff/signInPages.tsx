@@ -8,7 +8,7 @@ let token: string | undefined;
 
 /**
  * Removes an invitation's token from the address, so that it appears neither in the history nor in a screenshot. The
- * page keeps the token only in memory, until it is used.
+ * page keeps it only in memory, until it is used.
  */
 export function takeInvitation(): string | undefined {
   const [, found] = /^#\/invitation\/([A-Za-z0-9_-]{1,64})$/.exec(location.hash) ?? [];

@@ -181,8 +181,8 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
 }
 
 /**
- * Returns the token's name. If it has none, the result contains the beginning of its id, which is also shown when a
- * token is created.
+ * Returns the token's name or, if it has none, a text with the beginning of its id, which is also shown when the token
+ * is created.
  */
 export function serverTokenName({ name, token_id }: ServerToken): string {
   return name ?? `Without a name (${token_id.slice(0, 8)})`;

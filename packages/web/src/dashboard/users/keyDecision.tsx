@@ -39,7 +39,7 @@ interface KeyDecisionProps {
 }
 
 /**
- * The decision about a key that waits because of a conflicting key. The key can be approved only after the person has
+ * The decision about a key that waits because of a conflicting one. It can be approved only after the person has
  * entered the key id that the user's app shows.
  */
 export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
@@ -73,7 +73,7 @@ export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
 }
 
 /**
- * Returns the reason why an entered key id does not match the waiting key, if it does not. A partial id that matches so
+ * Returns why an entered key id does not match the waiting key, or undefined if it does. A partial id that matches so
  * far is accepted, because the person may still be typing.
  */
 function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): string | undefined {
@@ -83,10 +83,7 @@ function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): stri
   return isBeginning ? undefined : "This is none of these keys.";
 }
 
-/**
- * Returns a key id without the characters that people leave out when they read or copy it: spaces, and the padding of
- * base64.
- */
+/** Removes from a key id what people leave out when they read or copy it: spaces, and the padding of base64. */
 function toComparable(keyID: string): string {
   return keyID.replaceAll(/[\s=]/g, "");
 }

@@ -35,8 +35,8 @@ export function useAttacks(
   run: number,
 ): Readonly<Record<string, AttackResult>> {
   /**
-   * The results, together with the run to which they belong. Without the run, the page would show the results of the
-   * earlier run until a new one begins.
+   * The results, with the run to which they belong. Without it, the page would show the earlier run's results until a
+   * new one begins.
    */
   const [{ id, results }, setResults] = useState<Run>(NO_RUN);
   const currentID = `${source} ${run}`;

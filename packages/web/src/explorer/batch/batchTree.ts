@@ -53,8 +53,8 @@ export class BatchTree {
   }
 
   /**
-   * Returns the other child of a node's parent. The result is the node itself if it is paired with itself, and
-   * undefined for the root.
+   * Returns the other child of a node's parent: undefined for the root, and the node itself if it is paired with
+   * itself.
    */
   sibling({ level, index }: NodeRef): NodeRef | undefined {
     if (level + 1 >= this.height) return undefined;

@@ -10,7 +10,7 @@ import { ContactTable } from "./contactTable.tsx";
 import { ListVerdict } from "./listVerdict.tsx";
 import { useContactList } from "./useContactList.ts";
 
-/** Maximum size of a list in bytes, which is enough for 1,000 contacts with accounts of 4 kB. Larger files are not read. */
+/** Maximum size of a list in bytes, enough for 1,000 contacts with accounts of 4 kB. Larger files are not read. */
 const MAX_BYTES = 4_000_000;
 
 interface ListPageProps {

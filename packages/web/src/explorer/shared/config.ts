@@ -6,8 +6,8 @@ const KEY = "keyroot-endpoints";
 export const config = JSON.parse(document.getElementById("config")?.textContent ?? "") as ExplorerConfig;
 
 /**
- * Returns the endpoints that this visitor added. Their URLs may contain secrets, so the page stores them only for this
- * tab, and never in a link.
+ * Returns the endpoints that this visitor added. Their URLs may contain secrets, so they are stored only for this tab,
+ * and never in a link.
  */
 export function visitorEndpoints(): string[] {
   if (config.visitorEndpoints !== true) return [];

@@ -14,7 +14,7 @@ interface Dropped {
 }
 
 /**
- * Handles files that are dropped on any page. A Merkle-tree file is opened as a batch, a CSV file or a JSON array as a
+ * Handles files that are dropped on any page. A Merkle-tree file opens as a batch, a CSV file or a JSON array as a
  * contact list, and any other file as a bundle.
  */
 export function useDroppedFile(): Dropped {
@@ -64,7 +64,7 @@ const MERKLE = /"merkle"\s*:/;
 const ROOT = /"root"\s*:\s*"([0-9a-f]{64})"/;
 
 /**
- * Finds the root in the text of a Merkle-tree file. The worker parses and verifies the file, because parsing a hostile
+ * Finds the root in the text of a Merkle-tree file. Parsing and verifying it is left to the worker, because a hostile
  * file could take much time and memory.
  * @returns undefined for other files
  */

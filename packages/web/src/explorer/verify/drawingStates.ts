@@ -59,7 +59,7 @@ export function drawingProps(
 
 /**
  * Returns the states of the tree's nodes, from the leaf to the root. In a forged file, the node that contradicts the
- * file is red. If the computed root differs from the contract's root, the computed root is also red.
+ * file is red, and so is the computed root if it differs from the contract's.
  */
 function treeStates(path: TreePath | undefined, contractRoot: string | null | undefined, state: NodeState) {
   const { failedLevel, nodes = [] } = path ?? {};

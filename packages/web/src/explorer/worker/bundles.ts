@@ -6,7 +6,7 @@ import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
 
 /**
- * Makes the handler that makes a user's bundle at the block that the options select.
+ * Returns the handler that makes a user's bundle at the block that the options select.
  * @param code undefined in workers for registries without accounts
  */
 export const makeBundleWith =
@@ -27,7 +27,7 @@ export const makeBundleWith =
   };
 
 /**
- * Makes the handler that verifies a bundle against a block's hash without sending any request.
+ * Returns the handler that verifies a bundle against a block's hash without any request.
  * @param code undefined in workers for registries without accounts
  */
 export const verifyBundleWith =

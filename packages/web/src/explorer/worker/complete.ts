@@ -1,6 +1,7 @@
 /**
- * The worker with the whole library. It is used for attacks, and by explorers of registries that have accounts or a key
- * type other than Curve41417. It has all functions of the workers `basic`, `evidence`, `signedBlock` and `safetyCode`.
+ * The worker with the whole library, and all functions of the workers `basic`, `evidence`, `signedBlock` and
+ * `safetyCode`. It runs the attacks, and serves explorers of registries with accounts or a key type other than
+ * Curve41417.
  */
 import { accountCode, readSlots } from "./accounts.ts";
 import { makeBundleWith, verifyBundleWith } from "./bundles.ts";

@@ -38,7 +38,7 @@ export type Progress =
 
 /**
  * What was found about a contact of a list:
- * - `same` and `different`: the result of comparing the list's key with the published one
+ * - `same` and `different`: the list's key is or is not the published one
  * - `published`: there is a published key, but the list has no key to compare
  * - `absent`: there is no published key
  * - `rejected`: the verification failed
@@ -85,8 +85,8 @@ export interface PathNode {
 /** A path in a tree, with the leaf's record. */
 export interface TreePath {
   /**
-   * The nodes from the leaf to the root, with hashes that this browser computed. If the user has no leaf, the list
-   * contains only the root.
+   * The nodes from the leaf to the root, with hashes that this browser computed, or only the root if the user has no
+   * leaf.
    */
   nodes: readonly PathNode[];
   /** The record's position in the file. */
@@ -239,8 +239,8 @@ export interface WorkerCalls {
   safetyCode: {
     arguments: SafetyCodeArguments;
     /**
-     * If `digits` is set, `failure` is the error of the comparison with `shown`. Otherwise, it is the reason why the
-     * safety code could not be made.
+     * If `digits` is set, `failure` is the error of the comparison with `shown`. Otherwise, it is why no safety code
+     * could be made.
      */
     result: { digits: string; payload: string; failure?: Failure | undefined } | { failure: Failure };
   };

@@ -1,6 +1,6 @@
 /**
- * The worker for blocks that auditors or Ethereum's sync committee signed. The page loads it only if auditors or a
- * beacon endpoint are configured.
+ * The worker for blocks that auditors or Ethereum's sync committee signed. It is loaded only if auditors or a beacon
+ * endpoint are configured.
  */
 import { serveCalls } from "./serveCalls.ts";
 import { signedTrust } from "./signedTrust.ts";

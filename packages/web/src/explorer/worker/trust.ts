@@ -2,8 +2,8 @@ import { endpoints, oneEndpoint, pinnedBlock, type Trust } from "keyroot";
 import type { TrustChoice } from "./messages.ts";
 
 /**
- * Makes the verifier's `trust` option from a choice in a message. Only the worker `signedBlock` has the code for the
- * other choices.
+ * Makes the verifier's `trust` option from a choice in a message. Only the workers that verify signed blocks have the
+ * code for the other choices.
  */
 export function simpleTrust(choice: TrustChoice): Trust {
   switch (choice.name) {

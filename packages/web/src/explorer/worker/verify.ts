@@ -7,7 +7,7 @@ import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathInFile, pathInRejectedFile } from "./treePath.ts";
 
 /**
- * Makes the handler that verifies a user's key with a verifier, as apps do, and then prepares the drawing.
+ * Returns the handler that verifies a user's key with a verifier, as apps do, and then prepares the drawing.
  * @param code undefined in workers for registries without accounts
  */
 export function verifyWith(trustOf: (choice: TrustChoice) => Trust, code?: AccountCode): Handler<"verify"> {

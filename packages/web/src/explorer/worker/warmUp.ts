@@ -7,7 +7,7 @@ const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
 const RECORDS = 128;
 
 /**
- * Verifies a small file while the page waits for the endpoint, so that the browser has compiled the verifier before the
+ * Verifies a small file while the page waits for the endpoint, so that the browser has compiled the verifier when the
  * real file arrives.
  */
 export function warmUp(): void {
