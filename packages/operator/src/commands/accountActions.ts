@@ -198,10 +198,10 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots have a root at one block of the source in `--trust`, starting with the last slot that has a
- * statement.
- * @param block the tag of the block, for a source that can read several. Use a finalized block before you sign, because
- * a newer one may still be replaced.
+ * Reads which slots have a root, starting with the last one that has a statement, at one block of the source in
+ * `--trust`.
+ * @param block which block to read, for sources that can read several. Before you sign, use a finalized block, because
+ *   a newer one may still be replaced
  */
 async function readSlots(
   file: AccountFile,

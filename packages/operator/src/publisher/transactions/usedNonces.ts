@@ -11,8 +11,8 @@ const MAX_PROOF_ATTEMPTS = 3;
 
 /**
  * The number of nonces that an account has used in blocks. Behind a load balancer, a node that lacks the newest blocks
- * may briefly return a lower number. This number is accepted only if a block that proved the higher one was replaced,
- * as in a reorganization.
+ * may briefly return a lower number. It is accepted only if a block that proved the higher one was replaced, as in a
+ * reorganization, or after 20 lower reads in a row without proof.
  */
 export class UsedNonces {
   readonly #chain: Chain;
