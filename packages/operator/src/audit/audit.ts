@@ -147,17 +147,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     try {
       return await auditOnce(repeating);
     } catch (error) {
-      // A long audit outlives the state of its block at most nodes. Verified files stay in the audit's state.
+      // Most nodes delete a block's state during a long audit. The files verified so far stay in the audit's state.
       const isPruned = nodeAnswerTo(error, "").means === "state pruned";
       if (!isPruned || typeof at !== "string" || moved === MAX_MOVES) throw error;
     }
   }
 }
 
-/**
- * How many times an audit starts again at a newer block because the node has deleted the state of the block it was
- * reading.
- */
+/** How often an audit may start again at a newer block after the node has deleted the earlier one's state. */
 const MAX_MOVES = 3;
 
 type RunningAudit = AuditOptions & { state: AuditState };
@@ -258,8 +255,8 @@ function auditRecords(
 }
 
 /**
- * Reads the events, and checks that they contain as many users as the contract counts. If saved events do not, all
- * events are read again.
+ * Reads the events, and checks that they contain as many users as the contract counts. If this fails with saved events,
+ * all events are read again.
  */
 async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,

@@ -30,7 +30,7 @@ const USERS = stateFormat({
   ],
 });
 
-/** Finds the users with several keys: their oldest file, and the oldest file with another key than in that one. */
+/** Finds the users with several keys: the oldest file of each, and the oldest file with another key. */
 const TWO_KEYS = `
   SELECT user_id, first, min(file) AS other FROM (
     SELECT *, first_value(file) OVER by_age AS first, first_value(key_id) OVER by_age AS first_key_id FROM users

@@ -130,7 +130,7 @@ export class RootFilesAudit {
 
   /**
    * Audits files whose names belong to no root on the chain. A file that matches the root in its name, and whose users
-   * have no root yet, is only a notice, because it is waiting to be published.
+   * have no root yet, is reported only as a notice, because it is waiting to be published.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;

@@ -143,7 +143,10 @@ async function show(args: AccountArgs, host: Host): Promise<Outcome> {
   };
 }
 
-/** Signs a statement. Writes the account file if there are enough signatures, and prints them for others if not. */
+/**
+ * Signs a statement. With enough signatures, it writes the account file; otherwise it prints them for the other
+ * signers.
+ */
 async function signNext(
   args: AccountArgs,
   host: Host,

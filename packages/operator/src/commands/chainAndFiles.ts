@@ -111,7 +111,7 @@ export class ChainAndFiles {
   }
 
   /**
-   * Returns the endpoint's chain id, and checks it if a certain one is expected.
+   * Returns the endpoint's chain id, which must be the expected one, if any.
    * @throws VerificationError CHAIN_ID_MISMATCH if it differs from `--chain-id` or from the local stack's chain id
    */
   async verifyChainId(): Promise<number> {

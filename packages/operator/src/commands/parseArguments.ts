@@ -28,8 +28,7 @@ interface Read<D extends Definition> {
 
 /**
  * Checks the values of all options, for the program `keyroot` and the Hardhat plugin. Missing options get their values
- * from variables or defaults.
- * @param environment the environment variables
+ * from environment variables or defaults.
  */
 export function readArguments<D extends Definition>(
   { argument, options }: D,

@@ -142,7 +142,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // Reject process id 0. A signal to process id 0 reaches this process, so `isAlive` would always return true.
+    // Reject process id 0: a signal to it reaches this process, so `isAlive` would always return true.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;

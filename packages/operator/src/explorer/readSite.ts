@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of one part of the site, by their paths, which contain `/` on every system.
+ * Returns the built files of one part of the site by their paths, which contain `/` on every system.
  * @param site the package's folder `site`, which is next to `src` in the repository and next to `dist` in the package
  * @throws TransportError FILE_UNREADABLE
  */

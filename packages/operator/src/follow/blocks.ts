@@ -54,8 +54,8 @@ export function checkBlock(
 }
 
 /**
- * Checks a block's time as clients do. It throws a TransportError, because a wrong time is the fault of the endpoint or
- * of this machine's clock, not of the registry.
+ * Checks a block's time as clients do, but throws a TransportError, because a wrong time is the fault of the endpoint
+ * or of this machine's clock, not of the registry.
  */
 function checkTime(...args: Parameters<typeof checkBlockAge>): void {
   try {

@@ -29,7 +29,7 @@ export interface ListenAddress {
 }
 
 /**
- * Makes a server listen on a host, at the first free port from the given one.
+ * Makes a server listen on a host, on the given port or the next free one.
  * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535
  * @throws TransportError `PORT_UNAVAILABLE` if 64 consecutive ports are in use, or the system does not allow listening
  *   there

@@ -150,7 +150,7 @@ export class Chain {
   /**
    * Returns the number of the newest block.
    * @param atLeast the number of a block that was on the chain. While the newest number is lower, it is read again,
-   *   because the node may be behind. After the last retry it is returned, because the chain was then reorganized
+   *   because the node may be behind. After the last retry, the lower number is returned, as after a reorganization
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(

@@ -1,6 +1,6 @@
 /**
- * Encodes transactions of the types with access lists (EIP-2718, EIP-2930, EIP-1559) without ethers, which encodes RLP
- * in quadratic time. That takes minutes for an access list of thousands of slots.
+ * Encodes transactions of the types with access lists (EIP-2718, EIP-2930, EIP-1559) without ethers, whose RLP encoder
+ * takes quadratic time: minutes for an access list of thousands of slots.
  */
 import { keccak256 } from "ethers/crypto";
 import { recoverAddress, type Transaction } from "ethers/transaction";

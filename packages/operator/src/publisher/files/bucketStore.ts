@@ -201,7 +201,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
 
   /**
    * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2) or `replace` is set. If a service
-   * rejects this condition with status 501, the object is written without it. Other services ignore it.
+   * rejects this condition with status 501, the object is written without it. Some services ignore it.
    * @returns false if another writer was faster
    */
   async #write(

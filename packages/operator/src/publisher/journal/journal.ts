@@ -61,7 +61,7 @@ export interface Journal {
    */
   attempts(): readonly Attempt[];
   /**
-   * Deletes the plan, once all its users are published. As many of the newest attempts are kept as `countKeptAttempts`
+   * Deletes the plan once all its users are published, and keeps as many of the newest attempts as `countKeptAttempts`
    * returns.
    */
   finish(): Promise<void>;

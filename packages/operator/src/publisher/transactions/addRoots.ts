@@ -136,8 +136,8 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if its transaction used the nonce. If it was reverted, or another one used the nonce,
-   * the batch is queued again.
+   * Records a batch as included if its transaction used the nonce. If that transaction was reverted, or another one
+   * used the nonce, the batch is queued again.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);

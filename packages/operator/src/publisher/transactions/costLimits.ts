@@ -141,8 +141,8 @@ export class CostBudget {
    * also to the cost of the plan. Attempts without a sender were recorded by version 0.2, and are treated as attempts
    * of the current sender.
    *
-   * The default allowance is an amount of gas at the current maximum fee, so under it, an attempt with a higher fee is
-   * counted at that maximum.
+   * If the operator has set no `maxCost`, the allowance is an amount of gas at the current maximum fee. An attempt with
+   * a higher fee is then counted at that maximum.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;

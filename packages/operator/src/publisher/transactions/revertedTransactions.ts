@@ -2,7 +2,7 @@
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { Receipt } from "../chain/chain.ts";
 
-/** The number of transactions of one batch that a run sends in vain. Each of them costs its gas. */
+/** How many transactions of one batch a run may send in vain. Each of them costs its gas. */
 const MAX_REVERTED = 2;
 
 /** Counts the reverted transactions per root, so that a run does not pay for the same failure again and again. */

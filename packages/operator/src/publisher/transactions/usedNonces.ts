@@ -52,7 +52,8 @@ export class UsedNonces {
   }
 
   /**
-   * Looks for a block that proves the number, because the node with the newest block may lack the state that had it.
+   * Looks for a block whose state proves the number. The newest one may come from a node that is behind and not prove
+   * it.
    */
   async #prove(): Promise<void> {
     if (this.#count === 0 || this.#provedAt !== undefined || this.#proofAttempts++ >= MAX_PROOF_ATTEMPTS) return;
