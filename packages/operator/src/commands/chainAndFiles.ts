@@ -165,7 +165,8 @@ async function refuseOtherKeyType(
 }
 
 /**
- * Returns the source of files for an audit or a watch: the folder in `--files` if it is set, otherwise the file host.
+ * Returns the source of files for an audit or a watch: the folder in `--files` if only that is set, otherwise the file
+ * host.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(
