@@ -28,10 +28,7 @@ async function load() {
   }
 }
 
-/**
- * Prints an error in the same format as the commands. This function must not import other code, which may not load in
- * this version of Node.
- */
+/** Prints an error as the commands do. It imports no other code, which may fail to load in this version of Node. */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;

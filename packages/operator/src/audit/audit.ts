@@ -40,8 +40,8 @@ export interface AuditOptions extends AuditedContract {
    */
   workers?: number | undefined;
   /**
-   * The results of earlier runs, to which the audit adds its own. Close the state after the audit. Default: a state in
-   * memory, which takes about 40 bytes per user.
+   * The results of earlier audits, to which this one adds its own. The caller closes the state. Default: a state in
+   * memory, about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
@@ -106,13 +106,13 @@ export function verdictOf({
 }
 
 /**
- * Audits a registry at one block, by comparing its whole history with all Merkle-tree files in both directions.
+ * Audits a registry at one block, comparing its whole history with all Merkle-tree files in both directions.
  *
- * The audit checks that no event is missing and that each root has a valid file. Every user in a file must have a root,
- * every user with a root must be in that root's file, and no user may have two keys.
+ * No event may be missing, and each root must have a valid file. Every user in a file must have a root, every user with
+ * a root must be in that root's file, and no user may have two keys.
  *
- * The report's `findings` contain everything that the audit finds, and docs/auditing.md explains their codes. The
- * function throws only if it cannot complete the audit.
+ * All problems are in the report's `findings`, with codes that docs/auditing.md explains. The function throws only if
+ * it cannot complete the audit.
  *
  * @example
  * ```ts
@@ -147,17 +147,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     try {
       return await auditOnce(repeating);
     } catch (error) {
-      // A long audit outlives the state of its block at most nodes. Verified files stay in the audit's state.
+      // Most nodes delete a block's state during a long audit. The files verified so far stay in the audit's state.
       const isPruned = nodeAnswerTo(error, "").means === "state pruned";
       if (!isPruned || typeof at !== "string" || moved === MAX_MOVES) throw error;
     }
   }
 }
 
-/**
- * How many times an audit starts again at a newer block because the node has deleted the state of the block it was
- * reading.
- */
+/** How often an audit may start again at a newer block after the node has deleted the earlier one's state. */
 const MAX_MOVES = 3;
 
 type RunningAudit = AuditOptions & { state: AuditState };
@@ -173,8 +170,8 @@ interface ChainReading {
 }
 
 /**
- * Reads the counts and the history at one block. If they contradict each other, both are read again, because some of
- * the requests may have been answered by a node that is behind the others.
+ * Reads the registry's counts and history at one block. If they contradict each other, both are read again, because a
+ * lagging node may have answered one of the requests.
  */
 function readChain(options: RunningAudit): Promise<ChainReading> {
   const read = async (): Promise<ChainReading> => {
@@ -205,8 +202,8 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const roots = rootsOf(events);
   const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // These sources prove only the block, so the number of users, all users' roots and the roots' blocks are proven as
-  // well. Otherwise a dishonest endpoint could hide users, add users or change the order of the roots.
+  // These sources prove only the block, so the number of users, their roots and the roots' blocks need proofs as well.
+  // Otherwise a dishonest endpoint could hide or add users, or change the order of the roots.
   const provesOnlyBlock = ["light-client", "pinned-block", "auditors"].includes(evidence.source);
   const provenUnder = provesOnlyBlock && evidence.storageProof ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
@@ -258,8 +255,8 @@ function auditRecords(
 }
 
 /**
- * Reads the events, and compares the number of users in them with the contract's user count. If saved events do not
- * match the count, all events are read again.
+ * Reads the events, and checks that they contain as many users as the contract counts. If this fails with saved events,
+ * all events are read again.
  */
 async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,

@@ -26,13 +26,13 @@ export interface AccountAudit {
 }
 
 /**
- * Compares all records of a registry that has accounts with the statements in its account files.
+ * Checks all records of a registry with accounts against the statements in its account files.
  *
- * Each record must belong to a slot of an account, and no record may belong to a slot after the one in the newest
- * statement. If the newest statement is about a record's slot, it must authorize the record's key. Account files
- * contain only the newest statement, so the keys of earlier slots cannot be compared.
+ * Each record must belong to a slot of an account, up to the slot of the account's newest statement. There, the key
+ * must be the authorized one. Keys of earlier slots are not compared, because account files contain only the newest
+ * statement.
  *
- * All records are kept in memory, which takes about 300 bytes for each.
+ * All records are kept in memory, about 300 bytes each.
  * @throws TransportError FILE_UNREADABLE, and the other errors of the file source
  */
 export async function auditAccounts(options: AccountAuditOptions): Promise<AccountAudit> {

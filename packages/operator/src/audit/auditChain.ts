@@ -41,9 +41,9 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Checks that the newest block is not older than the saved block, allowing for a node that is behind by up to
- * `MAX_LAG`.
- * @param isOnChain whether the endpoint has the saved block
+ * Reports a newest block that is more than `MAX_LAG` older than the block of an earlier run, unless that block is on
+ * the chain. A smaller gap may come from a node that is behind.
+ * @param isOnChain whether the endpoint has the earlier block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
   if (cursor === undefined || cursor.number <= newest.number || isOnChain) return [];

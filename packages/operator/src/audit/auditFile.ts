@@ -17,8 +17,8 @@ import { parseMerkleFile } from "keyroot/internal/merkle";
 import { type Finding, finding } from "./finding.ts";
 
 /**
- * The number of bytes that an audit stores for each user in a file: the user id (20 bytes) and the first 16 bytes of
- * the SHA-256 of the key.
+ * The bytes that an audit stores per user of a file: the user id (20 bytes) and the start of the key's SHA-256 (16
+ * bytes).
  */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
@@ -36,9 +36,8 @@ export interface FileAudit {
 }
 
 /**
- * Audits a root's file without the chain, by rebuilding the tree and checking every key.
+ * Audits a root's file without the chain: it rebuilds the tree and checks every key.
  * @param root 64 lowercase hex digits
- * @param keyType the type of the registry's keys
  */
 export function auditFile(bytes: Uint8Array, root: string, keyType: KeyType = curve41417): FileAudit {
   let records: readonly KeyRecord[];

@@ -77,12 +77,12 @@ const FORMAT = stateFormat({
 });
 
 /**
- * The state of an audit between runs: the events up to a block, and the SHA-256 and users of each valid file. A run
- * reads every file, but audits only those that have changed.
+ * What an audit keeps for its next run: the events up to a block, and the SHA-256 and users of each valid file. That
+ * run reads every file, but audits only those that have changed.
  *
  * The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an interrupted
- * run leaves a complete state. Anyone who can write the file can change the result of the next audit. Keep it where no
- * one else can write, or use `fresh`.
+ * run leaves a complete state. Anyone who can write the file can change the result of the next audit, so keep it where
+ * no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -99,9 +99,8 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Opens a state. A missing state is created, and a damaged one is built again.
-   * @param path the path of the state. Its folder also contains `<path>.lock` and, while the state is open,
-   *   `<path>-wal`
+   * Opens a state, or creates a new one if it is missing or damaged.
+   * @param path the file of the state, next to which are `<path>.lock` and, while the state is open, `<path>-wal`
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -150,10 +149,10 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Records the result of auditing a file that matches its root.
+   * Records the audit of a file that matches its root.
    * @param sha256 undefined if the file has findings
-   * @param users the users in the file, in `USER_BYTES` bytes each
-   * @param others the users with a different root in the contract
+   * @param users the file's users, `USER_BYTES` bytes each
+   * @param others those of its users who have a different root in the contract
    */
   recordFile(
     root: string,
@@ -222,8 +221,8 @@ export class AuditState implements SavedHistory, Disposable {
 }
 
 /**
- * Checks that a state was written by audits of this key type. Otherwise the audit would skip files that are valid only
- * for another type.
+ * Rejects a state from audits of another key type. With it, an audit would skip files that are valid only for that
+ * type.
  * @throws ArgumentError STATE_INVALID
  */
 export function checkStateKeyType(

@@ -30,7 +30,7 @@ const USERS = stateFormat({
   ],
 });
 
-/** Finds the users with several keys: their oldest file, and the oldest file with another key than in that one. */
+/** Finds the users with several keys: the oldest file of each, and the oldest file with another key. */
 const TWO_KEYS = `
   SELECT user_id, first, min(file) AS other FROM (
     SELECT *, first_value(file) OVER by_age AS first, first_value(key_id) OVER by_age AS first_key_id FROM users
@@ -39,8 +39,8 @@ const TWO_KEYS = `
   ) WHERE key_id <> first_key_id GROUP BY user_id`;
 
 /**
- * Compares the users of all files with each other. They are kept in a temporary file, so memory does not grow with
- * their number.
+ * Reports users who have different keys in two files, or are in the file of a root that is not theirs. All users are
+ * kept in a temporary file, so memory does not grow with their number.
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
 export function* auditUsers({ roots, usersOf, others }: AllUsers): Generator<Finding> {
@@ -75,8 +75,8 @@ export function* auditUsers({ roots, usersOf, others }: AllUsers): Generator<Fin
 }
 
 /**
- * Reports a user who is in a root's file but has a different root. The finding is only a notice if the file of that
- * other root contains the user as well, or is not valid, which has a finding of its own.
+ * Reports a user in a root's file whose root in the contract is a different one. It is only a notice if the file of
+ * that other root also contains the user, or is invalid and thus has a finding of its own.
  */
 function auditOtherRoot(root: string, { userID, userRoot }: UserWithOtherRoot, isInOtherFile: boolean): Finding {
   if (!isInOtherFile) {

@@ -9,8 +9,7 @@ export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
   /**
-   * The SHA-256, in hex, of the file that an earlier audit found valid. If the file still has it, `loadFile` does not
-   * audit the file again.
+   * The hex SHA-256 of the file when an earlier audit found it valid. A file that still has it is not audited again.
    */
   knownSha256?: string | undefined;
 }

@@ -36,8 +36,8 @@ interface RootFilesAuditOptions {
   /** The hash of the block at which the audit reads users' roots. */
   blockHash: string;
   /**
-   * The block under which users' roots and the roots' block numbers are read with storage proofs. If it is undefined,
-   * they are read without proofs.
+   * The block under which storage proofs show users' roots and the roots' block numbers. Undefined to read both without
+   * proofs.
    */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
@@ -129,8 +129,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files whose names belong to no root on the chain. A file that is waiting to be published is only a notice:
-   * it matches the root in its name, and its users have no root yet.
+   * Audits files whose names belong to no root on the chain. A file that matches the root in its name, and whose users
+   * have no root yet, is reported only as a notice, because it is waiting to be published.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;

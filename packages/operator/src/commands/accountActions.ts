@@ -143,7 +143,10 @@ async function show(args: AccountArgs, host: Host): Promise<Outcome> {
   };
 }
 
-/** Signs a statement. Writes the account file if there are enough signatures, and prints them for others if not. */
+/**
+ * Signs a statement. With enough signatures, it writes the account file; otherwise it prints them for the other
+ * signers.
+ */
 async function signNext(
   args: AccountArgs,
   host: Host,
@@ -198,10 +201,10 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots have a root at one block of the source in `--trust`, starting with the last slot that has a
- * statement.
- * @param block the tag of the block, for a source that can read several. Use a finalized block before you sign, because
- * a newer one may still be replaced.
+ * Reads which slots have a root, starting with the last one that has a statement, at one block of the source in
+ * `--trust`.
+ * @param block which block to read, for sources that can read several. Before you sign, use a finalized block, because
+ *   a newer one may still be replaced
  */
 async function readSlots(
   file: AccountFile,

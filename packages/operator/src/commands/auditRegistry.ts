@@ -43,8 +43,8 @@ interface Settings {
   /** Whether the audit also compares records with account files. Default: false. */
   accounts?: boolean;
   /**
-   * Finds the block of an audit whose result is signed. Such an audit always proves the number of users, whatever its
-   * source is. Default: the newest block of the source.
+   * Chooses the block of an audit whose result is signed. Such an audit proves the number of users with every source.
+   * Default: the newest block of the source.
    */
   findBlock?: (chain: TrustedChain) => Promise<AuditedContract["at"]>;
 }

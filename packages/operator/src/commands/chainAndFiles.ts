@@ -111,7 +111,7 @@ export class ChainAndFiles {
   }
 
   /**
-   * Reads the endpoint's chain id, and compares it with the expected one, if any.
+   * Returns the endpoint's chain id, which must be the expected one, if any.
    * @throws VerificationError CHAIN_ID_MISMATCH if it differs from `--chain-id` or from the local stack's chain id
    */
   async verifyChainId(): Promise<number> {
@@ -123,8 +123,8 @@ export class ChainAndFiles {
   }
 
   /**
-   * Compares a key type with the type that `deploy` or the running local stack recorded for the registry. The chain
-   * itself does not contain the type.
+   * Checks a key type against the one that `deploy` or the running local stack recorded for the registry, because the
+   * chain does not contain it.
    * @throws ArgumentError KEY_TYPE_MISMATCH, and the errors of `readDeployments`
    */
   async checkKeyType(keyType: KeyTypeName, contract: string = this.contract): Promise<void> {
@@ -165,7 +165,7 @@ async function refuseOtherKeyType(
 }
 
 /**
- * Returns where an audit or a watch reads files from: the folder in `--files` if the option is set, otherwise the file
+ * Returns the source of files for an audit or a watch: the folder in `--files` if only that is set, otherwise the file
  * host.
  * @throws ArgumentError ARGUMENT_INVALID
  */

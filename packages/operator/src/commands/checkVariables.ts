@@ -52,9 +52,9 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Rejects unknown variables, so that a misspelled one is not silently ignored. Variables with an empty value are
+ * Rejects unknown variables that begin with KEYROOT_, so that a misspelled one is not silently ignored. Empty ones are
  * allowed, because they have no effect.
- * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and the nearest known name
+ * @throws ArgumentError VARIABLE_UNKNOWN, with each unknown variable and the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   const unknown = Object.keys(environment).filter(

@@ -53,7 +53,7 @@ const AUDIT = {
 };
 
 /**
- * The commands of this package. Each has a file of its own, which imports nothing heavy until the command runs, so that
+ * The commands of this package. Each has its own file, which loads large modules only when the command runs, so that
  * `--help` stays fast.
  */
 export const COMMANDS = { ...PUBLISH, ...VERIFY, ...AUDIT };

@@ -1,7 +1,6 @@
 /**
- * The types of command definitions, and functions that define commands and options. Both the program `keyroot` and the
- * Hardhat plugin build their commands from these definitions. This file imports only types and the names of the key
- * types, so that both print help quickly.
+ * Types and functions that define commands and their options, for both the program `keyroot` and the Hardhat plugin.
+ * This file imports only types and the names of the key types, so that both print help quickly.
  */
 import { KEY_TYPE_NAMES } from "keyroot/internal/keyTypeNames";
 import type { Host, Outcome } from "./host.ts";
@@ -23,17 +22,15 @@ interface OptionBase {
   /** True if the command always needs the option, even with a running local stack. */
   readonly required?: true;
   /**
-   * Options that cannot be combined with this one. If this option is given, the variables of the excluded options are
-   * ignored; if an excluded option is given, the variable of this option is ignored.
+   * Options that cannot be combined with this one. If either is given on the command line, the variable of the other is
+   * ignored.
    */
   readonly excludes?: readonly string[];
   /**
-   * The mode in which the option has an effect. It maps the names of other options or arguments to the values that they
-   * must have; true means any value except 0. For a value such as `endpoints:2`, only the part before the colon is
-   * compared.
+   * The values that other options or arguments must have for this option to have an effect. True means any value except
+   * 0, and only the part of a value before a colon is compared, such as `endpoints` in `endpoints:2`.
    *
-   * In every other mode, the option is rejected and its variable is ignored. If it were accepted, someone could rely on
-   * an option that has no effect.
+   * Otherwise the option is rejected, so that no one relies on it in vain, and its variable is ignored.
    */
   readonly onlyWith?: Readonly<Record<string, true | readonly string[]>>;
 }
@@ -87,8 +84,8 @@ export interface Definition {
   /** The options. The keys are the options' names in code, such as `usersPerFile` for `--users-per-file`. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the names of further options that the command needs, depending on the given ones. For the local chain, they
-   * may come from the running local stack. The error message lists all missing options at once.
+   * Returns the options that the command needs in addition, depending on those given. For the local chain, they may
+   * come from the running local stack. One error lists all that are missing.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -123,8 +120,8 @@ export interface Command<H extends Host = Host> extends Definition {
 }
 
 /**
- * Defines a command in one place: its help, its options and its code. The command's file is loaded even for `--help`,
- * so it should import only types and definitions, and load everything else inside `run`.
+ * Defines a command in one place: its help, options and code. Its file is loaded even for `--help`, so it should import
+ * only types and definitions, and load everything else inside `run`.
  */
 export function command<const D extends Definition, H extends Host>(
   definition: D,

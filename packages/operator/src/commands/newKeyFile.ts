@@ -8,15 +8,14 @@ import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
 /**
- * The minimum length of the passphrase of a new key file, in Unicode code points. Someone with a copy of the file can
- * guess passphrases offline, so the length follows NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only
- * factor.
+ * The minimum length of a new key file's passphrase, in Unicode code points. Anyone with a copy of the file can guess
+ * passphrases offline, so it follows NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor.
  */
 const MIN_PASSPHRASE = 15;
 
 /**
- * Creates a key and writes it to a new encrypted file with mode 0600. An existing file is never replaced, because it
- * may contain a key that another process uses.
+ * Creates a key and writes it to a new encrypted file with mode 0600. An existing file is never replaced, because its
+ * key may be in use.
  * @param make creates a key and the text of its encrypted file
  * @returns the public part of the key
  * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT; TransportError

@@ -1,6 +1,6 @@
 /**
- * The options that several commands share. If no option selects a chain, by itself or by its variable, the command uses
- * the running local stack.
+ * The options that several commands share. If neither an option nor a variable selects a chain, commands use the
+ * running local stack.
  */
 import { chainOptions, flag, integer, keyType, MAX_INT32, onlyWith, text } from "./defineCommand.ts";
 

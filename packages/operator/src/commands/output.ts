@@ -13,16 +13,16 @@ let lost = false;
 const READER_TIMEOUT_MS = 5_000;
 
 /**
- * Writes a line of text to standard output, unless output has stopped. Invisible and terminal control characters are
- * escaped, because some of the text comes from services, endpoints and files. To color text, use `style`.
+ * Writes a line to standard output, unless output has stopped. Invisible and control characters are escaped, because
+ * text may come from services, endpoints or files. To color text, use `style`.
  */
 export function print(text: string): void {
   write(toTerminal(text, process.stdout));
 }
 
 /**
- * Writes a value to standard output as one line of JSON, in which a bigint is a string of digits. The same characters
- * are escaped as in `print`, but in JSON's notation.
+ * Writes a value to standard output as one line of JSON, with bigints as strings of digits. The characters that `print`
+ * escapes are escaped in JSON's notation.
  */
 export function printJson(value: unknown): void {
   const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
@@ -69,8 +69,8 @@ export function watchOutput(): void {
 }
 
 /**
- * Stops further output, and calls `next` when all printed lines have been written. It has to wait only if standard
- * output is a pipe with a slow reader.
+ * Stops further output, and calls `next` once all printed lines are written. If a pipe's reader is too slow, `next` is
+ * called after 5 s.
  */
 export function afterOutput(next: () => void): void {
   lost = true;
@@ -102,8 +102,8 @@ export function printRebuild(damage: string): void {
 }
 
 /**
- * Prints a command's error, as text to standard error or as one JSON object to standard output. In a terminal, the last
- * line links to the documentation of the error.
+ * Prints a command's error, as text to standard error or as one JSON object to standard output. In a terminal, the text
+ * ends with a link to the error's documentation.
  */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) printJson({ error: errorToJson(error) });

@@ -27,9 +27,8 @@ interface Read<D extends Definition> {
 }
 
 /**
- * Checks the values of all options, and applies variables and defaults. Both the program `keyroot` and the Hardhat
- * plugin use it.
- * @param environment the environment variables, which take the place of missing options
+ * Checks the values of all options, for the program `keyroot` and the Hardhat plugin. Missing options get their values
+ * from environment variables or defaults.
  */
 export function readArguments<D extends Definition>(
   { argument, options }: D,

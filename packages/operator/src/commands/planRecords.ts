@@ -12,9 +12,9 @@ import { Progress } from "./progress.ts";
 import { describeEvent } from "./publishResult.ts";
 
 /**
- * Plans the publication of the records in `--records`, and compares the keys of published users with these records.
- * Nothing is stored or sent. If keys differ, the exit code is set, and the error that `publish` would end with is
- * printed as text or returned for JSON.
+ * Plans the publication of the records in `--records`, and compares their keys with those of published users. Nothing
+ * is stored or sent. If keys differ, it sets the exit code, and prints the error with which `publish` would end, or
+ * returns it for JSON.
  */
 export async function planRecords(
   args: { records: string; usersPerFile: number; keyType: KeyTypeName; json: boolean },

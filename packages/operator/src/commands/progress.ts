@@ -24,8 +24,8 @@ interface ProgressOptions {
 }
 
 /**
- * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, lines
- * can be printed instead. Ctrl-C removes the bar and ends the process (`exitOnStopSignal`).
+ * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal,
+ * `printLine` gets lines instead. Ctrl-C removes the bar and ends the process (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();

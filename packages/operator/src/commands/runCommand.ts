@@ -31,8 +31,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
- * Returns the environment variables. If they contain no key type and the command is for the running local stack's
- * registry, the stack's key type is added.
+ * Returns the environment variables. If they set no key type and the command is for the running local stack's registry,
+ * the stack's key type is added.
  */
 async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
   const { environment } = host;

@@ -72,8 +72,8 @@ export const signStatement = command(
 );
 
 /**
- * Returns the hash of the nearest ancestor whose number is a multiple of the interval, or of the given block itself.
- * Parents are read one at a time.
+ * Returns the hash of the newest block, up to the given one, whose number is a multiple of the interval. Parents are
+ * read one at a time.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");

@@ -52,8 +52,7 @@ export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same time, the file of the later one is kept.
- *
+ * Writes the stack file atomically. If two stacks start at the same time, the later file is kept.
  * @returns false, without a change, if the file already describes another running stack
  * @throws TransportError FILE_UNWRITABLE
  */
@@ -65,9 +64,8 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 }
 
 /**
- * Returns the running stack, whose process exists and whose chain's port accepts connections. The port is checked, too,
- * because another program can be given the same process id. A malformed file is ignored, and replaced when the next
- * stack starts.
+ * Returns the local stack if its process exists and its chain's port accepts connections: the process id alone may
+ * meanwhile belong to another program. A malformed file is ignored, and replaced when the next stack starts.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
@@ -76,8 +74,8 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Returns a command's endpoint, and the running stack if no endpoint is given or the endpoint is the stack's own.
- * @param rpc the URL in `--rpc`. Ignored with `--network`
+ * Returns a command's endpoint, and the running stack if no endpoint is given or it is the stack's own.
+ * @param rpc the URL in `--rpc`, which is ignored with `--network`
  */
 export async function findStack(
   host: Host,
@@ -99,8 +97,8 @@ function isSameOnThisMachine(endpoint: string, stackUrl: string): boolean {
 }
 
 /**
- * Removes the file of this stack, unless it has been replaced by that of another stack. It is synchronous, so that it
- * can also run while the process exits.
+ * Removes the file of this stack, unless another stack has replaced it. It is synchronous, so that it can also run
+ * while the process exits.
  */
 export function removeStackFile(root: string, stack: StackFile): void {
   const path = stackFilePath(root);
@@ -144,7 +142,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // Reject process id 0. A signal to process id 0 reaches this process, so `isAlive` would always return true.
+    // Reject process id 0: a signal to it reaches this process, so `isAlive` would always return true.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;

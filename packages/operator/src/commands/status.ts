@@ -60,8 +60,8 @@ export const status = command(
 );
 
 /**
- * Reads the status at the block of the trusted source. The user count and the code hash are read with storage proofs,
- * so the endpoint cannot falsify them.
+ * Reads the status at the block of the trusted source. With storage proofs, the endpoint cannot falsify the user count
+ * and the code hash.
  */
 async function provenStatus(
   { contract, chainId }: ChainAndFiles,

@@ -90,8 +90,8 @@ async function offlineTrustOf(args: Args): Promise<Trust> {
 }
 
 /**
- * Returns the contract that the bundle must be about. Otherwise a forger could deploy a contract of their own and put
- * any roots into it.
+ * Returns the contract that the bundle must be about. Otherwise a forger could deploy a contract of their own with any
+ * roots in it.
  */
 async function trustedContract(
   { contract, chainId }: Args,

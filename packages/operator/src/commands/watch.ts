@@ -168,7 +168,7 @@ interface Webhook {
 }
 
 /**
- * Sends an alarm that was already printed. If that fails, the error is printed and the command continues.
+ * Sends an alarm that was already printed. If that fails, it prints the error, and the command continues.
  * @returns whether the webhook accepted the alarm
  */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<boolean> {
@@ -204,7 +204,7 @@ async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<W
 }
 
 /**
- * Reads the webhook's URL and secret. The URL usually contains a secret too, so it can be given in a variable: options
+ * Reads the webhook's URL and secret. The URL usually contains a secret too, so it can come from a variable: options
  * are visible in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {

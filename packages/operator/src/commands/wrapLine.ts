@@ -4,9 +4,9 @@ import { stripVTControlCharacters } from "node:util";
 const LABEL = /^ *(?:\S+(?: \S+)* {2,})?/;
 
 /**
- * Breaks a line between words to fit a terminal, and indents the rest to align with the text after the line's label. A
- * word that is longer than a line, such as a hash, is not broken, so that it can be copied.
- * @param line may contain control sequences, which have no width
+ * Breaks a line between words to fit a terminal, and aligns the rest with the text after the line's label. A word
+ * longer than a line, such as a hash, is not broken, so that it can be copied.
+ * @param line text that may contain control sequences, which have no width
  */
 export function wrapLine(line: string, columns: number): string {
   const widthOf = (text: string) => stripVTControlCharacters(text).length;

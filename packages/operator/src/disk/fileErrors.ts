@@ -17,7 +17,7 @@ export function cannotWrite(path: string, cause: unknown): TransportError {
 }
 
 /**
- * Creates the error for a file that the user's options name but that cannot be read.
+ * Creates the error for an unreadable file that an option or a variable names.
  * @param cause the system's error
  * @param variable the environment variable that contains the path
  */

@@ -15,13 +15,13 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates a file, and locks it for this process with a lock of the operating system. The system releases the lock when
- * the process ends, even after `kill -9`, but the empty file is not deleted.
+ * Creates a file if it is missing, and locks it for this process. The operating system releases the lock when the
+ * process ends, even after `kill -9`, but the empty file is not deleted.
  *
- * Use a local disk, because network file systems may not support locks. Do not open the file elsewhere, because a
- * process loses its locks on a file as soon as it closes any descriptor of that file (POSIX, fcntl). Do not delete it
- * either, because a file that is deleted and created again is not locked.
- * @param path path of the file, whose folder is created with mode 0700 if it is missing
+ * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere: a
+ * process loses its locks on a file as soon as it closes any descriptor of that file (POSIX, fcntl), and a file that is
+ * deleted and created again is not locked.
+ * @param path the file, whose folder is created with mode 0700 if it is missing
  * @returns a lock that is released by disposal, or undefined if the file is already locked
  * @throws TransportError FILE_UNWRITABLE
  */
@@ -31,9 +31,9 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await makeFolder(dirname(path));
     await createEmpty(path);
     database = new DatabaseSync(path);
-    // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty.
-    // It is IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. SQLite would also open a
-    // read-only file without an error, but without an exclusive lock. Setting user_version makes it fail.
+    // An SQLite transaction uses the file locks of each operating system. It is never committed, so the file stays
+    // empty. It is IMMEDIATE, because EXCLUSIVE may reject both of two processes that start together. Setting
+    // user_version makes it fail for a read-only file, which SQLite would otherwise open without an exclusive lock.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {
     database?.close();
@@ -50,8 +50,8 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates the file so that only its owner can access it, because SQLite would make it readable for others. An existing
- * file is never opened here: closing it would release its lock (`lockFile`).
+ * Creates the file with mode 0600, because SQLite would make it readable for others. An existing file is not opened,
+ * because closing it would release its lock (`lockFile`).
  */
 async function createEmpty(path: string): Promise<void> {
   try {

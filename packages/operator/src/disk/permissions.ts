@@ -7,9 +7,9 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Returns true if other accounts can read or write a secret file. If root owns the file and the process does not run as
- * root, its group may read it, so that root can provide the file to the process. PostgreSQL applies the same rule to
- * its TLS key ("Secure TCP/IP Connections with SSL").
+ * Returns true if other accounts can read or write a secret file. Its group may read it if root owns it and the process
+ * does not run as root, so that root can provide secrets to the process. PostgreSQL applies the same rule to its TLS
+ * key ("Secure TCP/IP Connections with SSL").
  * @param file the mode of the file, and the user id of its owner
  * @param uid the effective user id of the process
  */
@@ -19,9 +19,8 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file that contains a secret. The permissions are checked on the opened file, because a file that was checked
- * by its path could be replaced before it is read.
- * @param maxBytes the maximum file size
+ * Reads a file that contains a secret. Permissions are checked on the opened file, because one that is checked by its
+ * path could be replaced before it is read.
  * @param variable the environment variable that contains the path
  * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
  *   FILE_UNREADABLE

@@ -41,8 +41,8 @@ const BUSY_MS = 1_000;
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * A state that survives crashes, in an SQLite database of one file. While the database is open, and after its process
- * was killed, a second file, `<path>-wal`, contains the last transactions.
+ * A state that survives crashes, in an SQLite database of one file. While it is open, and after its process was killed,
+ * a second file, `<path>-wal`, contains the last transactions.
  *
  * A successful transaction is on disk when `transaction` returns, and a failed one has no effect. The caller must hold
  * a lock (`lockFile`), so that only one process opens or replaces the file.
@@ -72,8 +72,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database in a temporary file that is deleted when the database is closed. SQLite creates the file in the
-   * folder SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
+   * Creates a database in a temporary file, which is deleted when the database is closed. SQLite puts it in the folder
+   * SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
    */
   static temporary(format: StateFormat): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");
@@ -82,8 +82,9 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database, or replaces a file with a new one. If that fails, the file stays as it was. Only the owner can
-   * access the database (mode 0600) and new folders (mode 0700).
+   * Creates a database that replaces the file at its path, if there is one. If that fails, the old file stays, but
+   * without the transactions in its log. Only the owner can access the database (mode 0600) and new folders (mode
+   * 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -115,7 +116,7 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database. Its size, format and tables are checked, and SQLite's `integrity_check` is run.
+   * Opens a database, after checking its size, format and tables, and running SQLite's `integrity_check`.
    * @param lock the file's lock, which is released when the database is closed. If this function throws, the caller
    *   must release it
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE

@@ -37,8 +37,8 @@ const ANY_ENDPOINT = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 
 /**
  * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). It allows only the page's
- * own scripts, by their hashes, and requests only to the configured servers. A script starts a worker from a blob, and
- * the worker inherits the policy.
+ * own scripts, by their hashes, and requests only to the configured servers or, with `visitorEndpoints`, to any https
+ * host and this machine. A script starts a worker from a blob, which inherits the policy.
  * @param scripts hashes in the format of the attribute `integrity`
  */
 function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[]): string {

@@ -12,9 +12,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of the explorer or the dashboard. The keys are their paths, with `/` on every system.
- * @param site the folder `site` of the package, which is next to `src` in the repository and next to `dist` in the
- *   package
+ * Returns the built files of one part of the site by their paths, which contain `/` on every system.
+ * @param site the package's folder `site`, which is next to `src` in the repository and next to `dist` in the package
  * @throws TransportError FILE_UNREADABLE
  */
 export async function readSite(

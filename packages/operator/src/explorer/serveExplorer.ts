@@ -20,8 +20,8 @@ export interface OpenedExplorer extends ExplorerServer {
 }
 
 /**
- * Opens a web server for an explorer on this machine.
- * @param port the preferred port, or 0 for any free one. If it is in use, the next free port is used
+ * Opens a web server for an explorer on this machine. Until `serve` is called, it responds with status 503.
+ * @param port the first port to try, or 0 for any free one. Ports in use are skipped
  * @throws TransportError PORT_UNAVAILABLE
  */
 export async function openExplorer(port: number): Promise<OpenedExplorer> {
@@ -41,7 +41,7 @@ export async function openExplorer(port: number): Promise<OpenedExplorer> {
 
 /**
  * Serves an explorer on this machine.
- * @param port the preferred port, or 0 for any free one. If it is in use, the next free port is used
+ * @param port the first port to try, or 0 for any free one. Ports in use are skipped
  * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
  */
 export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {

@@ -29,8 +29,7 @@ export class AccountIndex {
   }
 
   /**
-   * Verifies an account file and adds the account's slots. If there are several files of one account, the newest one is
-   * used.
+   * Verifies an account file and adds the account's slots. Of several files of one account, the newest one is used.
    * @throws VerificationError the errors of `verifyAccountFile` of `keyroot/account`
    */
   add(file: Uint8Array): void {
@@ -48,8 +47,8 @@ export class AccountIndex {
   }
 
   /**
-   * Returns whether a record with this id and key belongs to a slot of an account, and no known statement contradicts
-   * it. Account files contain only the newest statements, so the keys of earlier slots are not known.
+   * Returns true if an id belongs to a used slot of an account, and no known statement gives the slot another key. Keys
+   * of earlier slots are not known, because account files contain only the newest statements.
    */
   authorizes(id: UserID, publicKey: string): boolean {
     const slot = this.slotOf(id);

@@ -26,8 +26,8 @@ export interface BlockCheck {
   /** The newest block of an earlier run. Undefined if there was no earlier run. */
   last: BlockCursor | undefined;
   /**
-   * The maximum age of the block in ms. An endpoint that has stopped would otherwise go unnoticed, although it shows no
-   * new roots. Default: no maximum.
+   * The maximum age of the block in ms. Without it, an endpoint that has stopped, and so shows no new roots, goes
+   * unnoticed. Default: no maximum.
    */
   maxAgeMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -35,9 +35,8 @@ export interface BlockCheck {
 }
 
 /**
- * Rejects a newest block with an impossible time or number. Its time must not be in the future, and its number must be
- * possible in the time since the last known block. If a false block were saved as the cursor, later audits would skip
- * blocks.
+ * Rejects a newest block that is from the future, older than `maxAgeMs`, or too far above the last known block for the
+ * time between them. If such a block were saved as the cursor, later audits would skip blocks.
  * @throws TransportError FUTURE_BLOCK, STALE_BLOCK, RPC_ANSWER_INVALID
  */
 export function checkBlock(
@@ -55,8 +54,8 @@ export function checkBlock(
 }
 
 /**
- * Checks a block's time as clients do. A wrong time is the fault of the endpoint or of this machine's clock, not of the
- * registry, so the error is that of an unavailable endpoint.
+ * Checks a block's time as clients do, but throws a TransportError, because a wrong time is the fault of the endpoint
+ * or of this machine's clock, not of the registry.
  */
 function checkTime(...args: Parameters<typeof checkBlockAge>): void {
   try {
@@ -70,8 +69,8 @@ function checkTime(...args: Parameters<typeof checkBlockAge>): void {
 }
 
 /**
- * Returns whether a block is still on the chain. A node that does not have a block of this number yet is behind, so the
- * block is then read again.
+ * Returns whether a block is still on the chain. If a node has no block of this number yet, it is behind, so the block
+ * is read again.
  */
 export async function isStillOnChain(
   call: RpcCall,

@@ -12,8 +12,8 @@ import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
 /**
- * The source of Merkle-tree files: a host, or a folder on this machine. Each region may have a subfolder of its own, so
- * files in direct subfolders are treated as files of the folder.
+ * Where Merkle-tree files are read from: a host, or a folder on this machine. Files in direct subfolders, such as one
+ * per region, count as files of the folder.
  */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The maximum file size in bytes. Larger files are rejected. */
@@ -31,9 +31,8 @@ const ACCOUNTS = "accounts";
 export const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
 
 /**
- * Reads a user's account files without checking their content: the file of the current key, and that of a change that
- * is being published.
- * @returns the files that exist
+ * Reads a user's account files without checking their content: that of the current key, and that of a change that is
+ * being published. A missing file is left out.
  * @throws TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of a host
  */
 export async function readAccountFiles(userID: UserID, source: FileSource): Promise<Uint8Array[]> {
@@ -144,10 +143,7 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
   return (await Promise.all(strays)).flat().sort();
 }
 
-/**
- * The subfolders that were found in each folder. They are kept, so that a folder of many files is not listed again for
- * every file.
- */
+/** The subfolders that were found in each folder, so that a folder of many files is not listed again for every file. */
 const foundSubfolders = new Map<string, readonly string[]>();
 
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
@@ -170,8 +166,8 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
 }
 
 /**
- * Returns the names of the subfolders that hold files of other regions. These are all subfolders and links to folders,
- * except hidden ones and those that belong to a root.
+ * Returns the names of the subfolders with files of other regions: all subfolders and links to folders, except hidden
+ * ones, the folder of account files, and those that belong to a root.
  * @throws TransportError FILE_UNREADABLE
  */
 async function subfoldersOf(dir: string): Promise<string[]> {

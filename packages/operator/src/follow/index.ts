@@ -1,6 +1,6 @@
 /**
- * Everything that reads the chain and Merkle-tree files: events in ranges, blocks with their age and finality, roots at
- * a block, and files. `audit`, `watch`, the publisher's confirmation and the service's comparison all read through it.
+ * The reads that `audit`, `watch`, the publisher's confirmation and the service's comparison share: events in ranges,
+ * blocks with their age and finality, roots at a block, and Merkle-tree files.
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
 export { AccountIndex } from "./accountIndex.ts";

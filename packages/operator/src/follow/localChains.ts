@@ -12,8 +12,7 @@ export function isLocalChainId(chainId: number): boolean {
 }
 
 /**
- * Returns true for a development chain on this machine, which has the id of a development chain and an endpoint with a
- * loopback address.
+ * Returns true for a development chain on this machine: it has the id of one, and its endpoint has a loopback address.
  * @param chainId the chain id for which transactions are signed. It must come from the operator, never from the
  *   endpoint
  */
@@ -22,9 +21,9 @@ export function isLocalChain(rpcUrl: string, chainId: number): boolean {
 }
 
 /**
- * Returns the name of a chain for use in the names of files and folders, such as `1` or `31337-a1b2c3d4`.
- * @param genesisHash the hash of the first block of a development chain: 0x and 64 hex digits. Development chains share
- *   their ids, so their names also contain the first 8 digits of this hash
+ * Returns a chain's name for files and folders, such as `1`. Development chains share their ids, so their names also
+ * contain the first 8 digits of the genesis hash, as in `31337-a1b2c3d4`.
+ * @param genesisHash the hash of a development chain's first block: 0x and 64 hex digits
  */
 export function chainKeyOf(chainId: number, genesisHash: string | undefined): string {
   return genesisHash === undefined ? String(chainId) : `${chainId}-${genesisHash.slice(2, 10)}`;

@@ -27,7 +27,7 @@ function fewerBlocks(error: unknown, blocks: number): number | undefined {
 }
 
 /**
- * How endpoints describe the number of blocks that they accept: first Infura, Alchemy and zkSync, then QuickNode, 1RPC,
+ * How endpoints word the number of blocks that they accept: first Infura, Alchemy and zkSync, then QuickNode, 1RPC,
  * Alchemy, Aurora, BlockPI, Coinbase, PublicNode, Hyperliquid, Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast,
  * Avalanche, Moonriver and Ankr. Source: ponder-sh/ponder, packages/utils/src/getLogsRetryHelper.ts.
  */

@@ -10,10 +10,7 @@ export interface ChainReading {
   chainId: number;
   /** The type of the registry's keys. Undefined for `curve41417`. */
   keyType?: KeyType | undefined;
-  /**
-   * The roots of the users, in the order of the users. Each root is 64 lowercase hex digits, or undefined for a user
-   * without a root.
-   */
+  /** Each user's root, in the order of the users: 64 lowercase hex digits, or undefined for a user without a root. */
   roots: readonly (string | undefined)[];
 }
 
@@ -38,7 +35,8 @@ export interface DividedUsers {
 const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
- * Groups users by their roots, and checks the responses in the same way as a client's verifier.
+ * Divides users into those with this root, with another one and with none, after checking the responses as a client's
+ * verifier does.
  * @param root 64 lowercase hex digits
  * @throws VerificationError CHAIN_ID_MISMATCH; TransportError RPC_ANSWER_INVALID
  */

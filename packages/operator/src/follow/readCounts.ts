@@ -54,7 +54,7 @@ export interface ContractCounts {
 }
 
 /**
- * Returns the contract's number of users. It is undefined for contracts that do not count users, such as PubKeyTrust.
+ * Returns the contract's number of users, or undefined for a contract that does not count them, such as PubKeyTrust.
  * @throws TransportError the errors of `call`
  */
 export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
@@ -67,7 +67,7 @@ export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCo
 }
 
 /**
- * Fetches the audit's block, and reads the user count and the deployment block at it.
+ * Fetches the block to audit, and reads the user count and the deployment block at it.
  * @param call repeats requests after temporary failures
  * @param last the newest block of an earlier run
  * @param retry how often to ask again for a block that a node does not have yet

@@ -13,8 +13,8 @@ export interface UserRoot {
 }
 
 /**
- * Reads users' roots at a block, in the order of the users. Each root is 64 lowercase hex digits, or undefined for a
- * user without a root. If the endpoint rejects a call because of its size, fewer users are read at a time.
+ * Returns users' roots at a block, in the order of the users: 64 lowercase hex digits, or undefined for a user without
+ * a root. If the endpoint rejects a call because of its size, fewer users are read at a time.
  * @throws the errors of `readMerkleTreeRoots`
  */
 export function readRoots(

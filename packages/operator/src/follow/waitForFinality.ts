@@ -4,9 +4,8 @@ import { argumentInvalid, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 
 /**
- * The condition under which a root is treated as published: either its block has a number of confirmations, or the
- * chain has finalized its block. One confirmation means that the root is in a block, and two mean that one more block
- * follows.
+ * When a root counts as published: once its block has a number of confirmations, or once the chain has finalized it.
+ * One confirmation means that the root is in a block, and two mean that one more block follows.
  */
 export type Finality = { confirmations: number } | "finalized";
 

@@ -15,8 +15,8 @@ correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : un
 const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**
- * The Hardhat plugin. It adds the task `npx hardhat keyroot <command>`, which uses the project's networks and keystore.
- * If `@keyroot/service` is installed, the task also has the commands of the partner service and of the local stack.
+ * Hardhat plugin with the task `npx hardhat keyroot <command>`, which uses the project's networks and keystore. If
+ * `@keyroot/service` is installed, the task also has the commands of the partner service and of the local stack.
  *
  * The plugin also adds `connection.keyroot.simulateBeacon()`, with which you can test apps that use `lightClient`.
  * @example import keyroot from "@keyroot/operator/hardhat"; export default defineConfig({ plugins: [keyroot] });

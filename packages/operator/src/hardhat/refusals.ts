@@ -11,8 +11,8 @@ export function commandStarted(): void {
 }
 
 /**
- * Corrects the exit code and the output if Hardhat rejects a command line before a task runs. Hardhat exits with code
- * 1, whereas Keyroot's commands exit with code 2 for invalid arguments, and print an error object if `--json` is given.
+ * If Hardhat rejects a command line before a task runs, makes it fail as Keyroot's commands do: with exit code 2
+ * instead of 1, and with an error object if `--json` is given.
  * @param hint a remedy that Hardhat does not print
  */
 export function correctRefusals(words: readonly string[], hint: string | undefined): void {

@@ -66,8 +66,7 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
 }
 
 /**
- * Converts Hardhat's own errors to errors of Keyroot. Hardhat's errors are errors of configuration, such as an unknown
- * network.
+ * Converts Hardhat's own errors, which are about its configuration, such as an unknown network, to errors of Keyroot.
  */
 function asArgumentError(error: unknown): never {
   if (error instanceof Error && error.name === "HardhatError") {

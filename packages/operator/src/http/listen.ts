@@ -7,8 +7,8 @@ import { argumentInvalid, TransportError } from "../errors.ts";
 const TRIES = 64;
 const LAST_PORT = 65_535;
 /**
- * The time in ms after which the server closes an idle connection. A request that arrives just then fails, and Node's
- * default of 5 s is too short for a busy client.
+ * The time in ms after which the server closes an idle connection. A request that arrives just then fails, which would
+ * be too frequent with Node's default of 5 s.
  */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -29,7 +29,7 @@ export interface ListenAddress {
 }
 
 /**
- * Makes a server listen on a host.
+ * Makes a server listen on a host, on the given port or the next free one.
  * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535
  * @throws TransportError `PORT_UNAVAILABLE` if 64 consecutive ports are in use, or the system does not allow listening
  *   there
@@ -59,9 +59,8 @@ export async function listen(server: Server, address: ListenAddress): Promise<Li
 }
 
 /**
- * Calls `bind` with a port, and then with the following ones as long as they are in use. The only reliable way to find
- * out whether a port is free is to listen on it, because a port that was merely probed may be taken before the server
- * listens.
+ * Calls `bind` with a port, and then with the following ones as long as they are in use. Only listening shows reliably
+ * that a port is free, because another program may take a port that was merely probed.
  * @param bind listens on the port. It must fail with the code `EADDRINUSE` if the port is in use
  * @returns the result of `bind`
  * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535

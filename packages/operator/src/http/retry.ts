@@ -23,8 +23,8 @@ export const FILE_HOST_RETRY: RetryOptions = { retries: 3, initialDelayMs: 500 }
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
 /**
- * The longest wait, in seconds, that is accepted if a host requests one (Retry-After). If it requests more, it is
- * better to run again later.
+ * The longest wait, in seconds, that a host may request (Retry-After). If it requests more, it is better to run again
+ * later.
  */
 const MAX_RETRY_AFTER_S = 60;
 
@@ -68,8 +68,8 @@ function retryAfterOf(error: Error): number {
 }
 
 /**
- * Returns true if a repeated request to a host may succeed, because there was no response or the HTTP status was 429 or
- * 5xx. For answers of nodes, see `rpc/nodeAnswers.ts`.
+ * Returns true if repeating a request to a host may help: it got no complete response, or one with the HTTP status 408,
+ * 429 or 5xx. For answers of nodes, see `rpc/nodeAnswers.ts`.
  */
 export function isTransient(error: unknown): error is TransportError {
   if (!(error instanceof TransportError)) return false;

@@ -23,7 +23,7 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
   /** The type of the registry's keys, for the record: the contract does not contain it. Default: none is recorded. */
   keyType?: KeyTypeName | undefined;
   /**
-   * The path of the file that records the deployments on this chain, so that a repeated call does not deploy a second
+   * The path of the file that records the deployments on this chain. It keeps a repeated call from deploying a second
    * registry for the same owner.
    */
   recordFile: string;
@@ -69,8 +69,7 @@ export function creationCodeOf(owner: string): string {
 }
 
 /**
- * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has already deployed it, nothing is
- * sent.
+ * Deploys a registry with the bytecode of `@keyroot/contracts`, unless an earlier call has already deployed it.
  *
  * You can stop the call at any time and repeat it. A recorded deployment is sent again only with its own nonce, unless
  * the chain proves that this nonce was used and deployed nothing.
@@ -142,8 +141,8 @@ async function requireCreateX(chain: Chain, chainId: number): Promise<void> {
 }
 
 /**
- * Returns the recorded deployment that this run continues. On a local chain, a recorded nonce above the next one means
- * that the chain was reset.
+ * Returns the recorded deployment that this run continues, if any. On a local chain, it is ignored if its nonce is
+ * above the next one, because the chain was then reset.
  * @throws TransportError NO_RECEIPT if another account has sent a deployment for the same owner
  */
 async function earlierOf(
@@ -169,9 +168,9 @@ function isReserved({ from, hashes }: DeploymentRecord, sender: string, { limits
 }
 
 /**
- * Returns the deployed registry. It waits until the endpoint shows the registry, because a node behind a load balancer
- * may not have its block yet.
- * @param end the time at which the wait ends, as `performance.now` counts it
+ * Returns the deployed registry once the endpoint shows it. At first, a node behind a load balancer may not have its
+ * block.
+ * @param end the value of `performance.now` at which the wait ends
  * @throws VerificationError NO_CONTRACT
  */
 async function registryAt(

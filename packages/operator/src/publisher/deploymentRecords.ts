@@ -76,7 +76,7 @@ export async function deploymentsOf(root: string, contract: string): Promise<Rea
 }
 
 /**
- * Records a deployment. It replaces an earlier deployment of the same kind by the same owner, and one with the same
+ * Records a deployment. It replaces one of the same kind for the same owner, and one by the same sender with the same
  * nonce, which was never sent.
  */
 export async function recordDeployment(path: string, record: DeploymentRecord): Promise<void> {

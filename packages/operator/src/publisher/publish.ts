@@ -10,7 +10,7 @@
  * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
  * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
- * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
+ * reorganization. All steps read the chain with chain/, and transactions/ signs with signers/.
  */
 import type { KeyRecord } from "keyroot/internal/identity";
 import { checkNames } from "keyroot/internal/input";

@@ -35,8 +35,8 @@ export type PublishEvent =
   | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
   /**
-   * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a
-   * different one. A reorganization may still change both.
+   * `execute` has ended. The event contains the number of users with their batch's root, and the users with a different
+   * one. A reorganization may still change both.
    */
   | ({ event: "executed" } & Execution)
   /** A reorganization removed a root, so some users no longer have the root of their batch. `publish` adds it again. */

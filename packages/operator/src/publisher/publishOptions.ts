@@ -18,8 +18,8 @@ export interface PublishOptions {
    */
   chainId: number;
   /**
-   * The limits on the cost, which are required unless `execute` adds the roots. "local" means no limits, and is
-   * accepted only for development chains (ids 31337 and 1337).
+   * The limits on the cost, required unless `execute` adds the roots. "local" means no limits, and is accepted only for
+   * development chains (ids 31337 and 1337).
    */
   limits?: CostLimits | "local" | undefined;
   /** The store for the Merkle-tree files. */
@@ -29,8 +29,8 @@ export interface PublishOptions {
    */
   send?: SendTransaction | undefined;
   /**
-   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a
-   * root. See `executeBySafe`.
+   * Adds the roots instead of `send` if the owner is a contract (see `executeBySafe`). It MUST wait until every user of
+   * the batches has a root.
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
   /**
@@ -39,13 +39,13 @@ export interface PublishOptions {
    */
   journal?: Journal | undefined;
   /**
-   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows only a smaller number,
-   * that number is used. Default: 64.
+   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows fewer, that number is
+   * used. Default: 64.
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do. `publish` uses it to check files before their roots are added, and to prove keys. By
-   * default, files are read from the store.
+   * Fetches files as clients do, to check them before their roots are added, and to prove keys. Default: files are read
+   * from the store.
    */
   fetchFile?: FetchFile | undefined;
   /** The condition under which a root is treated as published. Default: one confirmation. */

@@ -135,7 +135,7 @@ export class PublishRun {
   }
 
   /**
-   * Adds and proves the roots of a plan. All files of the plan must be stored.
+   * Adds and proves the roots of a plan, whose files must all be stored.
    * @param unpublished the batches to add in the first round
    */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
@@ -149,8 +149,8 @@ export class PublishRun {
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
       if (batches.length > 0) {
-        // Estimate with batches that have no root yet. They exist even if the plan's roots were all added once, because
-        // a reorganization can remove them.
+        // Estimate with batches that have no root now. Even if all roots of the plan were added before, a
+        // reorganization can have removed some.
         if (!isAllowed) await this.#allowCost(plan, batches);
         isAllowed = true;
         await this.#addRoots(batches, plan);

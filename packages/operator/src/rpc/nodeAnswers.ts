@@ -14,8 +14,8 @@ export function isSend(method: string): boolean {
 }
 
 /**
- * Finds the reaction to a failed request, which is that of the first matching row for the kind of request. An HTTP
- * status such as 429 takes precedence over the body.
+ * Returns the reaction to a failed request: that of the first matching row in the tables for this kind of request. An
+ * HTTP status such as 429 takes precedence over the body.
  * @param method the method of the request, such as `eth_getLogs`
  */
 export function nodeAnswerTo(error: unknown, method: string): NodeAnswer {

@@ -42,8 +42,8 @@ export async function repeatRead<T>(
 }
 
 /**
- * Creates a function that repeats reads after temporary failures. Transactions are sent only once. A request for logs
- * is not repeated if asking for fewer blocks is the better reaction.
+ * Creates a function that repeats reads after temporary failures. It sends transactions only once, and does not repeat
+ * a request for logs if asking for fewer blocks is the better reaction.
  * @param call sends one request
  * @throws the last error of `call`, with the remedy for the node's answer
  */

@@ -26,10 +26,7 @@ interface Head extends Pick<UpdateParts, "blockHash" | "block"> {
   update?: Uint8Array;
 }
 
-/**
- * The number of slots by which the simulated chain is behind the clock, so that a new block can be given a later slot
- * at once.
- */
+/** How many slots the simulated chain is behind the clock, so that a new block can get a later slot at once. */
 const LAG = 64;
 /** The hash of the execution block in headers that are not verified. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;

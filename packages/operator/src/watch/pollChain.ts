@@ -66,8 +66,7 @@ export interface PollOptions {
    */
   retry?: RetryOptions | undefined;
   /**
-   * The maximum time in ms that one poll spends on reading files. The files that it does not reach are read by the next
-   * poll. Default: no maximum.
+   * The maximum time in ms that one poll spends on reading files. The next poll reads the rest. Default: no maximum.
    */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -120,9 +119,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2 of a poll: reads the roots that were added since the last poll. The number of users in the events must match
- * the contract's user count. If it does not, a response of the endpoint was false, so the events are read again from
- * older and older cursors until the numbers match.
+ * Step 2 of a poll: reads the roots that were added since the last poll. If the number of users in the events does not
+ * match the contract's user count, a response was false, so the events are read again from older and older cursors
+ * until it does.
  */
 export async function readLogs(options: PollOptions, users: UserReading): Promise<LogReading> {
   const { retry } = options;

@@ -92,12 +92,11 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "rereadAfterMs", true> = {
 };
 
 /**
- * Polls until the caller ends the watch, and yields the new events after each step of a poll. Each alarm and each block
- * is reported once, and no block is skipped.
+ * Watches a registry: polls until the caller ends the watch, and yields the new events after each step of a poll. Each
+ * alarm and each block is reported once, and no block is skipped.
  *
  * If the endpoint fails, the failure is reported, and the watch tries again after longer and longer pauses. A failure
- * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without
- * findings.
+ * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like one without findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
@@ -135,8 +134,8 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and yields the events of each step as soon as it ends. The steps read the watched users' roots, the new
- * roots, and the files.
+ * Polls once, and yields the events of each step as soon as it ends: the watched users' roots, the new roots, and the
+ * files.
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {

@@ -105,7 +105,7 @@ export class WatchState implements Disposable {
   }
 
   /**
-   * Opens a state. A missing state is created, and a damaged one is built again.
+   * Opens a state, or creates a new one if it is missing or damaged.
    * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */

@@ -11,8 +11,8 @@ const TIMEOUT_MS = 10_000;
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**
- * Checks that alarms may be sent to a URL, and returns it. The URL must use https, or http on this machine, and its
- * host must be one of `hosts`. Errors do not contain the URL, because it usually contains a secret.
+ * Checks that alarms may be sent to a URL, and returns it. It must use https, or http on this machine, and its host
+ * must be one of `hosts`. Errors do not contain the URL, which usually contains a secret.
  * @param hosts host names, including the port if it is not the default port
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -14,7 +14,7 @@ const FORMAT: KeyFileFormat<AuditorKey> = {
 };
 
 /**
- * Creates an Ed25519 key, and returns it together with the text of its encrypted key file.
+ * Creates an Ed25519 key and the text of its encrypted key file.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */

@@ -16,11 +16,11 @@ import { contradicts, type StatementFolder } from "./statementFolder.ts";
 export interface Comparison {
   url: string;
   /**
-   * The result of the comparison:
+   * How the statements compare:
    * - `agrees`: both auditors signed the same text;
-   * - `differs`: the statements differ only in the damaged roots;
+   * - `differs`: only the damaged roots differ;
    * - `conflict`: the statements contradict each other;
-   * - `unavailable`: the folder did not return a known auditor's statement for a block of this auditor.
+   * - `unavailable`: the folder returned no statement of a known auditor for a block that this auditor signed.
    */
   result: "agrees" | "differs" | "conflict" | "unavailable";
   /** The number of the block that both statements describe. */
@@ -45,8 +45,8 @@ interface Own {
 }
 
 /**
- * Compares another auditor's statement with this auditor's own statement for the same block. If they are equal, the
- * other auditor's signatures are added to it.
+ * Compares another auditor's statement with this auditor's own for the same block. If they are equal, the other
+ * auditor's signatures are added.
  */
 export async function compareStatements(url: string, own: Own): Promise<Comparison> {
   const { folder, latest, keys } = own;

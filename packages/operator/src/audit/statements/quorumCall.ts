@@ -3,8 +3,8 @@ import { extractHeader, extractProof, parseLogs } from "keyroot/internal/ethereu
 import type { RpcCall } from "keyroot/internal/transport";
 
 /**
- * For each method, a function that extracts the parts of a response that are the same at all honest nodes. Responses to
- * other methods are compared as a whole.
+ * The functions that extract, by method, the parts of a response on which all honest nodes agree. Responses to other
+ * methods are compared as a whole.
  */
 const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
   eth_getBlockByNumber: blockParts,

@@ -110,12 +110,12 @@ export class Chain {
   }
 
   /**
-   * Returns the hash of the first block of a development chain, as the endpoint reports it: 0x and 64 lowercase hex
-   * digits. Development chains share their ids, so this hash distinguishes them.
+   * Returns the hash of a development chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits.
+   * It distinguishes development chains, which share their ids.
    *
    * Returns undefined for every other chain, because its id is enough to identify it, and its nodes may have deleted
    * the first block (EIP-4444).
-   * @param chainId the chain id of this chain (EIP-155)
+   * @param chainId the id of this chain (EIP-155)
    */
   async genesisHash(chainId: number): Promise<string | undefined> {
     if (!isLocalChainId(chainId)) return undefined;
@@ -148,9 +148,9 @@ export class Chain {
   }
 
   /**
-   * Returns the number of the newest block. If it is lower than that of a block that was on the chain, it is read
-   * again, because the node may be behind. If it is still lower after the last retry, the chain is treated as
-   * reorganized.
+   * Returns the number of the newest block.
+   * @param atLeast the number of a block that was on the chain. While the newest number is lower, it is read again,
+   *   because the node may be behind. After the last retry, the lower number is returned, as after a reorganization
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(
@@ -190,10 +190,7 @@ export class Chain {
     return receipt && { ...receipt, gasPrice: receipt.gasPrice ?? (await this.#gasPriceOf(transactionHash)) };
   }
 
-  /**
-   * Returns the price that a transaction in a block paid per unit of gas, in wei. It is 0 if the endpoint does not
-   * return it.
-   */
+  /** Returns the wei per unit of gas that a transaction in a block paid, or 0 if the endpoint does not return it. */
   async #gasPriceOf(transactionHash: string): Promise<bigint> {
     try {
       return await this.request("eth_getTransactionByHash", [transactionHash], (answer) =>
@@ -246,8 +243,8 @@ function parsePrice(value: unknown): bigint {
 }
 
 /**
- * Returns true if the transaction is not in a block. Most nodes then return null as the receipt, but some return a
- * receipt without a block.
+ * Returns true if a transaction is in no block. Most nodes then return null as its receipt, but some return one without
+ * a block.
  */
 function isPending(receipt: unknown): boolean {
   return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);

@@ -14,10 +14,7 @@ interface Call {
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/**
- * The fee for the bytes of a transaction, at the rollup's current prices. Both `wei` and `gas` are 0 on chains without
- * such a fee.
- */
+/** A rollup's current fee for the bytes of a transaction. On chains without such a fee, `wei` and `gas` are 0. */
 export interface DataFee {
   /**
    * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. A transaction cannot

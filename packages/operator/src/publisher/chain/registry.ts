@@ -51,15 +51,15 @@ export interface GasEstimate {
 }
 
 /**
- * The gas that is added to the estimate of a transaction. An estimate can become too low before the transaction is in a
- * block. For example, a registry's first call costs 17,100 gas more than later ones, and a reorganization can turn a
- * later call into the first. Unused gas costs nothing.
+ * The gas that is added to a transaction's estimate, which can become too low before the transaction is in a block. For
+ * example, a registry's first call costs 17,100 gas more than later ones, and a reorganization can turn a later call
+ * into the first. Unused gas costs nothing.
  */
 export const GAS_MARGIN = 25_000;
 
 /**
- * The registry contract, as far as publishing needs it: reads users' roots, builds and estimates the calls that add
- * roots, and finds the events of these calls.
+ * The registry contract, with what publishing needs: it reads users' roots, builds and estimates the calls that add
+ * roots, and finds their events.
  * @example
  * ```ts
  * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
@@ -102,8 +102,8 @@ export class Registry {
   }
 
   /**
-   * Reads users' roots, in the order of the user ids. Each root is 64 lowercase hex digits, or undefined for a user
-   * without a root.
+   * Returns users' roots, in the order of the user ids: 64 lowercase hex digits, or undefined for a user without a
+   * root.
    */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
@@ -154,7 +154,7 @@ export class Registry {
   }
 
   /**
-   * Returns true if a batch's call costs less with an access list. An access list saves gas, but it adds bytes to the
+   * Returns true if a batch's call costs less with an access list. The list saves gas, but adds bytes to the
    * transaction, for which rollups charge a fee.
    * @param estimate the result of `estimateAddRoot`
    * @throws the errors of `chain`

@@ -1,6 +1,6 @@
 /**
- * The bytes of transactions. ethers encodes RLP in quadratic time, which takes minutes for an access list of thousands
- * of slots. Therefore the transaction types with access lists are encoded here (EIP-2718, EIP-2930, EIP-1559).
+ * Encodes transactions of the types with access lists (EIP-2718, EIP-2930, EIP-1559) without ethers, whose RLP encoder
+ * takes quadratic time: minutes for an access list of thousands of slots.
  */
 import { keccak256 } from "ethers/crypto";
 import { recoverAddress, type Transaction } from "ethers/transaction";

@@ -6,8 +6,8 @@ import { USERS_SLOT } from "keyroot/internal/registry";
 const keccak256 = await createKeccak(256);
 
 /**
- * Returns the storage slots of users' roots, in the order of the user ids. It is a faster form of `slotOfUser` in
- * `keyroot`, for access lists, where a wrong slot would only cost gas.
+ * Returns the storage slots of users' roots, in the order of the user ids. It is faster than `slotOfUser` of `keyroot`,
+ * and meant for access lists, where a wrong slot would only cost gas.
  * @returns slots of 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID
  */

@@ -14,9 +14,9 @@ import type { Batch, PlanTarget } from "../plan/plan.ts";
 export type ProvenBatch = Pick<DividedUsers, "userIDs" | "superseded">;
 
 /**
- * Proves the keys of a batch's users with the same checks as a client's verifier: the chain id, the users' roots, the
- * served file with its whole tree, and that each user has exactly one record, with a valid key. The root is the hash of
- * all records, so these checks show that the served keys are those of the plan.
+ * Proves the keys of a batch's users as a client's verifier does. It checks the chain id, the users' roots, the served
+ * file with its whole tree, and that each user has exactly one record, with a valid key. The root is the hash of all
+ * records, so the served keys are then those of the plan.
  *
  * A file is not verified again if its bytes are the same as in an earlier verification.
  * @param target the registry and chain of the plan

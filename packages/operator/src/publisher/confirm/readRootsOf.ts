@@ -4,8 +4,7 @@ import type { Registry } from "../chain/registry.ts";
 import type { Batch } from "../plan/plan.ts";
 
 /**
- * Reads the roots of the users of each batch at a block. Batches may be small, so each call reads as many of them as
- * possible.
+ * Reads the roots of each batch's users at a block. Batches may be small, so each call covers as many as possible.
  * @returns each batch with the roots of its users, as `getMerkleTreeRoots` returns them
  * @throws the errors of `getMerkleTreeRoots`
  */

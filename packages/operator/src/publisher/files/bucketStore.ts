@@ -48,8 +48,7 @@ const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 type ObjectState = "missing" | "same" | "other";
 
 /**
- * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them
- * forever.
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. They never change, so caches may keep them forever.
  *
  * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and
  * files (AWS SDKs and Tools Reference Guide). Errors do not contain these values.
@@ -87,6 +86,7 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
+   * Opens a bucket.
    * @param address `s3://<bucket>` or `s3://<bucket>/<prefix>`
    * @param beside what to store beside each file
    * @throws ArgumentError ARGUMENT_INVALID for any other address, or if no region is set
@@ -200,8 +200,8 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this
-   * condition with status 501, and others ignore it.
+   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2) or `replace` is set. If a service
+   * rejects this condition with status 501, the object is written without it. Some services ignore it.
    * @returns false if another writer was faster
    */
   async #write(

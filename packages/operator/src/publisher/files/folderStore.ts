@@ -109,8 +109,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
 }
 
 /**
- * Writes or replaces a file without syncing it to disk. If a power failure damages it, clients read the whole file, or
- * the publisher writes it again.
+ * Writes or replaces a file without syncing it to disk. If a power failure damages a compressed copy or a proof,
+ * clients read the whole file instead, or the publisher writes it again.
  */
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await createFolders(dirname(path));

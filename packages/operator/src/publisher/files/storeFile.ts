@@ -5,17 +5,17 @@ import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
- * Stores a new file, and checks that the file host serves the stored bytes. The served file is then verified as clients
- * verify it: its whole tree, and one record per user.
- * @param file a file with keys that have already been checked
+ * Stores a new file, and checks that the file host serves the same bytes. It then verifies them as clients do: the
+ * whole tree, and one record per user.
+ * @param file a file whose keys have already been checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
  *   errors of `store.put`
  */
 export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
   const stored = await store.put(file);
   const { root } = file.tree;
-  // The keys were already checked when the records were read. The root is the hash of all records, so checking it
-  // covers the keys as well.
+  // The keys were checked when the records were read. The root is the hash of all records, so it covers the keys as
+  // well.
   parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root, file.keyType);
   return stored;
 }

@@ -11,8 +11,8 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 const FILE = "journal.sqlite";
 
 /**
- * The tables of the journal. Each line of `serializePlan` becomes one row of a plan. The longest possible line
- * describes a million users and takes 35 MB.
+ * The tables of the journal. A plan has one row for each line of `serializePlan`. The longest possible line describes a
+ * million users and takes 35 MB.
  */
 const TABLES = [
   `CREATE TABLE plan (
@@ -39,8 +39,8 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. An unfinished plan of version 0.1.0 is rejected, because its transactions may still be
-   * pending.
+   * Opens and locks a journal's folder. An unfinished plan of version 0.1.0 is rejected, because its transactions may
+   * still be pending.
    * @param dir the folder, which is created if it is missing
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
    *   VerificationError PLAN_INVALID

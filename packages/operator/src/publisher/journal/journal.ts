@@ -35,8 +35,8 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * Returns how many of the newest attempts to keep after a plan is finished. At least the newest 10,000 are kept, and
- * all of the last day, because the limit per day includes them.
+ * Returns how many of the newest attempts to keep after a plan is finished: at least 10,000, and all of the last day,
+ * because the limit per day includes them.
  * @param attempts the attempts, the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
@@ -56,12 +56,12 @@ export interface Journal {
   /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest ones of earlier plans, the oldest first. They are needed to limit
-   * the cost per plan and per day, and they show which transactions may have added a root.
+   * Returns all attempts of this plan and the newest ones of earlier plans, the oldest first. They count toward the
+   * limits per plan and per day, and show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**
-   * Deletes the plan, once all its users are published. As many of the newest attempts are kept as `countKeptAttempts`
+   * Deletes the plan once all its users are published, and keeps as many of the newest attempts as `countKeptAttempts`
    * returns.
    */
   finish(): Promise<void>;

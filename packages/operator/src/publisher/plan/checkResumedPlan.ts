@@ -32,7 +32,7 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 
 /**
  * Checks the file of a planned batch: it must be stored and served, and its keys must be valid. Until its root is
- * added, the records must also contain the same keys for its users.
+ * added, the records of its users must also have the same keys. Users without a record are not compared.
  *
  * If the store has lost the file, it is rebuilt from the records and stored again. A file with different content is
  * never overwritten.

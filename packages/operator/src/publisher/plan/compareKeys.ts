@@ -41,8 +41,8 @@ export interface CompareContext {
 const NAMED = 20;
 
 /**
- * Compares records with the file of their users' root. If the tree of these records has the same root, the file
- * contains exactly these records, so it does not need to be fetched.
+ * Compares records with the file of their users' root. It is fetched only if the tree of these records has a different
+ * root; with the same root, it contains exactly these records.
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
@@ -65,8 +65,7 @@ async function compareKeys(
 }
 
 /**
- * Returns a list with the difference between a user's published key and the one in the records. It is empty if the keys
- * are equal.
+ * Returns the difference between a user's published key and the one in the records, or an empty list if they are equal.
  */
 export function differenceOf(
   root: string,
@@ -133,7 +132,8 @@ export class PublishedUsers {
   }
 
   /**
-   * Compares the users of one root after the other, and emits the events `keyDiffers` and `notCompared`.
+   * Compares the records of the added users with their published keys, and emits the events `keyDiffers` and
+   * `notCompared`.
    * @throws ArgumentError KEY_TYPE_MISMATCH if published keys have another type; errors without a code, and ABORTED
    */
   async compare(records: RecordTable, context: CompareContext): Promise<KeyDifference[]> {
@@ -166,9 +166,9 @@ export async function compareSuperseded(
 }
 
 /**
- * Compares the records of users with one root. If the file cannot be read, publishing and the other comparisons
+ * Compares the records of users with one root. If the root's file cannot be read, publishing and the other comparisons
  * continue.
- * @param toError makes the error for a file with another type's keys. Default: such a file is not compared
+ * @param toError makes the error for a file with keys of another type. Default: such a file is not compared
  */
 async function compareAndEmit(
   root: string,

@@ -20,7 +20,7 @@ export function checkUsersPerFile(usersPerFile: number): void {
 }
 
 /**
- * Creates Merkle-tree files from records. Each file except the last has `usersPerFile` users.
+ * Divides records into Merkle-tree files. Each file except the last has `usersPerFile` users.
  * @param records sorted by user id
  * @param usersPerFile 1 to 1,000,000
  * @param keyType the type of the records' keys. Default: `curve41417`

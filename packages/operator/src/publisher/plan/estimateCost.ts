@@ -3,7 +3,7 @@ import { type FeeData, gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../cha
 import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
-/** The cost of a plan at one block. Gas is in units of gas, prices are in wei per unit, and costs are in wei. */
+/** The cost of a plan at one block: amounts of gas, prices in wei per unit of gas, and costs in wei. */
 export interface CostEstimate extends FeeData {
   /** The number of the block at which the cost was estimated. */
   block: number;

@@ -38,8 +38,8 @@ export async function findUnpublished(
 }
 
 /**
- * Returns the batches that contain a user without a root at the newest block. The request names this block, so a node
- * that does not have it yet reports an error. A request for "latest" would return older roots instead.
+ * Returns the batches with a user who has no root at the newest block. The roots are read at its number, for which a
+ * node that is behind reports an error. For "latest", it would return older roots.
  * @param atLeast the number of a block that was on the chain. Default: 0
  */
 export async function findUnpublishedBatches(

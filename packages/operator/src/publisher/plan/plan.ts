@@ -8,8 +8,8 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of the first block of a development chain: 0x and 64 lowercase hex digits. It distinguishes development
-   * chains that share a chain id. Undefined for other chains.
+   * The hash of a development chain's first block (0x and 64 lowercase hex digits), which distinguishes chains with the
+   * same id. Undefined for other chains.
    */
   genesisHash?: string | undefined;
   /** The registry's address: 0x and 40 lowercase hex digits. */

@@ -34,8 +34,8 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 }
 
 /**
- * Parses a serialized plan. It checks the format, that the plan is complete, and that user ids are unique and sorted. It
- * does not check whether each root matches the users of its batch, because this requires the files.
+ * Parses a serialized plan. It must be complete, and its user ids must be unique and sorted. Whether each root matches
+ * the users of its batch is not checked, because this requires the files.
  * @param source the bytes of the plan, or its lines without line feeds
  * @throws VerificationError PLAN_INVALID, and the errors of `parseJson` for the step "file"
  */

@@ -19,8 +19,8 @@ const NAMED = 20;
 /** An event of a resumed plan. */
 export type ResumeEvent =
   /**
-   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined if a version
-   * before 0.3.0 recorded the plan.
+   * An unfinished plan is resumed. `added` is the number of its roots that are on the chain. `plannedAt` is in ms since
+   * 1970, or undefined if a version before 0.3.0 recorded the plan.
    */
   | {
       event: "resumed";
@@ -38,8 +38,8 @@ export type ResumeEvent =
   /** The store had lost a file of a resumed plan, which was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * Some batches of the plan no longer fit into a transaction, because the chain's limits have changed, and were
-   * divided. The event contains the size of the new plan.
+   * Some batches no longer fit into a transaction, because the chain's limits have changed, and were divided. The event
+   * contains the size of the new plan.
    */
   | { event: "replanned"; batches: number; users: number; usersPerTransaction: number };
 
@@ -54,8 +54,8 @@ export interface ResumeContext {
   /** Receives each checked file, with the SHA-256 of its bytes. */
   onChecked: (file: MerkleFile, sha256: string) => void;
   /**
-   * Called when a batch is divided, with the root of the batch and the root of its first part. The first part takes over
-   * the nonces that are reserved for the batch, because a nonce stays reserved until a transaction uses it.
+   * Called when a batch is divided, with the root of the batch and that of its first part. This part takes over the
+   * batch's nonces, because a nonce stays reserved until a transaction uses it.
    */
   onDivided: (root: string, first: string) => Promise<void>;
   /** Replaces the recorded plan. */
@@ -74,7 +74,8 @@ export interface ResumedPlan {
 }
 
 /**
- * Prepares an unfinished plan. Nothing is sent.
+ * Prepares an unfinished plan: checks its files, rebuilds lost ones, and divides batches that have become too large.
+ * Nothing is sent.
  * @param records used to rebuild files that the store has lost
  * @throws the errors of `checkPlanTarget`, `checkPlannedFile`, `usersPerTransaction` and `context`
  */
@@ -117,8 +118,8 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
 }
 
 /**
- * Returns the number of users that one transaction can publish now. It may be lower than when the plan was made, for
- * example after a fork. Batches with more users are divided.
+ * Returns the number of users that one transaction can publish now. If it is lower than when the plan was made, for
+ * example after a fork, larger batches are divided.
  */
 async function maxUsersOf(batches: Iterable<Batch>, { registry, usersPerFile }: ResumeContext): Promise<number> {
   let largest = 0;

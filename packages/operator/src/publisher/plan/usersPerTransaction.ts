@@ -5,14 +5,11 @@ import type { Registry } from "../chain/registry.ts";
 import { maxUsersBySize } from "../chain/transactionSize.ts";
 
 /**
- * The number of extra users in an estimate, which leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so
- * two of them are enough.
+ * The extra users in an estimate, which leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so two are
+ * enough.
  */
 const EXTRA_USERS = 2;
-/**
- * A number of users that fits in a transaction on most chains. The gas per user is derived from an estimate for this
- * many users.
- */
+/** A number of users that fits into a transaction on most chains. Its estimate gives the gas per user. */
 const SAMPLE_USERS = 20;
 /**
  * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). It is only where the search begins; the
@@ -23,13 +20,12 @@ const TRANSACTION_GAS = 2 ** 24;
 const TOLERANCE = 1 / 50;
 
 /**
- * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a
- * block must have room for it. Limits and prices differ between chains and forks, so the function relies only on the
- * node's estimates.
+ * Finds how many users one transaction can publish. A node must accept the transaction in an estimate, and a block must
+ * have room for it. Limits and prices differ between chains and forks, so only the node's estimates count.
  *
- * The estimates use the most expensive user ids, which have no zero bytes, so that any real batch with this number of
- * users fits. A few estimates are enough, because every further user adds the same amount of gas. Estimates do not show
- * the nodes' limit on the size of a transaction, so the size is calculated.
+ * The estimates use user ids without zero bytes, which cost the most gas, so any real batch of this size fits. A few
+ * estimates are enough, because every further user adds the same amount. They do not show the nodes' limit on a
+ * transaction's size, which is therefore calculated.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError the node's error if it rejects even a single user

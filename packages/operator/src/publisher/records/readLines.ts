@@ -46,7 +46,7 @@ async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): As
     const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
     first = false;
     texts[0] = rest + (texts[0] ?? "");
-    // Cut a line that is too long, to save memory. The line is still too long after the cut.
+    // To save memory, cut a line that is too long. It still is too long after the cut.
     rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
     yield texts;
     onRead(stream.bytesRead, Math.max(stream.bytesRead, size));

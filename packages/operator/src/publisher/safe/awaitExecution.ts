@@ -29,8 +29,8 @@ export interface Execution {
 const MAX_POLL_ERRORS = 20;
 
 /**
- * Waits until another party has added the roots of batches, such as the owners of a Safe, who may sign days later. One
- * user per batch is polled, and when that user has a root, the batch's other users are read.
+ * Waits until another party has added the roots of batches, such as the owners of a Safe, who may sign days later. It
+ * polls one user per batch, and reads the batch's other users when that user has a root.
  * @throws TransportError ABORTED; and the errors of `getMerkleTreeRoots` if 20 consecutive polls fail
  */
 export async function awaitExecution(

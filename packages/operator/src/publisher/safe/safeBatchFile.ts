@@ -81,9 +81,8 @@ export function toSafeBatchFiles(
 }
 
 /**
- * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). It is Keccak-256 of the file
- * without a checksum and with `name: null`, in which each object is serialized as its sorted keys followed by their
- * values.
+ * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`): Keccak-256 of the file with
+ * `name: null` and no checksum, where each object is serialized as its sorted keys followed by their values.
  * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {

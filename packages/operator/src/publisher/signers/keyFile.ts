@@ -97,21 +97,21 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource, 
 }
 
 /**
- * The minimum memory of scrypt, which is what the weakest parameters in the OWASP Password Storage Cheat Sheet need
+ * The minimum memory of scrypt, as N * r: that of the weakest parameters in the OWASP Password Storage Cheat Sheet
  * (section "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 /**
- * The minimum number of PBKDF2-HMAC-SHA-256 rounds. It is taken from the sample in the Web3 Secret Storage Definition,
- * version 3, because wallets still use it. For stored passwords, the OWASP Password Storage Cheat Sheet (section
- * "PBKDF2") recommends 600,000 rounds. With fewer, choose a longer passphrase, or encrypt the key again with scrypt.
+ * The minimum number of PBKDF2-HMAC-SHA-256 rounds: that of the sample in the Web3 Secret Storage Definition, version
+ * 3, which wallets still use. For stored passwords, the OWASP Password Storage Cheat Sheet (section "PBKDF2")
+ * recommends 600,000. With fewer, choose a longer passphrase, or encrypt the key again with scrypt.
  */
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * Rejects weak key derivations, which ethers would decrypt. For example, wallets of Ethereum's presale have only 2,000
- * rounds.
+ * Rejects key files with a weak key derivation, which ethers would decrypt. For example, wallets of Ethereum's presale
+ * have only 2,000 rounds.
  * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt
  *   nor PBKDF2
  */
@@ -131,8 +131,8 @@ function checkKeyDerivation(path: string, json: string): void {
 }
 
 /**
- * Returns the key derivation of a key file, in lower case, and its parameters. Field names in the file may be in upper
- * or lower case. `kdf` is unknown if the text is not a key file.
+ * Returns the key derivation of a key file, in lower case, and its parameters. Field names may be in upper or lower
+ * case. If the text is not a key file, `kdf` is "undefined".
  */
 function keyDerivationOf(json: string) {
   let file: unknown;

@@ -59,9 +59,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. The returned
- * hash is computed from the signed bytes, not taken from the endpoint's response. The same request gives the same
- * transaction.
+ * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. It computes
+ * the returned hash from the signed bytes instead of taking it from the endpoint, and gives the same transaction for
+ * the same request.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner
@@ -91,7 +91,7 @@ export function signingSender(
 }
 
 /**
- * Returns true if a signer signed a request without its access list, because some signers, such as Web3Signer, have no
+ * Returns true if a signer has left out a request's access list, because some signers, such as Web3Signer, have no
  * field for it. Without a base fee, the type of the transaction then differs as well.
  * @param error the error of `Signer.sign`
  */

@@ -42,8 +42,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Creates an Ed25519 key and the text of its encrypted key file. scrypt derives the encryption key from the passphrase,
- * and AES-256-GCM encrypts the private key. The public part is not encrypted, but authenticated with it.
+ * Creates an Ed25519 key and the text of its encrypted key file. AES-256-GCM encrypts the private key with a key that
+ * scrypt derives from the passphrase, and authenticates the public part.
  * @param makeKey makes the public part from 32 bytes
  */
 export async function makeSigningKeyFile<Key extends PublicPart>(
@@ -66,8 +66,8 @@ export async function makeSigningKeyFile<Key extends PublicPart>(
  * Opens a key file that `makeSigningKeyFile` made.
  * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
  * @returns the public part, and a function that signs a message with Ed25519 (RFC 8032)
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
- * and no passphrase
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no
+ *   key and no passphrase
  */
 export async function openSigningKeyFile<Key extends PublicPart>(
   { name, title, parse }: KeyFileFormat<Key>,

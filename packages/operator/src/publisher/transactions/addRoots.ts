@@ -30,9 +30,9 @@ export interface AddRootsContext {
 }
 
 /**
- * Adds the roots of batches, with one transaction per batch. Several transactions can be pending at the same time. It
- * returns when every nonce is used and every batch has a receipt. The caller must then check that all users have the
- * root of their batch.
+ * Adds the roots of batches with one transaction each, several of which can be pending at the same time. It returns
+ * when every nonce is used and every batch has a receipt. The caller must then check that all users have the root of
+ * their batch.
  *
  * A batch keeps its nonce until a transaction uses it. A transaction that is stuck, was dropped or got no response is
  * sent again with the same nonce, which is safe because the chain includes at most one per nonce. After a revert, the
@@ -136,7 +136,7 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if its transaction used the nonce. If this transaction was reverted, or another one
+   * Records a batch as included if its transaction used the nonce. If that transaction was reverted, or another one
    * used the nonce, the batch is queued again.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
@@ -180,8 +180,8 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent, and
-    // those that a node has rejected.
+    // First send recorded transactions that this run has not sent, and those that a node has rejected, because some
+    // nodes reject later nonces after a gap.
     if (pending.some(({ sentAt, isRejected }) => sentAt === undefined || isRejected)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -296,7 +296,7 @@ class RootAdder {
 
   /**
    * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck, because all others wait
-   * for it. A transaction with a used nonce is never sent again, because no block can include it.
+   * for it. One with a used nonce is never sent again, because no block can include it.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -319,10 +319,10 @@ class RootAdder {
   }
 
   /**
-   * Closes a gap in the nonces, which occurs if nodes drop another program's transaction with a lower nonce. The last
-   * pending batch gets the free nonce. If the first transaction of that batch is included as well, it has no effect,
+   * Closes a gap in the nonces, which nodes cause if they drop another program's transaction with a lower nonce. The
+   * last pending batch is sent with the free nonce. If its first transaction is included as well, it has no effect,
    * because the users already have roots.
-   * @returns true if there was a gap
+   * @returns true if the batch was sent
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {
     if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;

@@ -37,8 +37,7 @@ export async function fetchPrices(chain: Chain, limits: FeeLimits): Promise<Pric
 }
 
 /**
- * Returns the fees for sending a stuck transaction again. They are raised if the transaction offers too little and the
- * limits allow more.
+ * Returns the fees for sending a transaction again. They are raised if it offers too little and the limits allow more.
  * @param reason `stuck` if blocks were made without the transaction, or if its gas limit is too low. `underpriced` if a
  *   node rejected it because it offers too little
  * @returns the fees, and whether a limit prevented higher fees
@@ -59,16 +58,15 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // The journal may contain fees from a run with higher limits. If the current limits allow no other fees, the recorded
-  // ones are used, because the nonce must be used by a transaction.
+  // The journal may contain fees from a run with higher limits. They are replaced by current fees, unless gas costs
+  // more than the current limits allow.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }
 
 /**
- * Returns the fees of a transaction that replaces a pending one. Each fee is at least 12.5% higher than before, and at
- * least as high as for a new transaction. Geth rejects a replacement whose fees rise by less than 10%
- * (`txpool.pricebump`).
+ * Returns the fees of a transaction that replaces a pending one: each at least 12.5% higher than before, and at least
+ * as high as for a new transaction. Geth rejects a replacement whose fees rise by less than 10% (`txpool.pricebump`).
  * @returns undefined if a limit is too low for these fees
  */
 export function bumpFees(
@@ -91,8 +89,8 @@ export function bumpFees(
 }
 
 /**
- * Raises the fees of a transaction that no node has, up to the limits. It replaces no other transaction, so the fees
- * may rise by less than an eighth.
+ * Raises the fees of a transaction that no node has, up to the limits. It replaces no other one, so its fees may rise
+ * by less than an eighth.
  * @returns undefined if no fee can rise
  */
 function raiseFees(fees: Fees, { maxFee, maxPriorityFee }: Prices): Fees | undefined {

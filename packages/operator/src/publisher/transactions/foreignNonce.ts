@@ -5,9 +5,8 @@ import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
- * The transaction that used a nonce. It is either the batch's own transaction (with its event, if there is one, or with
- * its hash if it was reverted), or a foreign one. Only a foreign transaction that the owner signed proves that the
- * batch's transaction was not included.
+ * The transaction that used a nonce: the batch's own, with its event if there is one or its receipt if it was reverted,
+ * or a foreign one. Only a foreign transaction that the owner signed proves that the batch's own was not included.
  */
 export type NonceUser =
   { by: "batch"; added: AddedRootEvent | undefined } | { by: "batch"; reverted: Receipt } | { by: "foreign" };

@@ -42,8 +42,8 @@ export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTrans
 }
 
 /**
- * Restores the batches' transactions from the journal, by nonce. If there are several attempts for a nonce, the latest
- * one is restored. If the nonce is used, this attempt may have added the root.
+ * Restores the batches' transactions from the journal, by nonce. Of several attempts with one nonce, the latest is
+ * restored. If the nonce is used, this attempt may have added the root.
  * @param owner the account that signs
  * @param usedNonces the number of the owner's transactions in blocks
  */

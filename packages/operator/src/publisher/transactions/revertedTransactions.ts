@@ -2,7 +2,7 @@
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { Receipt } from "../chain/chain.ts";
 
-/** The number of transactions of one batch that a run sends in vain. Each of them costs its gas. */
+/** How many transactions of one batch a run may send in vain. Each of them costs its gas. */
 const MAX_REVERTED = 2;
 
 /** Counts the reverted transactions per root, so that a run does not pay for the same failure again and again. */
@@ -11,8 +11,8 @@ export class RevertedTransactions {
 
   /**
    * Records a reverted transaction.
-   * @param isOfThisRun true if this run has sent it. The maximum applies only to transactions of this run, because the
-   * conditions may have changed since an earlier one
+   * @param isOfThisRun true if this run has sent it. Others do not count toward the maximum, because the conditions may
+   *   have changed since then
    * @throws VerificationError TRANSACTION_REVERTED at the second transaction of this run with the same root
    */
   record(root: string, receipt: Receipt, isOfThisRun: boolean): void {
@@ -23,7 +23,7 @@ export class RevertedTransactions {
   }
 
   /**
-   * Runs the estimate of a root's next transaction.
+   * Runs the estimate of a root's next transaction, and explains why it fails if the last one was reverted.
    * @throws VerificationError TRANSACTION_REVERTED, with the node's error as its cause, if the node rejects the call
    *   and the root's last transaction was reverted; the errors of `estimate`
    */

@@ -69,8 +69,8 @@ export interface IncludedCall {
  * Sends a call in a transaction, and waits until it is in a block. A transaction that nodes reject for the moment or do
  * not include is sent again with the same nonce.
  *
- * The call gets another nonce in two cases only: if the owner's signature proves that a different transaction used its
- * nonce, or if an earlier run's transaction was reverted.
+ * The call gets another nonce only if the owner's signature proves that a different transaction used its nonce, or if
+ * an earlier run's transaction was reverted.
  * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH,
  *   COST_LIMIT_REACHED, NO_RECEIPT; VerificationError TRANSACTION_REVERTED
  */

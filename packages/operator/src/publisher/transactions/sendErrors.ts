@@ -26,8 +26,8 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
 /** A limit that a transaction could exceed, with its value in wei. */
 export interface ExceededLimit {
   /**
-   * What the limit applies to: `transaction` to the single transaction of a command, `maxCost` to all runs of a plan,
-   * `maxCostPerDay` to all plans of 24 hours.
+   * What the limit applies to: a command's single transaction (`transaction`), all runs of a plan (`maxCost`), or all
+   * plans within 24 hours (`maxCostPerDay`).
    */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
   wei: bigint;

@@ -4,7 +4,7 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 export interface SendOptions {
   /**
    * The maximum number of pending transactions. If a node accepts fewer from one account, the rest is sent later.
-   * Default: 64, which is more than fit into a block of 60 million gas with 64 users per transaction.
+   * Default: 64, more than fit into a block of 60 million gas with 64 users each.
    */
   inFlight: number;
   /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */
@@ -40,8 +40,8 @@ export const RESEND_UNCONFIRMED_MS = 2_000;
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
   /**
-   * `replaced` means that the transaction was sent again with the same nonce. `hash` is undefined if the node did not
-   * confirm it. `maxFee` is in wei.
+   * A transaction was sent, or sent again (`replaced`): with the same nonce, or with a lower one to close a gap. `hash`
+   * is undefined if the node did not confirm it. `maxFee` is in wei.
    */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
   /**

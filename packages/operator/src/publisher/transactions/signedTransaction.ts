@@ -19,13 +19,13 @@ export interface OwnersTransaction {
 
 /**
  * The number of checks without a receipt after which the search for another transaction starts. The first checks may
- * find no receipt, because a node may count a transaction's nonce before it returns the receipt.
+ * find none, because a node may count a transaction's nonce before it returns the receipt.
  */
 export const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * Returns true if a search with `findSignedTransaction` is due. It takes many requests, so it runs only after 3, 6, 12,
- * … checks.
+ * Returns true if a search with `findSignedTransaction` is due: after 3, 6, 12, … checks, because it takes many
+ * requests.
  * @param missingReceipts the number of checks that found the nonce used, but no receipt
  */
 export function isSearchDue(missingReceipts: number): boolean {
@@ -34,9 +34,9 @@ export function isSearchDue(missingReceipts: number): boolean {
 
 /**
  * Finds the transaction in which the registry's owner used a nonce. The endpoint returns it, and the owner's signature
- * proves that the owner sent it.
- * @returns undefined if the endpoint does not return the transaction, for example because its block is too old for a
- *   node that is not an archive node
+ * proves that it is genuine.
+ * @returns undefined if the endpoint does not return the transaction, for example because only archive nodes still have
+ *   the state of its block
  */
 export async function findSignedTransaction(
   registry: Pick<Registry, "chain" | "owner">,

@@ -20,12 +20,12 @@ export interface SendResult {
 const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced: false };
 
 /**
- * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the
- * node has the transaction. The table `SEND_ANSWERS` determines the reaction to each error of the node.
+ * Sends a transaction to a node, and reacts to its errors as the table `SEND_ANSWERS` determines. An unclear response
+ * is not an error, because later reads of the chain show whether the node has the transaction.
  * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so
- * missing funds are then not treated as an error
+ *   missing funds are then not treated as an error
  * @throws the error of `send`, with the remedy, if the node rejects the transaction permanently. If the sender cannot
- * pay, the error names the sender
+ *   pay, the error names the sender
  */
 export async function trySend(
   send: SendTransaction,

@@ -11,8 +11,8 @@ const MAX_PROOF_ATTEMPTS = 3;
 
 /**
  * The number of nonces that an account has used in blocks. Behind a load balancer, a node that lacks the newest blocks
- * may briefly return a lower number. This number is accepted only if a block that proved the higher one was replaced,
- * as in a reorganization.
+ * may briefly return a lower number. It is accepted only if a block that proved the higher one was replaced, as in a
+ * reorganization, or after 20 lower reads in a row without proof.
  */
 export class UsedNonces {
   readonly #chain: Chain;
@@ -52,7 +52,8 @@ export class UsedNonces {
   }
 
   /**
-   * Looks for a block that proves the number, because the node with the newest block may lack the state that had it.
+   * Looks for a block whose state proves the number. The newest one may come from a node that is behind and not prove
+   * it.
    */
   async #prove(): Promise<void> {
     if (this.#count === 0 || this.#provedAt !== undefined || this.#proofAttempts++ >= MAX_PROOF_ATTEMPTS) return;
