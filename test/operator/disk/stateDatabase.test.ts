@@ -37,6 +37,7 @@ describe("StateDatabase", () => {
     it("replaces a file completely or not at all", async () => {
       await mkdir(join(folder.path, "a"));
       await writeFile(path(), "old");
+      await writeFile(`${path()}-wal`, "log");
       const error = new Error("of fill");
       const fails = StateDatabase.create(path(), FORMAT, (database) => {
         insert(database, 1);
@@ -44,6 +45,7 @@ describe("StateDatabase", () => {
       });
       expect(await failure(fails)).to.equal(error);
       expect(await readFile(path(), "utf8")).to.equal("old");
+      expect(await readFile(`${path()}-wal`, "utf8")).to.equal("log");
       await StateDatabase.create(path(), FORMAT, (database) => {
         insert(database, 1);
       });

@@ -82,9 +82,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database that replaces the file at its path, if there is one. If that fails, the old file stays, but
-   * without the transactions in its log. Only the owner can access the database (mode 0600) and new folders (mode
-   * 0700).
+   * Creates a database that replaces the file at its path, if there is one. If it cannot be written, such as on a full
+   * disk, the old one stays. Only the owner can access the database (mode 0600) and new folders (mode 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -93,8 +92,6 @@ export class StateDatabase implements Disposable {
       const dir = dirname(path);
       await makeFolder(dir);
       await removeDrafts(dir, (name) => name === basename(path));
-      // Delete the log of an earlier database at this path, because SQLite would apply it to the new one.
-      for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
       await withDraft(path, async (draft) => {
         await (await open(draft, "wx", 0o600)).close();
         const connection = new DatabaseSync(draft);
@@ -107,6 +104,8 @@ export class StateDatabase implements Disposable {
         } finally {
           connection.close();
         }
+        // Delete the log of an earlier database at this path, because SQLite would apply it to the new one.
+        for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
         await rename(draft, path);
         await syncFolder(dir);
       });

@@ -45,7 +45,7 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
         const message = `${path} already has different content. It was not overwritten. Find out who changed it.`;
         throw new ArgumentError("FILE_CONFLICT", message, { expected: sha256, actual: existing.sha256 });
       }
-      if (existing?.sha256 !== sha256) await this.#write(path, bytes);
+      if (existing?.sha256 !== sha256) await writeSynced(path, bytes);
       const beside = await besideFile(file, this.#beside);
       if (beside !== undefined) await this.#putBeside(beside);
       const stored = await readBack(path);
@@ -67,7 +67,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   async putAccountFile(name: string, text: string): Promise<void> {
     const path = join(this.#dir, name);
     try {
-      await replaceFile(path, text);
+      await createFolders(dirname(path));
+      await writeSynced(path, text);
     } catch (cause) {
       throw cannotWrite(path, cause);
     }
@@ -76,15 +77,6 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   async readAccountFile(name: string): Promise<Uint8Array | undefined> {
     const path = join(this.#dir, name);
     return readIfExists(path, readFile(path));
-  }
-
-  /** Writes or replaces a file, and syncs it to disk. */
-  async #write(path: string, bytes: Uint8Array): Promise<void> {
-    await withDraft(path, async (draft) => {
-      await writeToDisk(draft, bytes, 0o666);
-      await rename(draft, path);
-    });
-    await syncFolder(this.#dir);
   }
 
   async #putBeside({ name, bytes }: StoredObject): Promise<void> {
@@ -106,6 +98,15 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   #pathOf(root: string): string {
     return join(this.#dir, `${root}.json`);
   }
+}
+
+/** Writes or replaces a file, and syncs it to disk, because its root may be sent next. */
+async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
+  await withDraft(path, async (draft) => {
+    await writeToDisk(draft, content, 0o666);
+    await rename(draft, path);
+  });
+  await syncFolder(dirname(path));
 }
 
 /**
