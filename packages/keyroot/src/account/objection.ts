@@ -25,8 +25,8 @@ export function objectionText(account: Pick<Account, "userID">, statement: KeySt
 }
 
 /**
- * Makes a signed objection. One recovery key is enough, whatever the threshold is. Send the objection to the service
- * during the hold period to stop the change. It has no effect elsewhere, because verifiers ignore objections.
+ * Makes a signed objection, for which one recovery key is enough, whatever the threshold is. Send it to the service
+ * during the hold period to stop the change. Verifiers ignore objections.
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false signature
  * @example
  * const text = objectionText(account, { number: 1, publicKey });

@@ -33,8 +33,8 @@ export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType =
 }
 
 /**
- * Writes a Merkle-tree file as JSON without spaces, with the keys in the same order as in the deployed files. The text
- * is yielded in pieces, because the whole text can be too long for a string.
+ * Writes a Merkle-tree file as JSON without spaces, with the keys in the same order as in the deployed files. It is
+ * yielded in pieces, because the whole text can be too long for a string.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");

@@ -39,9 +39,9 @@ const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 const FIRST_PATIENCE = 8;
 
 /**
- * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs, or do not answer in time. The function then asks for fewer blocks, and
- * tries a wider range again only after several accepted ones.
+ * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If an endpoint
+ * rejects a range with too many blocks or logs, or does not answer in time, fewer blocks are requested. A wider range
+ * is tried again only after several accepted ones.
  * @param onRead called after each response, with the number of the last block that was read
  * @param fewerBlocks called with an error and the number of blocks in the request that failed. It returns the number of
  * blocks to ask for next, or undefined to throw the error. Default: half of the blocks after RPC_ERROR,

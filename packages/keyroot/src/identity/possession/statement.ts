@@ -47,8 +47,7 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns a service's URL in the form that statements contain. This is the URL standard's normal form without trailing
- * slashes.
+ * Returns a service's URL in the form that statements contain: the URL standard's normal form without trailing slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
