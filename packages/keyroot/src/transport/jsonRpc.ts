@@ -125,8 +125,8 @@ export function resultOf(
 }
 
 /**
- * Makes the error for a failure that the endpoint or provider reported. Its `actual` field contains the reported code.
- * Its message quotes a short form of the reported message without URLs, which may contain secrets.
+ * Makes the error for a failure that the endpoint or provider reported, with the reported code in `actual`. Its message
+ * quotes a short form of the reported message without URLs, which may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, details: TransportErrorDetails): TransportError {
   const { code, message } = isObject(error) ? error : {};

@@ -72,8 +72,8 @@ export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Arra
 }
 
 /**
- * Does the same as `parseMerkleFile`, but loads the code for other forms of files on demand, so that apps load less at
- * the start.
+ * Parses a file as `parseMerkleFile` does. The code for files that `serializeMerkleFile` did not write is loaded on
+ * demand, so that apps load less at the start.
  * @throws VerificationError as `parseMerkleFile`
  */
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {

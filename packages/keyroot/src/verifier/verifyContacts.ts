@@ -269,7 +269,7 @@ export async function verifyContacts(
     const newerFiles = NEWER_FILES[files];
     const unproven = new Map<number, ContactOutcome>();
     const end = (index: number, outcome: ContactOutcome) => {
-      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
+      // That the chain refuted an older file says more than that the file host has no newer one.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
       const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
       if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);

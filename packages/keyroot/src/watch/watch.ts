@@ -145,10 +145,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Runs work in only one tab at a time, with the Web Locks API. Without this API, it runs one task at a time per
-   * process.
-   */
+  /** Runs work in only one tab at a time, with the Web Locks API, or one task at a time per process without it. */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);

@@ -36,9 +36,9 @@ interface KnownStatement extends SignedStatement {
 const GRACE_MS = 500;
 
 /**
- * Finds the newest statement that enough auditors signed. The search first reads each folder's newest statement. If too
- * few auditors signed the newest of these, it requests the older ones from all folders, because slower auditors may
- * have signed only an older statement.
+ * Finds the newest statement that enough auditors signed. It first reads each folder's newest statement. If too few
+ * auditors signed the newest of these, it requests the older ones from all folders, because slower auditors may have
+ * signed only an older one.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED
  * @throws TransportError AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */

@@ -43,9 +43,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Explains a failure at this endpoint if the endpoint named a fork that this version does not support. If the
-   * response could not be decoded, the result is the error FORK_UNKNOWN. If it was decoded but is false, the code stays
-   * LIGHT_CLIENT_INVALID, and the message mentions the fork. Any other error is returned unchanged.
+   * Explains a failure by a fork that the endpoint named and that this version does not support. A response that could
+   * not be decoded results in FORK_UNKNOWN, and a false one in LIGHT_CLIENT_INVALID with the fork in the message. Any
+   * other error is returned unchanged.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;
@@ -126,8 +126,8 @@ export class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ. The slot of its first header determines the layout. A header of fixed size
- * is at the beginning, and any other header is at the first offset.
+ * Decodes a light-client container from SSZ, whose layout depends on the slot of its first header. A header of fixed
+ * size is at the beginning, and any other header is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

@@ -147,8 +147,7 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
 }
 
 /**
- * Returns the type for a list of named values. Values of variable size are encoded last, and their offsets take their
- * places.
+ * Returns the type for a list of named values. Values of variable size are encoded last, with an offset in their place.
  */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
