@@ -92,8 +92,8 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   }
 
   /**
-   * Returns the error's fields, except for its cause, as JSON values. `JSON.stringify` calls this method. To send an
-   * error from a worker to the page, post this object: a structured clone of the error itself has no code.
+   * Returns the error's fields, except for its cause, as JSON values for `JSON.stringify`. To send an error from a
+   * worker to the page, post this object, because a structured clone of the error itself has no code.
    */
   toJSON(): object {
     const { name, code, message, advice, docs } = this;

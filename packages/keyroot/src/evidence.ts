@@ -9,8 +9,8 @@ export interface EvidenceDetails {
   /** The slot of the finalized header that contains the block, for `light-client`. */
   slot?: number | undefined;
   /**
-   * The number of sync committee members who signed the header, at most 512. It is set for `light-client`, and is 0 if
-   * the header is the checkpoint itself.
+   * The number of sync committee members who signed the header, at most 512, for `light-client`. It is 0 if the header
+   * is the checkpoint itself.
    */
   participation?: number | undefined;
   /** The maximum age of the checkpoint in ms, for `light-client`, if the caller changed the default. */
@@ -24,8 +24,8 @@ export interface Evidence {
   /** The facts behind the block's hash that only this source knows. */
   details?: EvidenceDetails | undefined;
   /**
-   * The block at which the contract was read. Its timestamp is in seconds since 1970. Undefined if the latest answer of
-   * one endpoint was enough.
+   * The block at which the contract was read, with its timestamp in seconds since 1970. Undefined if the latest answer
+   * of one endpoint was enough.
    */
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /**

@@ -158,8 +158,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user. All the user's tokens become invalid permanently, but the public key remains published.
-   * Repeating the call has no effect.
+   * Deactivates a user, whose tokens become permanently invalid. The public key remains published. Repeating the call
+   * has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const { subject, body } = userOf(userID);
@@ -237,9 +237,8 @@ export class PartnerClient {
   }
 
   /**
-   * Approves a user's pending public key after the service received a different key for the user. If
-   * `KEYROOT_HOLD_ON_CONFLICT` is set, the service publishes such a key only after this call. Repeating the call has no
-   * effect.
+   * Approves a user's pending public key although the service received a different key for the same user. If
+   * `KEYROOT_HOLD_ON_CONFLICT` is set, such a key is published only after this call. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {

@@ -5,8 +5,7 @@ import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * The time before its expiry at which an access token is replaced, in ms. A short-lived token is replaced after 90% of
- * its lifetime.
+ * How many ms before its expiry an access token is replaced. A short-lived token is replaced after 90% of its lifetime.
  */
 const MARGIN_MS = 60_000;
 

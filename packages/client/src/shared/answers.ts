@@ -7,7 +7,7 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * Checks a value in the service's response, and returns it.
+ * Checks a value in the service's response and returns it.
  * @param where the location of the value, for the error message
  * @throws TransportError SERVICE_ANSWER_INVALID
  */

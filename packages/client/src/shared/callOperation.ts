@@ -11,8 +11,8 @@ import { sendWithRetry } from "./retry.ts";
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
 /**
- * The number of documents whose limits `parseBoundedJson` allows for one response. A page needs several, because it has
- * up to 1,000 objects of up to 16 members.
+ * How many documents a response counts as for the limits of `parseBoundedJson`, because a page has up to 1,000 objects
+ * of up to 16 members.
  */
 const DOCUMENTS = 16;
 
@@ -23,7 +23,7 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Makes a function that calls operations of a service and returns their JSON unchecked. After a transient failure, it
+ * Returns a function that calls operations of a service and returns their JSON unchecked. After a transient failure, it
  * repeats the request (see `sendWithRetry`), which is safe because every operation is idempotent.
  * @throws ServiceError if the service rejects the request
  * @throws TransportError SERVICE_ANSWER_INVALID, or an error of `fetchBytes`

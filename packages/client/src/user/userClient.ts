@@ -125,7 +125,7 @@ export class UserClient {
   }
 
   /**
-   * Submits a signed statement, and proves that the app has the private key. Number 0 registers the first key, and a
+   * Submits a signed statement and proves that the app has the private key. Number 0 registers the first key, and a
    * higher number changes it after the hold period. Repeating the call has no effect.
    * @param statement the result of `makeKeyStatement` of `keyroot/account`
    * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents.
@@ -193,7 +193,7 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner as the service reports it, without proof. To get a
+   * Returns the public key that the service reports for another user of the same partner, without proof. To get a
    * verified key, use `publicKeyOf`.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID

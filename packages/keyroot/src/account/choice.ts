@@ -37,8 +37,8 @@ export type VerifyAccountFile = (source: Uint8Array, userID: UserID, place: Acco
 const choices = /* @__PURE__ */ new WeakMap<object, VerifyAccountFile>();
 
 /**
- * Makes the value of the `accounts` option. The value brings the code that verifies account files, so apps without
- * accounts do not load it.
+ * Makes the value of the `accounts` option, which brings with it the code that verifies account files. Apps without
+ * accounts do not load that code.
  */
 export function makeAccounts(verifyFile: VerifyAccountFile): Accounts {
   const accounts: Accounts = Object.freeze({ name: "accounts" });

@@ -54,8 +54,8 @@ const SIGNATURE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
  * depending on the type of the recovery key.
  *
  * Sign a statement only if the slot before it has a root on the chain. Otherwise, the operator could publish the slots
- * in another order, and an older key could seem to be the newest. Sign `void` only for a slot that contains a key that
- * the account did not authorize.
+ * in another order, and an older key could seem to be the newest. Sign `void` only for a slot whose key the account did
+ * not authorize.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function keyStatementText(account: Pick<Account, "userID">, options: KeyStatementOptions): string {

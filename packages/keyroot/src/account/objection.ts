@@ -16,8 +16,8 @@ const STATEMENT_ORIGIN = "keyroot/key-v1\n";
 const ORIGIN = "keyroot/objection-v1\n";
 
 /**
- * Returns the text with which a recovery key objects to a statement that is not published yet. It is the statement's
- * text with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
+ * Returns the text that a recovery key signs to object to a statement that is not published yet: the statement's text
+ * with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function objectionText(account: Pick<Account, "userID">, statement: KeyStatementOptions): string {

@@ -26,7 +26,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block header by number or tag, and verifies that it has the hash in the response.
+ * Fetches a block header by number or tag and verifies that it has the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, HEADER_UNSUPPORTED, step "anchor"
  */

@@ -38,8 +38,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * The fields that a block may have although its hash covers only the fields above: the header fields themselves, the
- * other fields of a block (execution-apis), and some fields of other networks.
+ * The fields that a block may have: those above, which its hash covers, the other fields of a block (execution-apis),
+ * and some fields of other networks.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),

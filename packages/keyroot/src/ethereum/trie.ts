@@ -6,8 +6,7 @@ import { keccak256 } from "./keccak.ts";
 export type RlpItem = Uint8Array | RlpItem[];
 
 /**
- * The number of items in a branch node, which has a child for each of 16 nibbles, and the value of the key that ends at
- * the node.
+ * The number of items in a branch node: a child for each of 16 nibbles, and the value of the key that ends at the node.
  */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;

@@ -16,7 +16,7 @@ const MIN_SECRET_BYTES = 32;
  *
  * The same secret and identifier always result in the same id, and a different text in a different id. Normalize the
  * case and Unicode form of the identifier first.
- * @param secret at least 32 random bytes. Keep the secret to yourself, because it connects identifiers with user ids.
+ * @param secret at least 32 random bytes. Keep them secret, because they connect identifiers with user ids.
  * @param identifier any text that is not empty
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
  * @example

@@ -14,7 +14,7 @@ export interface KeyRecord {
 /** The length in characters of a record that `serializeKeyRecord` wrote, without the key. */
 const FRAME_LENGTH = 92;
 /**
- * Expressions that match the records that `serializeKeyRecord` writes, one for each remainder of the key's length
+ * Regular expressions for the records that `serializeKeyRecord` writes, one for each remainder of the key's length
  * modulo 3, which determines how canonical base64 ends.
  *
  * They are twice as fast as a JSON parser, because they use \w, which is four times as fast as [A-Za-z0-9], and do not

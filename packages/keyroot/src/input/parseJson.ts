@@ -5,7 +5,7 @@ import { scanJson } from "./jsonLimits.ts";
 
 /**
  * The characters that are allowed outside strings: punctuation, white space and digits. Values such as null, true, -1,
- * 1.5 and 1e3 contain other characters, so they are rejected.
+ * 1.5 and 1e3 are therefore rejected.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**

@@ -6,7 +6,7 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. It equals the length of V8's longest string, and is enough for about
+ * Maximum size of a Merkle-tree file in bytes. It is the length of V8's longest string, which is enough for about
  * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;

@@ -32,10 +32,7 @@ export interface BlockRange {
 /** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 
-/**
- * The number of accepted ranges after which a wider one is tried. Each time a wider range is rejected, the number
- * doubles.
- */
+/** The number of accepted ranges after which a wider one is tried. It doubles each time a wider range is rejected. */
 const FIRST_PATIENCE = 8;
 
 /**

@@ -31,7 +31,7 @@ export interface RpcOptions extends FetchOptions {
 const MAX_DEPTH = 16;
 
 /**
- * Makes a function that sends JSON-RPC calls, each in its own request.
+ * Returns a function that sends JSON-RPC calls, each in its own request.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
  * @param options the limits of each request. `maxBytes` does not apply to a provider.
  * @example

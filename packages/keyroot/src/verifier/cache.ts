@@ -105,7 +105,7 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
 }
 
 /**
- * What the cache has besides the keys: the account file of a user's last verified key, the code of an alarm, and the
+ * What the cache contains besides keys: the account file of a user's last verified key, the code of an alarm, and the
  * time in ms since 1970 at which the chain first showed that the user has no key.
  */
 type Note = "account" | "alarm" | "absent";

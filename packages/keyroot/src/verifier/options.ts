@@ -42,7 +42,7 @@ export interface VerifierOptions {
   publicationMs?: number | undefined;
   /**
    * The result of `accounts` from `keyroot/account`. Set this option if the registry's user ids are account ids, so
-   * that users can change their keys. Either all ids of a registry are account ids, or none is. Default: each user has
+   * that users can change their keys. Either all ids of a registry are account ids, or none are. Default: each user has
    * one key for life.
    */
   accounts?: Accounts | undefined;

@@ -75,11 +75,11 @@ export interface WatchKeysOptions {
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The last time at which the user's own root was read, in ms since 1970. Undefined until it has been read once. */
+  /** When the user's own root was last read, in ms since 1970. Undefined until it has been read once. */
   checkedAt?: number | undefined;
   /**
-   * The last time at which each contact's root was read, in ms since 1970. A contact is in the map as soon as its root
-   * has been read once.
+   * When each contact's root was last read, in ms since 1970. A contact is in the map as soon as its root has been read
+   * once.
    */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */

@@ -43,9 +43,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Explains a failure by a fork that the endpoint named and that this version does not support. A response that could
-   * not be decoded results in FORK_UNKNOWN, and a false one in LIGHT_CLIENT_INVALID with the fork in the message. Any
-   * other error is returned unchanged.
+   * Explains a failure if the endpoint named a fork that this version does not support. A response that could not be
+   * decoded becomes FORK_UNKNOWN, and a false one LIGHT_CLIENT_INVALID with the fork in the message. Any other error is
+   * returned unchanged.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;

@@ -8,7 +8,7 @@ import { describeValue, isObject } from "../../input/values.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types that occur in
- * light-client responses. Numbers remain bytes, so that SSZ and JSON give equal values. If a value is malformed, all
+ * light-client responses. Numbers are kept as bytes, so that SSZ and JSON give equal values. For a malformed value, all
  * functions throw TransportError BEACON_ANSWER_INVALID.
  */
 export interface SszType<T> {
