@@ -17,7 +17,7 @@ export interface EvidenceDetails {
   maxCheckpointAgeMs?: number | undefined;
 }
 
-/** The evidence for a verified key, or for the absence of a key. It has the same fields for every source of blocks. */
+/** The evidence for a verified key or for the absence of a key, with the same fields for every source of blocks. */
 export interface Evidence {
   /** The source of the block, as the `trust` option chose it. */
   source: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";

@@ -6,7 +6,7 @@ export type UrlParts = Pick<URL, "href" | "protocol" | "host" | "hostname" | "po
 
 /**
  * Matches URLs that every parser interprets in the same way. The host is a lowercase name or an IPv4 address of four
- * decimal numbers, with or without a port. The path consists of ASCII characters.
+ * decimal numbers, with or without a port, and the path is ASCII.
  */
 const PLAIN_URL =
   /^(https?:)\/\/(((?:[a-z\d_-]+\.)*[a-z][a-z\d-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d{0,4}))?)(\/[!-[\]-~]*)?$/;

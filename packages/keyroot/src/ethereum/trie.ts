@@ -10,7 +10,7 @@ export type RlpItem = Uint8Array | RlpItem[];
  */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
-/** The number of items in any other node. A leaf has a path and a value, and an extension has a path and a child. */
+/** The number of items in any other node: a path, and the value of a leaf or the child of an extension. */
 const PATH_NODE_ITEMS = 2;
 /**
  * A node's path in hex (Yellow Paper, appendix C). Its first nibble shows whether the node is a leaf or an extension,

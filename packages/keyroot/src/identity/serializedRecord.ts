@@ -28,7 +28,7 @@ const SERIALIZED = ["", "[AQgw]==", "[AEIMQUYcgkosw048]="].map(
 );
 
 /**
- * Returns the length in characters of a record with a key of this type. It is the same for all keys of a type, because
+ * Returns the length in characters of a record with a key of this type, which is the same for all its keys because
  * canonical base64 has a fixed length.
  */
 export function serializedLength({ length }: KeyType): number {

@@ -27,7 +27,7 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends an HTTP request and reads the whole response within the limits. Redirects are not followed. Error messages
+ * Sends an HTTP request and reads the whole response within the limits, without following redirects. Error messages
  * contain only the URL's host, because other parts may contain a secret.
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED

@@ -17,7 +17,7 @@ export interface Eip1193Provider {
 }
 
 /**
- * Sends a JSON-RPC call, and returns the `result` field of the response without checking it.
+ * Sends a JSON-RPC call and returns the `result` field of the response unchecked.
  * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, or an error of `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;

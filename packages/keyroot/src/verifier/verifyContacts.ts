@@ -34,8 +34,8 @@ export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
 }
 
 /**
- * The outcome for one contact, which is either a verified key or the error that `verify` would throw. Three more fields
- * may be set, and none of them changes whether the key is verified:
+ * The outcome for one contact: a verified key, or the error that `verify` would throw. Three more fields may be set,
+ * which do not change whether the key is verified:
  * - `contradicts` is an earlier answer from the cache that differs from the new one. One of the answers is false, or
  *   the chain replaced a block before it was final.
  * - `cacheError` is the last error of the cache.

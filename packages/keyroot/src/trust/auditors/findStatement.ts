@@ -54,7 +54,7 @@ export async function findStatement(
   const known = new Map<string, KnownStatement>();
   const newest: (number | undefined)[] = [];
   /**
-   * Reads a statement from a folder, and adds its signatures to those of the same text.
+   * Reads a statement from a folder and adds its signatures to those of the same text.
    * @returns the statement's block number, or undefined if the statement has no valid signature
    */
   const read = async (folder: string, name: string) => {
@@ -116,8 +116,8 @@ export async function findStatement(
 }
 
 /**
- * Waits for requests. As soon as one of the results is enough, it waits only briefly for the others, so a folder that
- * does not respond causes almost no delay.
+ * Waits for requests, but as soon as one result is enough, at most 500 ms longer. A folder that does not respond
+ * therefore causes almost no delay.
  */
 async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result: T) => boolean): Promise<void> {
   const { promise, resolve } = withResolvers<undefined>();

@@ -19,10 +19,7 @@ export type HttpOptions = Omit<FetchOptions, "maxBytes">;
  * keys, and more if the endpoint indents it.
  */
 const ITEM_BYTES = 2 ** 17;
-/**
- * The number of bytes that encode the length of an update. They are followed by a fork digest, which is not
- * authenticated.
- */
+/** The number of bytes that encode the length of an update, before its fork digest, which is not authenticated. */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
 /** Maximum nesting depth of a JSON response: list, item, data, header, execution header and values. */

@@ -57,7 +57,7 @@ export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: numbe
 }
 
 /**
- * Returns the newest slot whose signatures are accepted. It is slightly in the future, because a device's clock may be
+ * Returns the newest slot whose signatures are accepted. It is 2 minutes in the future, because a device's clock may be
  * behind (see also `checkBlockAge`).
  * @param ms the time in ms since 1970
  */

@@ -73,8 +73,8 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`. Results from 2^53 on are not exact. `getBigUint64` is not used, because Hermes
- * converts BigInts from 2^63 on to wrong numbers.
+ * Reads a little-endian `uint64`, which is not exact from 2^53 on. `getBigUint64` is not used, because Hermes converts
+ * BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
