@@ -226,7 +226,7 @@ export class PartnerClient {
 
   /**
    * Discards a user's `pending` public key, for example because someone else registered it, so that the user can
-   * register a different one. If the key is already submitted to the chain, the service rejects the request with
+   * register a different one. If the key has already been submitted to the chain, the service rejects the request with
    * PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */

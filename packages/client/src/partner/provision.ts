@@ -156,9 +156,9 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * Computes the idempotency key of a run, 64 hex digits of an HMAC-SHA-256 under the run's id. It is the same for each
- * attempt, and nobody can guess it without the id. All requests of a run can share it, because requests for different
- * users or contexts have different effects even with the same key.
+ * Computes the idempotency key of a run: 64 hex digits of an HMAC-SHA-256 that is keyed with the run's id. It is the
+ * same for each attempt, and nobody can guess it without the id. All requests of a run can share it, because requests
+ * for different users or contexts have different effects even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

@@ -11,7 +11,7 @@ import { sendWithRetry } from "./retry.ts";
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
 /**
- * How many documents a response counts as for the limits of `parseBoundedJson`, because a page has up to 1,000 objects
+ * A response counts as this many documents for the limits of `parseBoundedJson`, because a page has up to 1,000 objects
  * of up to 16 members.
  */
 const DOCUMENTS = 16;

@@ -99,8 +99,8 @@ export class UserClient {
 
   /**
    * Withdraws the user's own key while it is `pending`, for example because someone else registered it, so that the
-   * user can register a different one. If the key is already submitted to the chain, the service rejects the request
-   * with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
+   * user can register a different one. If the key has already been submitted to the chain, the service rejects the
+   * request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {

@@ -2,8 +2,8 @@ import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Checks that a value is an http(s) URL, and returns it. The error contains only the URL's host, because other parts
- * may contain a secret.
+ * Checks that a value is an http(s) URL and returns it. The error contains only the URL's host, because other parts may
+ * contain a secret.
  * @param remedy the end of the error message for unencrypted http. If it is set, http to other machines is rejected,
  * because attackers in the network could read and change the data.
  * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch would reject
