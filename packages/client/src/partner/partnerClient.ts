@@ -283,8 +283,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
-   * or its users. Each page is requested only when the caller needs its first entry.
+   * Iterates over the partner's audit log, which shows who changed the data of the partner or its users, the newest
+   * entry first. Each page is requested only when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };

@@ -7,8 +7,7 @@ interface BuiltinModules {
 
 /**
  * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. Elsewhere,
- * the result is undefined, because browsers have no `process.getBuiltinModule` and Next.js's Edge Runtime has one that
- * throws.
+ * the result is undefined: browsers have no `process.getBuiltinModule`, and in Next.js's Edge Runtime it throws.
  */
 export function builtinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] | undefined {
   try {

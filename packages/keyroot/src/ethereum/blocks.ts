@@ -16,8 +16,8 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
 }
 
 /**
- * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint
- * does not prove this hash.
+ * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint's
+ * answer is not proven.
  * @returns 0x and 64 lowercase hex digits
  */
 export async function fetchGenesisHash(call: RpcCall): Promise<string> {
