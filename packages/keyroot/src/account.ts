@@ -1,7 +1,6 @@
 /**
- * The entry `keyroot/account`, for registries whose users can change their keys. Pass the result of `accounts` as a
- * verifier's `accounts` option. The other functions write and read the texts of accounts, key statements and account
- * files.
+ * The entry `keyroot/account`, for registries whose users can change their keys. Pass the result of `accounts` as the
+ * `accounts` option of a verifier. The other functions write and read accounts, key statements and account files.
  */
 import { verifyAccountFile } from "./account/accountFile.ts";
 import { type Accounts, makeAccounts } from "./account/choice.ts";

@@ -48,7 +48,7 @@ export interface Verifier {
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
    * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). The
-   * checks run in only one tab at a time. They read finalized blocks and require the same evidence as the verifier.
+   * checks run in only one tab at a time, read finalized blocks, and require the same evidence as the verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;

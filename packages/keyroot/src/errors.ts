@@ -1,6 +1,6 @@
 /**
- * The errors that Keyroot throws on purpose. The class of an error shows how to react to it. Programs can rely on
- * `code`, which is stable. `message` is written for people and may change. docs/errors.md explains every code.
+ * The errors that Keyroot throws on purpose. Their class shows how to react. Programs can rely on `code`, but `message`
+ * is written for people and may change. docs/errors.md explains every code.
  */
 
 import type { ErrorCode } from "./errorCodes.ts";
@@ -21,8 +21,8 @@ export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 
 /**
  * The advice for each error code or class name. A code takes precedence over a class, and the default is `developer`.
- * VerificationError is not in the table, because its advice is `warn`. In some situations, a verifier replaces the
- * advice with a milder one (verifier/milderAdvice.ts).
+ * VerificationError is not in the table, because its advice is `warn` for every code. A verifier replaces the advice of
+ * some errors with a milder one (verifier/milderAdvice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.
@@ -51,8 +51,8 @@ export interface ErrorDetails extends ErrorOptions {
 }
 
 /**
- * An error-code type that TypeScript does not infer from the argument. It does the work of `NoInfer`, which is only
- * available from TypeScript 5.4 on.
+ * An error-code type that TypeScript does not infer from the argument. It replaces `NoInfer`, which needs TypeScript
+ * 5.4.
  */
 export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
@@ -92,8 +92,8 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
   }
 
   /**
-   * Returns the error's fields, except for its cause, as JSON values. `JSON.stringify` calls this method. To send an
-   * error from a worker to the page, post this object: a structured clone of the error itself has no code.
+   * Returns the error's fields, except for its cause, as JSON values for `JSON.stringify`. To send an error from a
+   * worker to the page, post this object, because a structured clone of the error itself has no code.
    */
   toJSON(): object {
     const { name, code, message, advice, docs } = this;

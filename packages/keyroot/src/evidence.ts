@@ -9,23 +9,23 @@ export interface EvidenceDetails {
   /** The slot of the finalized header that contains the block, for `light-client`. */
   slot?: number | undefined;
   /**
-   * The number of sync committee members who signed the header, at most 512. It is set for `light-client`, and is 0 if
-   * the header is the checkpoint itself.
+   * The number of sync committee members who signed the header, at most 512, for `light-client`. It is 0 if the header
+   * is the checkpoint itself.
    */
   participation?: number | undefined;
   /** The maximum age of the checkpoint in ms, for `light-client`, if the caller changed the default. */
   maxCheckpointAgeMs?: number | undefined;
 }
 
-/** The evidence for a verified key, or for the absence of a key. It has the same fields for every source of blocks. */
+/** The evidence for a verified key or for the absence of a key, with the same fields for every source of blocks. */
 export interface Evidence {
   /** The source of the block, as the `trust` option chose it. */
   source: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
   /** The facts behind the block's hash that only this source knows. */
   details?: EvidenceDetails | undefined;
   /**
-   * The block at which the contract was read. Its timestamp is in seconds since 1970. Undefined if the latest answer of
-   * one endpoint was enough.
+   * The block at which the contract was read, with its timestamp in seconds since 1970. Undefined if the latest answer
+   * of one endpoint was enough.
    */
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /**

@@ -1,7 +1,7 @@
 /**
  * The entry `keyroot/light-client`, for verifiers that check blocks with Ethereum's light-client protocol. Pass the
- * result of `lightClient` as the `trust` option. The other functions make and verify proofs of blocks. The light
- * client's own code is loaded at the first verification.
+ * result of `lightClient`, whose code is loaded at the first verification, as the `trust` option. The other functions
+ * make and verify proofs of blocks.
  */
 import { loadModule } from "./engine/loadModule.ts";
 import type { BlockProof } from "./trust/lightClient/blockProof.ts";

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/safety-code`, with functions for safety codes. Two users who meet compare their safety code in
- * order to verify both users' keys.
+ * The entry `keyroot/safety-code`, with functions for safety codes, which two users who meet compare to verify both
+ * users' keys.
  */
 export {
   type AccountHolder,

@@ -1,7 +1,6 @@
 /**
- * The entry `keyroot/service-worker`, which exports everything that the other entries export, except
- * `keyroot/store/file`. Service workers cannot load modules on demand, so the package puts all this code in one file
- * (scripts/package/packages.ts).
+ * The entry `keyroot/service-worker`, with the exports of all other entries except `keyroot/store/file`. Service
+ * workers cannot load modules on demand, so the package puts all this code in one file (scripts/package/packages.ts).
  */
 export * from "./account.ts";
 export * from "./auditors.ts";

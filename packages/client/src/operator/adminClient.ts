@@ -57,8 +57,8 @@ export interface AdminClientOptions extends ConnectionOptions {
 /** Options of `AdminClient.createPartner`. */
 export interface CreatePartnerOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. A call with the same key and the same name returns the
-   * same partner. Default: a random key for each call, which all its retries share.
+   * The idempotency key, 32 to 128 visible ASCII characters. A call with the same key and name returns the same
+   * partner. Default: a random key for each call, which its retries share.
    */
   idempotencyKey?: string | undefined;
 }
@@ -78,7 +78,7 @@ export interface InviteOptions extends CallOptions {
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
   /**
-   * The text to find: any part of a partner's name in upper or lower case, or the start of a partner's `biz_id`.
+   * Lists only partners whose name contains this text, in upper or lower case, or whose `biz_id` begins with it.
    * Default: all partners.
    */
   search?: string | undefined;
@@ -171,8 +171,8 @@ export class AdminClient {
   }
 
   /**
-   * Suspends a partner. The service then rejects all tokens of the partner and its users, but keys that are already
-   * published can still be verified.
+   * Suspends a partner. The service then rejects its tokens and those of its users, but keys that are already published
+   * can still be verified.
    */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
@@ -236,8 +236,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person with this name
-   * exists, the new link replaces the earlier one, and the person's passkeys and sessions are deleted.
+   * Invites a person to a partner's dashboard with a link that works once, within 15 minutes. Inviting an existing name
+   * again replaces the earlier link and deletes the person's passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -246,7 +246,7 @@ export class AdminClient {
   }
 
   /**
-   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If there is no such
+   * Removes a person from a partner's dashboard and deletes the person's passkeys and sessions. If there is no such
    * person, for example because the call is repeated, the service rejects it with PERSON_UNKNOWN.
    * @param name the name of the person, at most 200 characters
    */
@@ -256,8 +256,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. If
-   * a person with this name exists, the effects are the same as in `invite`.
+   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes.
+   * Inviting an existing name again replaces the earlier link and deletes the person's passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -266,9 +266,9 @@ export class AdminClient {
   }
 
   /**
-   * Discards the `pending` public key of a partner's user, even if the partner is suspended. The user can then register
-   * another key. Repeating the call has no effect. If the key is already being published, the service rejects the call
-   * with PUBLIC_KEY_SUBMITTED.
+   * Discards a user's `pending` public key, even if the partner is suspended, so that the user can register another
+   * one. If the key is already being published, the service rejects the call with PUBLIC_KEY_SUBMITTED. Repeating the
+   * call has no effect.
    * @param userID 32 characters of zBase32, or 40 hex digits
    * @param keyID the id of the key, as listed in the audit log
    * @throws ArgumentError USER_ID_INVALID
@@ -280,8 +280,8 @@ export class AdminClient {
   }
 
   /**
-   * Publishes all registered keys that are not published yet. The client sends the request only once. If the response
-   * is lost, the service still finishes publishing, but no later call reports the batches of the lost response.
+   * Publishes all registered keys that are not published yet. The request is sent only once. If its response is lost,
+   * the service still publishes the keys, but no later call returns those batches.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");

@@ -19,8 +19,8 @@ export interface ListTokensOptions extends PageOptions {
 /** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
   /**
-   * The id of a user, after whom the list begins: 32 characters of zBase32, or 40 hex digits. Default: the list begins
-   * with the first user.
+   * The id of the user after whom the list begins, as 32 characters of zBase32 or 40 hex digits. Default: the list
+   * begins with the first user.
    */
   after?: string | undefined;
 }

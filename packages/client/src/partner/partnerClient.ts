@@ -66,9 +66,9 @@ const userPage = page("users", shadowUser);
  * - manage webhooks
  * - read users' accounts, and decide about changes
  *
- * The client exchanges its server token for access tokens when necessary. It repeats a request after a network error, a
- * timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent. User ids are 32
- * characters of zBase32, or 40 hex digits in upper or lower case.
+ * The client exchanges its server token for access tokens when necessary, and repeats a request after a network error,
+ * a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so repeating it is safe. User ids
+ * are 32 characters of zBase32, or 40 hex digits in upper or lower case.
  *
  * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
@@ -104,8 +104,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user. If the partner has already created this user in this region, the existing user is returned.
-   * If the user has another region or another partner, the service rejects the request with USER_ID_TAKEN.
+   * Creates a shadow user, or returns the existing one if the partner has already created it in this region. If the
+   * user has another region or another partner, the service rejects the request with USER_ID_TAKEN.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { subject, body } = userOf(userID);
@@ -115,11 +115,11 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. For the rate
-   * limit, each user is counted as one request. Use `provision` for longer lists.
+   * Creates up to 500 users with one request, and a refresh token for each user who has a `context`. Each user counts
+   * as one request for the rate limit. For longer lists, use `provision`.
    * @returns the result for each user, in the order of the list
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
-   * @throws ServiceError if a user in the list is malformed. In this case, the service creates no user.
+   * @throws ServiceError if a user in the list is malformed. No user is then created.
    * @example
    * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
    */
@@ -158,8 +158,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user. All the user's tokens become invalid permanently, but the public key remains published.
-   * Repeating the call has no effect.
+   * Deactivates a user, whose tokens become permanently invalid. The public key remains published. Repeating the call
+   * has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const { subject, body } = userOf(userID);
@@ -168,8 +168,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. The public key cannot
-   * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
+   * Deactivates a user and permanently deletes the user's data, except for a public key that is on the chain or about
+   * to be published. The user id cannot be used again. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const { subject, body } = userOf(userID);
@@ -183,8 +183,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of a user's refresh tokens in the order of creation, including revoked ones. A
-   * description does not contain the token itself. Each page is requested only when the caller needs its first token.
+   * Iterates over the descriptions of a user's refresh tokens, including revoked ones, in the order of creation. They
+   * do not contain the tokens themselves. Each page is requested only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ ...userOf(userID).body, after: tokenIDAfter(options) });
@@ -210,9 +210,9 @@ export class PartnerClient {
   }
 
   /**
-   * Registers the hash of a user's document, in a registry with the key type `document`. The partner must authorize it,
-   * because a hash cannot prove possession. Each user has only one key. Repeating the call with the same hash has no
-   * effect, but the service rejects a different hash with PUBLIC_KEY_REGISTERED.
+   * Registers the hash of a user's document, in a registry with the key type `document`. The partner authorizes it with
+   * this call, because a hash cannot prove possession. Each user has only one key, so a different hash is rejected with
+   * PUBLIC_KEY_REGISTERED. Repeating the call with the same hash has no effect.
    * @param hash the SHA-256 of the document, 32 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
@@ -225,9 +225,9 @@ export class PartnerClient {
   }
 
   /**
-   * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
-   * a different key. Repeating the call has no effect. If the service has already submitted the key to the chain, it
-   * rejects the request with PUBLIC_KEY_SUBMITTED.
+   * Discards a user's `pending` public key, for example because someone else registered it, so that the user can
+   * register a different one. If the key has already been submitted to the chain, the service rejects the request with
+   * PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -237,9 +237,8 @@ export class PartnerClient {
   }
 
   /**
-   * Approves a user's pending public key after the service received a different key for the user. If
-   * `KEYROOT_HOLD_ON_CONFLICT` is set, the service publishes such a key only after this call. Repeating the call has no
-   * effect.
+   * Approves a user's pending public key although the service received a different key for the same user. If
+   * `KEYROOT_HOLD_ON_CONFLICT` is set, such a key is published only after this call. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -249,8 +248,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of the partner's server tokens in the order of creation, including revoked ones. A
-   * description does not contain the token itself. Each page is requested only when the caller needs its first token.
+   * Iterates over the descriptions of the partner's server tokens, including revoked ones, in the order of creation.
+   * They do not contain the tokens themselves. Each page is requested only when the caller needs its first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
@@ -258,8 +257,8 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a server token, and all access tokens that were made from it. A client can revoke its own
-   * token. If the response to this request is then lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Immediately revokes a server token and all access tokens that were made from it. A client can revoke its own token.
+   * If the response is then lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -268,9 +267,9 @@ export class PartnerClient {
   }
 
   /**
-   * Returns the events after a cursor, the oldest first. Process the events, then store the page's `cursor`, and pass
-   * it as `after` to the next call. In this order, no event is lost. If the call fails with CURSOR_UNKNOWN, start again
-   * without `after`, and ignore the events that you have already processed.
+   * Returns the events after a cursor, the oldest first. To lose none, process the events before you store the page's
+   * `cursor`, which you pass as `after` to the next call. If the call fails with CURSOR_UNKNOWN, start again without
+   * `after`, and ignore the events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -284,8 +283,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
-   * or its users. Each page is requested only when the caller needs its first entry.
+   * Iterates over the partner's audit log, which shows who changed the data of the partner or its users, the newest
+   * entry first. Each page is requested only when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -293,9 +292,9 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. The list can have any length, because it is read gradually. Many users
-   * are sent per request, as in `createUsers`. Each user's outcome is yielded as soon as it is available, in any order.
-   * Work stops when the caller stops iterating.
+   * Creates any number of users with one refresh token each. The list is read gradually and sent in groups, as in
+   * `createUsers`. Each user's outcome is yielded as soon as it is available, in any order. Work stops when the caller
+   * stops iterating.
    *
    * If the service rejects a user, the user's outcome has an `error` field. A failure that would affect all later users
    * ends the run. To continue it, provision the whole list again with the same `runId` within 24 hours after the start

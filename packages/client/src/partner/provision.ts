@@ -24,9 +24,8 @@ export interface UserToProvision {
 /** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * The id of the run, which has at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it
-   * with the list, and keep it as secret as the tokens, because a run with the same id returns the same tokens instead
-   * of new ones.
+   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it with the
+   * list, and keep it as secret as the tokens, because another run with this id returns the same tokens.
    */
   runId: string;
   /** The device or purpose of the refresh tokens of users who have no `context` of their own. */
@@ -60,10 +59,7 @@ const MIN_RUN_ID_LENGTH = 32;
 /** The HTTP statuses that end a run. They do not depend on the user, so later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/**
- * The error codes that end a run. They mean that the partner is suspended or has too many users, or that the service is
- * too old.
- */
+/** The error codes that end a run: the partner is suspended or has too many users, or the service is too old. */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
 function endsRun(error: KeyrootError): boolean {
@@ -121,8 +117,8 @@ interface Run extends Pick<ProvisionOptions, "context"> {
 }
 
 /**
- * Creates a group of users with one request. If a malformed user causes a rejection, each half of the group is sent
- * separately.
+ * Creates a group of users with one request. If the service rejects it because of a malformed user, the group is halved
+ * until only that user fails.
  */
 async function provisionGroup<User extends UserToProvision>(
   operations: ProvisioningOperations,
@@ -160,9 +156,9 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * Computes the idempotency key of a run, 64 hex digits. It is an HMAC-SHA-256 with the run's id as the key, so it is
- * the same for each attempt, and nobody can guess it without the id. All requests of a run can share it, because
- * requests with different users or contexts have different effects even with the same key.
+ * Computes the idempotency key of a run: 64 hex digits of an HMAC-SHA-256 that is keyed with the run's id. It is the
+ * same for each attempt, and nobody can guess it without the id. All requests of a run can share it, because requests
+ * for different users or contexts have different effects even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

@@ -54,8 +54,8 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The operations for the partner's webhook endpoints. `PartnerClient` has them in its `webhooks` field. They throw the
- * same errors as its other operations.
+ * The operations for the partner's webhook endpoints, in the `webhooks` field of `PartnerClient`. They throw the same
+ * errors as its other operations.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -115,8 +115,8 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Replaces the secret of a webhook endpoint. Change the secret in the receiver within 24 hours, during which the
-   * service also signs deliveries with the earlier secrets.
+   * Replaces the secret of a webhook endpoint. Change it in the receiver within 24 hours, while the service also signs
+   * deliveries with the earlier secrets.
    */
   async rotateSecret(endpointID: string, options: CreateTokenOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCreateOptions(options);

@@ -5,8 +5,7 @@ import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * The client replaces an access token this many ms before it expires. A short-lived token is replaced after 90% of its
- * lifetime.
+ * How many ms before its expiry an access token is replaced. A short-lived token is replaced after 90% of its lifetime.
  */
 const MARGIN_MS = 60_000;
 
@@ -65,8 +64,8 @@ export class AccessToken {
 }
 
 /**
- * Returns the lifetime of a new access token in ms, which is the `exp` claim minus the `iat` claim. The local clock is
- * not used, because it may differ from the service's. Only the service can verify the token's signature.
+ * Returns the lifetime of a new access token in ms, its `exp` claim minus its `iat` claim. The local clock is not used,
+ * because it may differ from the service's. Only the service can verify the token's signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {

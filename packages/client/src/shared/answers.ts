@@ -7,7 +7,7 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * Checks a value in the service's response, and returns it.
+ * Checks a value in the service's response and returns it.
  * @param where the location of the value, for the error message
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
@@ -80,7 +80,7 @@ export const boolean: Check<boolean> = (where, value) => ANSWER.boolean(where, v
 /** Checks a UUID in lower case. */
 export const uuid = text(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 export const userID: Check<UserID> = text(USER_ID);
-/** Checks a value in an event or in the audit log, which is a string, a finite number, a boolean or null. */
+/** Checks a value in an event or in the audit log: a string, a finite number, a boolean or null. */
 export const scalar: Check<string | number | boolean | null> = (where, value) =>
   typeof value === "number" || typeof value === "boolean" ? value : nullable(text())(where, value);
 

@@ -11,8 +11,8 @@ import { sendWithRetry } from "./retry.ts";
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
 /**
- * The number of documents that `parseBoundedJson` assumes for one response. A page needs the limits of several
- * documents, because it has up to 1,000 objects of up to 16 members.
+ * A response counts as this many documents for the limits of `parseBoundedJson`, because a page has up to 1,000 objects
+ * of up to 16 members.
  */
 const DOCUMENTS = 16;
 
@@ -23,9 +23,8 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Makes a function that calls operations of a service, and returns the response's JSON without checking it. After a
- * transient failure, the request is repeated (see `sendWithRetry`), which is safe because every operation of the service
- * is idempotent.
+ * Returns a function that calls operations of a service and returns their JSON unchecked. After a transient failure, it
+ * repeats the request (see `sendWithRetry`), which is safe because every operation is idempotent.
  * @throws ServiceError if the service rejects the request
  * @throws TransportError SERVICE_ANSWER_INVALID, or an error of `fetchBytes`
  */
@@ -65,10 +64,7 @@ function readAnswer(host: string, path: string, { status, headers, bytes }: Http
   throw new TransportError("SERVICE_ANSWER_INVALID", message);
 }
 
-/**
- * Parses JSON, and returns undefined for text that is not JSON. The parser's error is dropped, because it may contain a
- * token.
- */
+/** Parses JSON. For any other text, it returns undefined and drops the parser's error, which may contain a token. */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {
     return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);

@@ -53,8 +53,8 @@ export interface CallOptions {
 /** The options of every operation that creates a token or a secret. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same token or secret. Default: a random key for each call, which all its retries share.
+   * The idempotency key, 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same token or secret. Default: a random key for each call, which its retries share.
    */
   idempotencyKey?: string | undefined;
 }
@@ -165,8 +165,8 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 }
 
 /**
- * Checks the service's base URL, and returns it without slashes at the end. Unencrypted http is rejected, except on
- * this machine, because the client sends tokens to this URL.
+ * Checks the service's base URL and returns it without trailing slashes. Unencrypted http is accepted only on this
+ * machine, because the client sends tokens to this URL.
  */
 function checkBaseUrl(serviceUrl: unknown): string {
   const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "The client sends tokens to this URL."));

@@ -4,8 +4,8 @@ import { rejectOnAbort } from "keyroot/internal/transport";
 import type { CallOptions } from "./options.ts";
 
 /**
- * The HTTP statuses after which the same request may succeed. They mean that a rate limit was reached, or that the
- * service or a proxy was not available.
+ * The HTTP statuses after which the same request may succeed: a rate limit was reached, or the service or a proxy was
+ * not available.
  */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
@@ -18,7 +18,7 @@ const MAX_BACKOFF_MS = 10_000;
 
 /**
  * Calls `send`, and repeats the call after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP status 429, 502, 503
- * or 504. Use this function only for requests that may arrive twice without harm.
+ * or 504. Use it only for requests that may arrive twice without harm.
  * @throws TransportError ABORTED
  * @throws the error of the last attempt
  */

@@ -101,10 +101,9 @@ function compare(field: string, own: string | number | null, stated: string | nu
 }
 
 /**
- * Checks the argument of `register`: a public key with the private key or with a function.
+ * Checks the argument of `register`: a public key, and either its private key or a function that proves possession.
  * @returns the public key
- * @throws ArgumentError ARGUMENT_INVALID, or an error of `checkPublicKey`. The message does not contain the private
- * key.
+ * @throws ArgumentError ARGUMENT_INVALID, or an error of `checkPublicKey`, without the private key in its message
  */
 export function checkKey(key: OwnKey | ExternalKey, keyType: KeyType): Uint8Array {
   checkObject("The key", key, "an object with publicKey, and privateKey or prove");

@@ -38,8 +38,8 @@ export interface ExternalKey {
    * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. What to
    * return depends on the hardware:
    * - If it computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`.
-   * - If it signs, return its signature of `possessionTranscript(statement)`. A signature of P-256 can be in DER, or
-   *   consist of the 64 bytes of r and s.
+   * - If it signs, return its signature of `possessionTranscript(statement)`. A P-256 signature can be in DER, or the
+   *   64 bytes of r and s.
    */
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }

@@ -70,7 +70,7 @@ const TEXT = new RegExp(
 );
 
 /**
- * Makes a new account, and writes its text. Store the text: it is needed for every change of the key.
+ * Makes a new account and its text. Store the text, because every change of the key needs it.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const account = makeAccount({ chainId: 1, contract, keys: [{ type: "ed25519", publicKey: paperKey }], threshold: 1 });
@@ -113,7 +113,8 @@ export function parseAccount(text: unknown): Account {
 }
 
 /**
- * Returns the id of a slot: the user id under which the key with this number is published. Slot 0 is the account id.
+ * Returns the id of a slot: the user id under which the key with this number is published. The id of slot 0 is the
+ * account id.
  * @param number a whole number from 0 to 2³² − 1
  * @throws ArgumentError ARGUMENT_INVALID
  */

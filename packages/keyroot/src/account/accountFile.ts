@@ -10,8 +10,8 @@ import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
 import { invalidStatement, parseKeyStatement, type SignedKeyStatement, verifySignatures } from "./keyStatement.ts";
 
 /**
- * The maximum numbers of void statements and of signatures in an account file. They limit a reader's work, because a
- * phone needs milliseconds to check one signature.
+ * The maximum numbers of void statements and signatures in an account file. They limit a reader's work, because a phone
+ * needs milliseconds for each signature.
  */
 const MAX_VOIDS = 15;
 const MAX_SIGNATURES = 32;
@@ -23,7 +23,7 @@ export interface AccountFile {
 }
 
 /**
- * Writes an account file (docs/formats.md, "Account file"), and verifies it as a reader does.
+ * Writes an account file (docs/formats.md, "Account file") and verifies it as a reader does.
  * @param statements texts that `makeKeyStatement` returned: the newest key statement, and the void statements after it
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */
@@ -38,8 +38,8 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
 }
 
 /**
- * Parses an account file, and checks its form and that its statements have consecutive numbers. The encoding is unique:
- * two different files never contain the same statements with the same signatures.
+ * Parses an account file, whose statements must have consecutive numbers. Two different files never contain the same
+ * statements with the same signatures.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
 export function parseAccountFile(source: Uint8Array): AccountFile {
@@ -66,9 +66,8 @@ export function parseAccountFile(source: Uint8Array): AccountFile {
 }
 
 /**
- * Returns the maximum number of void statements in an account file. It is chosen so that a reader never checks more
- * than 32 signatures, even for a hostile file. If the slot after the last possible void statement is filled, too, the
- * owner signs a key for the slot after that.
+ * Returns the maximum number of void statements in an account file, so that even a hostile file makes a reader check at
+ * most 32 signatures. If more slots need one, the owner signs a key for the first empty slot instead.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function maxVoidStatements(account: Pick<Account, "threshold">): number {

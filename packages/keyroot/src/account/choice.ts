@@ -33,15 +33,12 @@ export interface AuthorizedKey {
  */
 export type VerifyAccountFile = (source: Uint8Array, userID: UserID, place: AccountPlace) => AuthorizedKey;
 
-/**
- * The `accounts` values that this library made. A value from elsewhere is not in the map, so it cannot be used by
- * mistake.
- */
+/** The values that `makeAccounts` made. A value from elsewhere is not in this map, so it cannot be used by mistake. */
 const choices = /* @__PURE__ */ new WeakMap<object, VerifyAccountFile>();
 
 /**
- * Makes the value of the `accounts` option. It carries the function that verifies account files to the verifier, so
- * that apps without accounts do not load this code.
+ * Makes the value of the `accounts` option, which brings with it the code that verifies account files. Apps without
+ * accounts do not load that code.
  */
 export function makeAccounts(verifyFile: VerifyAccountFile): Accounts {
   const accounts: Accounts = Object.freeze({ name: "accounts" });

@@ -54,8 +54,8 @@ const SIGNATURE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
  * depending on the type of the recovery key.
  *
  * Sign a statement only if the slot before it has a root on the chain. Otherwise, the operator could publish the slots
- * in another order, and an older key could seem to be the newest. Sign `void` only if the slot contains a different key
- * from the one that the account authorized.
+ * in another order, and an older key could seem to be the newest. Sign `void` only for a slot whose key the account did
+ * not authorize.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function keyStatementText(account: Pick<Account, "userID">, options: KeyStatementOptions): string {
@@ -67,9 +67,8 @@ export function keyStatementText(account: Pick<Account, "userID">, options: KeyS
 }
 
 /**
- * Makes a signed statement. It converts the signatures to their only valid form, sorts them by key number, and verifies
- * them. If there are more signatures than the threshold requires, the statement contains those of the keys with the
- * lowest numbers.
+ * Makes a signed statement and verifies its signatures, which may be passed in any order. If there are more than the
+ * threshold requires, it contains those with the lowest key numbers.
  * @param options `signatures` are Ed25519 signatures of 64 bytes, or P-256 signatures as r ‖ s (WebCrypto) or in DER
  * (Secure Enclave, Android Keystore)
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false or missing signature
@@ -98,7 +97,7 @@ export function makeKeyStatement(
 }
 
 /**
- * Checks a signature that the caller made, and converts it to its only valid form. It is not verified yet.
+ * Checks the form of a caller's signature and converts it to the only valid one. It is not verified yet.
  * @param path the name of the signature, for error messages
  */
 export function checkSignature(
@@ -141,8 +140,8 @@ export function parseKeyStatement(text: unknown): SignedKeyStatement {
 }
 
 /**
- * Verifies a signed statement of an account, which may come from any source. The result does not show that the key is
- * published or that it is the newest one, because only the chain can show this.
+ * Verifies a signed statement of an account, which may come from any source. Only the chain can show whether the key is
+ * published and whether it is the newest one.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */
 export function verifyKeyStatement(account: Pick<Account, "text">, statement: string): KeyStatement {
@@ -153,9 +152,8 @@ export function verifyKeyStatement(account: Pick<Account, "text">, statement: st
 }
 
 /**
- * Verifies the signatures of an account's statement. The statement must name the account, and must have exactly as many
- * signatures as the threshold requires. Each signature must come from a different recovery key, in ascending order of
- * the keys' numbers.
+ * Verifies the signatures of an account's statement. The statement must name the account and have exactly as many
+ * signatures as the threshold requires, each from a different recovery key, in ascending order of the key numbers.
  * @param text the signed text, if it is not the statement's own
  * @throws VerificationError KEY_STATEMENT_INVALID, step "file"
  */

@@ -16,8 +16,8 @@ const STATEMENT_ORIGIN = "keyroot/key-v1\n";
 const ORIGIN = "keyroot/objection-v1\n";
 
 /**
- * Returns the text with which a recovery key objects to a statement that is not published yet. It is the statement's
- * text with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
+ * Returns the text that a recovery key signs to object to a statement that is not published yet: the statement's text
+ * with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function objectionText(account: Pick<Account, "userID">, statement: KeyStatementOptions): string {
@@ -25,8 +25,8 @@ export function objectionText(account: Pick<Account, "userID">, statement: KeySt
 }
 
 /**
- * Makes a signed objection. One recovery key is enough, whatever the threshold is. Send the objection to the service
- * during the hold period to stop the change. It has no effect elsewhere, because verifiers ignore objections.
+ * Makes a signed objection, for which one recovery key is enough, whatever the threshold is. Send it to the service
+ * during the hold period to stop the change. Verifiers ignore objections.
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false signature
  * @example
  * const text = objectionText(account, { number: 1, publicKey });

@@ -49,9 +49,8 @@ export function verifySignature({ type, publicKey }: RecoveryKey, message: Uint8
 }
 
 /**
- * Converts a signature to the form that statements contain. A P-256 signature may have either of the forms that
- * platforms return: r ‖ s (WebCrypto) or DER (Secure Enclave, Android Keystore). Its S may be either of the two
- * possible values.
+ * Converts a signature to the form that statements contain. A P-256 signature may be r ‖ s (WebCrypto) or DER (Secure
+ * Enclave, Android Keystore), with either of its two possible values of S.
  * @returns undefined if the bytes have another form
  */
 export function normalizeSignature(type: RecoveryKeyType, signature: Uint8Array): Uint8Array | undefined {

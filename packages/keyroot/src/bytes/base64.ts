@@ -13,10 +13,7 @@ interface Coder {
   decode: (text: string) => Bytes | undefined;
 }
 
-/**
- * Matches base64 digits and padding. It has no repeated group, because that would exhaust the stack for texts of
- * millions of characters.
- */
+/** Matches base64 digits and padding. A repeated group would exhaust the stack for texts of millions of characters. */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The 64 digits of base64 in order (RFC 4648, section 4). */

@@ -6,9 +6,8 @@ interface BuiltinModules {
 }
 
 /**
- * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. On other
- * platforms, the result is undefined: browsers do not have `process.getBuiltinModule`, and in Next.js's Edge Runtime it
- * throws.
+ * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. Elsewhere,
+ * the result is undefined: browsers have no `process.getBuiltinModule`, and in Next.js's Edge Runtime it throws.
  */
 export function builtinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] | undefined {
   try {

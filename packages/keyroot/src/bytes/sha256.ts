@@ -8,8 +8,8 @@ const nodeHash = builtinModule("node:crypto")?.hash;
 const hasher = new SHA256();
 
 /**
- * Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. The hash function of StableLib calls no function
- * in its loops, so engines of phones that do not compile run it in less than half the time of the one in Noble.
+ * Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. StableLib's code calls no function in its
+ * loops, so on phones whose JavaScript engine does not compile, it takes less than half as long as Noble's.
  * @returns 64 lowercase hex digits
  */
 export const portableSha256Hex = (data: string | Uint8Array): string =>

@@ -1,6 +1,6 @@
 /**
- * Runs work for each item, for at most `count` items at the same time. Ends with the first error, and then begins no
- * more work.
+ * Runs work for each item, at most `count` items at a time. The first error rejects the promise, and no more work is
+ * started.
  */
 export async function forEachAtOnce<T>(count: number, items: Iterable<T>, work: (item: T) => Promise<void>) {
   // The workers share one iterator.

@@ -6,14 +6,14 @@ export type UrlParts = Pick<URL, "href" | "protocol" | "host" | "hostname" | "po
 
 /**
  * Matches URLs that every parser interprets in the same way. The host is a lowercase name or an IPv4 address of four
- * decimal numbers, with or without a port. The path consists of ASCII characters.
+ * decimal numbers, with or without a port, and the path is ASCII.
  */
 const PLAIN_URL =
   /^(https?:)\/\/(((?:[a-z\d_-]+\.)*[a-z][a-z\d-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d{0,4}))?)(\/[!-[\]-~]*)?$/;
 
 /**
- * Parses an http(s) URL. Some platforms have no `URL`, and React Native's accepts any text and returns a wrong host for
- * some texts. On these platforms, the function accepts only plain URLs.
+ * Parses an http(s) URL. Only plain URLs are accepted on platforms without `URL`, and in React Native, whose `URL`
+ * accepts any text and returns a wrong host for some texts.
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, which may include a secret.
  */
 export function parseUrl(url: string): UrlParts {
@@ -36,8 +36,7 @@ export function normalizeUrl(url: string): string {
 }
 
 /**
- * Checks whether the platform's `URL` follows the URL standard, which means that it converts hosts to lower case and
- * omits default ports.
+ * Checks whether the platform's `URL` follows the URL standard, which requires lowercase hosts without default ports.
  */
 function hasUrlParser(): boolean {
   return typeof URL !== "undefined" && new URL("http://A:80").host === "a";

@@ -27,8 +27,8 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 /**
  * Checks whether a block is earlier than another one. The result is false if one of the blocks is unknown.
  *
- * The times are compared first, and the numbers only if the times are equal. A false number could be so high that every
- * later block would seem earlier. A false time is limited, because block sources reject blocks from the future.
+ * The times are compared first, and the numbers only if the times are equal. A false number could make every later
+ * block seem earlier, but a false time cannot, because block sources reject blocks from the future.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

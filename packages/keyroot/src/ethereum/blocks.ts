@@ -16,8 +16,8 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
 }
 
 /**
- * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint
- * does not prove this hash.
+ * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint's
+ * answer is not proven.
  * @returns 0x and 64 lowercase hex digits
  */
 export async function fetchGenesisHash(call: RpcCall): Promise<string> {
@@ -26,7 +26,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block header by number or tag, and verifies that it has the hash in the response.
+ * Fetches a block header by number or tag and verifies that it has the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, HEADER_UNSUPPORTED, step "anchor"
  */

@@ -9,8 +9,8 @@ import { keccak256 } from "./keccak.ts";
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Checks an address's checksum, which the case of its letters encodes (EIP-55). An address whose letters are all
- * lowercase or all uppercase has no checksum, and is accepted.
+ * Checks the checksum that the case of an address's letters encodes (EIP-55). An address whose letters all have the
+ * same case has no checksum and is accepted.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {

@@ -38,8 +38,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * The fields that a block may have although its hash covers only the fields above: the header fields themselves, the
- * other fields of a block (execution-apis), and some fields of other networks.
+ * The fields that a block may have: those above, which its hash covers, the other fields of a block (execution-apis),
+ * and some fields of other networks.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),
@@ -77,8 +77,8 @@ export function extractHeader(block: unknown): HeaderJson {
 }
 
 /**
- * Checks that a block's header is one of Ethereum's. Call this function after the block's hash could not be confirmed.
- * The reason may be a network such as Avalanche, where the block hash also covers other fields.
+ * Checks that a block's header is one of Ethereum's, after its hash could not be confirmed. On networks such as
+ * Avalanche, the block hash also covers other fields.
  * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that the hash may also cover
  */
 export function checkHeaderKind(block: unknown, cause: unknown): void {
@@ -92,8 +92,8 @@ export function checkHeaderKind(block: unknown, cause: unknown): void {
 }
 
 /**
- * Computes the block hash, which is the Keccak-256 of the header fields' RLP encoding (Yellow Paper, section 4.4). A
- * header must have all fields of its fork and of earlier forks, and no other fields.
+ * Computes the block hash, which is the Keccak-256 of the header in RLP (Yellow Paper, section 4.4). A header must have
+ * all fields of its fork and of earlier forks, and no others.
  */
 export function hashHeader(header: unknown): BlockHeader {
   if (!isObject(header)) throw invalid("fields", header);

@@ -26,8 +26,7 @@ export function parseQuantity(value: unknown): bigint {
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  // The digits are converted without a BigInt, because Hermes converts BigInts from 2^63 on to wrong numbers, such as
-  // 2^64 - 5 to -5.
+  // No BigInt is used, because Hermes converts BigInts from 2^63 on to wrong numbers, such as 2^64 - 5 to -5.
   const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);

@@ -7,8 +7,8 @@ import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
 /**
- * A proof of the value of one storage slot of one account (EIP-1186). It contains two lists of trie nodes in hex with
- * 0x, each of which begins with the root node.
+ * A proof of the value of one storage slot of one account (EIP-1186): two lists of trie nodes in hex with 0x, each of
+ * which begins with the root node.
  */
 export interface StorageProof {
   accountProof: readonly string[];
@@ -33,7 +33,7 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof of one slot from a response to `eth_getProof`. It checks only the form of the proof, so call
+ * Extracts the proof of one slot from a response to `eth_getProof`. Only its form is checked, so call
  * `verifyStorageProof` to verify it.
  * @param index the index of the slot in the request
  */
@@ -59,8 +59,8 @@ function parseNodes(what: string, nodes: unknown): string[] {
 }
 
 /**
- * Verifies a storage proof against a state root. The proof shows the contract's code hash and the value of the slot. It
- * can also show that the slot is empty or that there is no contract.
+ * Verifies a storage proof against a state root. It shows the contract's code hash and the value of the slot, or that
+ * the slot is empty or there is no contract.
  * @param stateRoot the state root of a block header, 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits

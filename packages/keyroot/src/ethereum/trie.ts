@@ -6,22 +6,21 @@ import { keccak256 } from "./keccak.ts";
 export type RlpItem = Uint8Array | RlpItem[];
 
 /**
- * The number of items in a branch node, which has a child for each of 16 nibbles, and the value of the key that ends at
- * the node.
+ * The number of items in a branch node: a child for each of 16 nibbles, and the value of the key that ends at the node.
  */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
-/** The number of items in any other node. A leaf has a path and a value, and an extension has a path and a child. */
+/** The number of items in any other node: a path, and the value of a leaf or the child of an extension. */
 const PATH_NODE_ITEMS = 2;
 /**
- * A node's path in hex (Yellow Paper, appendix C). It begins with a flag, which shows whether the node is a leaf or an
- * extension, and whether the number of nibbles is even or odd.
+ * A node's path in hex (Yellow Paper, appendix C). Its first nibble shows whether the node is a leaf or an extension,
+ * and whether the number of nibbles is even or odd.
  */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 
 /**
- * Reads the value of a key from a Merkle Patricia trie (Yellow Paper, appendix D). The nodes are those of a proof, so
- * the root node must come first. The others can have any order, and those that are not on the key's path are ignored.
+ * Reads the value of a key from the nodes of a proof in a Merkle Patricia trie (Yellow Paper, appendix D). The root
+ * node must come first. The others can have any order, and those that are not on the key's path are ignored.
  * @param root Keccak-256 of the root node, 0x and 64 lowercase hex digits
  * @param key the nibbles of the key in lowercase hex, without 0x. In Ethereum's tries, the key is the Keccak-256 of an
  * address or slot.

@@ -10,13 +10,13 @@ const MIN_SECRET_BYTES = 32;
 
 /**
  * Derives a user id from the partner's own identifier for the user. The id is the first 160 bits of HMAC-SHA-256 (RFC
- * 2104) over the identifier in UTF-8, with a secret of the partner as the key. A plain hash would be unsafe, because
- * identifiers such as email addresses can be guessed. Anyone could then find the user's id on the public chain, or
- * register the id first.
+ * 2104) over the identifier in UTF-8, with a secret of the partner as the key. A plain hash would be unsafe:
+ * identifiers such as email addresses can be guessed, so anyone could find the user's id on the public chain or
+ * register it first.
  *
- * The same secret and identifier always result in the same id. Normalize the case and Unicode form of the identifier
- * first, because a different text results in a different id.
- * @param secret at least 32 random bytes. Keep the secret to yourself, because it connects identifiers with user ids.
+ * The same secret and identifier always result in the same id, and a different text in a different id. Normalize the
+ * case and Unicode form of the identifier first.
+ * @param secret at least 32 random bytes. Keep them secret, because they connect identifiers with user ids.
  * @param identifier any text that is not empty
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
  * @example

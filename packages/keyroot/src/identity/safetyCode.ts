@@ -65,8 +65,8 @@ const PAYLOAD = /^(KEYROOT-SAFETY-[12]):([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{
  * user changes the key.
  *
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). SHA-512 is iterated
- * 5,200 times over the user id and the key, which results in 30 digits per user. The smaller of the two numbers comes
- * first. docs/formats.md specifies the digits.
+ * 5,200 times over the user id and the key, which results in 30 digits per user, the smaller number first
+ * (docs/formats.md).
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, or an error of `checkPublicKey`. ARGUMENT_INVALID if both
  * users are the same, or if only one of them has an account.

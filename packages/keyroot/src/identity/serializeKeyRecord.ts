@@ -5,8 +5,8 @@ import type { KeyRecord } from "./serializedRecord.ts";
 export const FIELDS = ["userID", "pubKey", "keyID"] as const;
 
 /**
- * Returns the exact text of a record, which is what Merkle-tree files contain. Its hash is a leaf of the tree. The text
- * is JSON without spaces, with the three fields in the order of `KeyRecord`.
+ * Returns the exact text of a record, as Merkle-tree files contain it and as the tree hashes it: JSON without spaces,
+ * with the three fields in the order of `KeyRecord`.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");

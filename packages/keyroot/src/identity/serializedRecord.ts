@@ -14,12 +14,11 @@ export interface KeyRecord {
 /** The length in characters of a record that `serializeKeyRecord` wrote, without the key. */
 const FRAME_LENGTH = 92;
 /**
- * Matches a record that `serializeKeyRecord` wrote. There is one expression for each remainder of the key's length
- * modulo 3, because the remainder determines how canonical base64 ends.
+ * Regular expressions for the records that `serializeKeyRecord` writes, one for each remainder of the key's length
+ * modulo 3, which determines how canonical base64 ends.
  *
- * The expression is twice as fast as a JSON parser. It uses \w, which is four times as fast as [A-Za-z0-9], and it does
- * not count the characters. The caller must therefore check the length and reject underscores, which is faster than
- * doing so in the expression.
+ * They are twice as fast as a JSON parser, because they use \w, which is four times as fast as [A-Za-z0-9], and do not
+ * count characters. The caller must therefore check the length and reject underscores.
  */
 const SERIALIZED = ["", "[AQgw]==", "[AEIMQUYcgkosw048]="].map(
   (end) =>
@@ -29,7 +28,7 @@ const SERIALIZED = ["", "[AQgw]==", "[AEIMQUYcgkosw048]="].map(
 );
 
 /**
- * Returns the length in characters of a record with a key of this type. It is the same for all keys of a type, because
+ * Returns the length in characters of a record with a key of this type, which is the same for all its keys because
  * canonical base64 has a fixed length.
  */
 export function serializedLength({ length }: KeyType): number {

@@ -28,7 +28,7 @@ export function isUserID(value: unknown): value is UserID {
 }
 
 /**
- * Checks that a value is a user id in canonical form, and returns it.
+ * Checks that a value is a user id in canonical form and returns it.
  * @throws ArgumentError USER_ID_INVALID
  * @example
  * const userID = parseUserID(request.body.userID);

@@ -4,9 +4,9 @@ import { ArgumentError } from "../errors.ts";
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the array methods that this library uses, because some other libraries replace them. If a method skipped
- * elements, a verification could accept a false key. The check runs the methods on small lists, so it finds only those
- * that return wrong results for small lists.
+ * Checks the array methods that this library uses. Some other libraries replace them, and with a method that skips
+ * elements, a verification could accept a false key. The methods run on small lists, so errors that occur only for
+ * larger lists are not found.
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
@@ -17,8 +17,8 @@ export function checkBuiltins(): void {
 }
 
 /**
- * Checks the same methods as `checkBuiltins`, and also the others that `merkle-tree-gen` replaces. This library does
- * not use these, but elliptic-curve code and the operator's programs do.
+ * Checks the methods of `checkBuiltins`, and also the others that `merkle-tree-gen` replaces, which elliptic-curve code
+ * and the operator's programs use.
  */
 export function checkAllBuiltins(): void {
   checkBuiltins();

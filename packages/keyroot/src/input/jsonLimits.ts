@@ -45,8 +45,8 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Rejects a JSON text whose parsed values would take much more memory than the text. Call this function before you
- * parse the text. The result has no meaning if the text is not JSON.
+ * Rejects a JSON text whose parsed values would take much more memory than the text. Call it before you parse the text.
+ * For a text that is not JSON, the result has no meaning.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character is allowed
@@ -76,8 +76,8 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // If a member's name is a number less than 2^32, engines store the member in a separate table of 300 bytes. No
-      // format of Keyroot has such names. Escaped names are counted in the same way, because they may be numbers.
+      // Engines store a member whose name is a number below 2^32 in a separate table of 300 bytes. No format of Keyroot
+      // has such names. Escaped names are counted in the same way, because they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
       // Each name is read only once, because a text that is not JSON may contain several colons after a long name.

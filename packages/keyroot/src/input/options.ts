@@ -78,7 +78,7 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Checks that options are an object, and rejects unknown names. A misspelled option would otherwise have no effect, so
+ * Checks that options are an object and rejects unknown names. Otherwise, a misspelled option would have no effect, and
  * a check that the caller requires could be missing.
  * @param what the start of the error message, such as "The options"
  * @param expected describes the object, for the error message

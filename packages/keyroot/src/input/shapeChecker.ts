@@ -5,9 +5,8 @@ import { describeValue, isObject } from "./values.ts";
 type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**
- * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of
- * the value, such as `siblings[0].hash`, for the error message. If the type is wrong, it throws the error that
- * `makeError` makes.
+ * Checks the types of untrusted parsed data and returns it with TypeScript types. For a wrong type, each method throws
+ * an error of `makeError`, whose message names the path of the value, such as `siblings[0].hash`.
  */
 export class ShapeChecker {
   private readonly makeError: MakeShapeError;

@@ -11,7 +11,7 @@ export function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Describes an untrusted value for an error message. A text is quoted and shortened, whereas most other values are
+ * Describes an untrusted value for an error message. A text is quoted and shortened, and most other values are
  * described only by their type.
  */
 export function describeValue(value: unknown): string {

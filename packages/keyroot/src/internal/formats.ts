@@ -1,7 +1,7 @@
 /**
- * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers load everything behind an entry as
- * soon as a page imports anything from it. In the code that a page loads first, the clients therefore import this small
- * entry instead of `identity`, `ethereum` and `merkle`.
+ * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers load a whole entry as soon as a
+ * page imports anything from it. The code that a page loads first therefore imports this small entry instead of
+ * `identity`, `ethereum` and `merkle`.
  */
 export { ADDRESS } from "../ethereum/rpcValues.ts";
 export { ANY_KEY } from "../identity/compareKey.ts";

@@ -38,7 +38,7 @@ export function rootOfFileName(name: string): string | undefined {
 }
 
 /**
- * Checks that a value is a Merkle root, and returns it. A root has 64 lowercase hex digits, without 0x.
+ * Checks that a value is a Merkle root (64 lowercase hex digits, without 0x) and returns it.
  * @throws ArgumentError HASH_INVALID
  */
 export function checkMerkleRoot(root: unknown): string {

@@ -8,14 +8,14 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 import { isBytes } from "../input/values.ts";
 
 /**
- * Parses and verifies an untrusted Merkle-tree file. It computes the whole tree from `values`, and compares the tree's
- * root with the given one. The file must meet these conditions:
+ * Parses and verifies an untrusted Merkle-tree file. The tree that is computed from `values` must have the given root,
+ * and the file must meet these conditions:
  * - It has one record per user, and each record has the right form.
  * - `lookup` and the nodes in `merkle` match `values` exactly.
  * - The header keys of `merkle` are correct or missing.
  *
- * The public keys themselves are not checked. Use `checkKeyRecord` to check them. A file that `serializeMerkleFile`
- * wrote takes less time than other files.
+ * To check the public keys themselves, use `checkKeyRecord`. A file that `serializeMerkleFile` wrote takes less time
+ * than others.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @param keyType the type of the registry's keys. Default: `curve41417`

@@ -6,7 +6,7 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. It equals the length of V8's longest string, and is enough for about
+ * Maximum size of a Merkle-tree file in bytes. It is the length of V8's longest string, which is enough for about
  * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
@@ -22,9 +22,9 @@ export function decodeFile(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. It reads only the records in
- * `values`, makes a new file from them, and compares the new file's text with `text`. It therefore never accepts a file
- * that `verifyMerkleFile` rejects.
+ * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. It makes a new file from the
+ * records in `values` and compares that file's text with `text`, so it never accepts a file that `verifyMerkleFile`
+ * rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
 export function parseSerializedFile(text: string, root: string, keyType: KeyType = curve41417): MerkleFile | undefined {

@@ -93,7 +93,7 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in it. It checks only their form, so call `verifyMerkleProof` to verify the
+ * Parses an inclusion proof and the record in it. Only their form is checked, so call `verifyMerkleProof` to verify the
  * proof.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
@@ -120,8 +120,7 @@ export function parseMerkleProof(
 
 /**
  * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and show that the tree
- * with this root includes the record. It cannot show that this is the user's only record in the tree. To rule out a
- * second one, verify the whole file.
+ * with this root includes the record. Only the whole file can show that the tree has no second record of this user.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, or an error of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"

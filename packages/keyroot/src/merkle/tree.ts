@@ -9,9 +9,9 @@ export const MAX_VALUES = 1_000_000;
 const HASH_CHARACTERS = 64;
 
 /**
- * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Every other level contains the parents of the
- * level below, up to the last one, which contains only the root. If a level has an odd number of nodes, its last node
- * is paired with itself. `hashLeaf` and `hashChildren` define the hashes.
+ * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves, and every other level the parents of the level
+ * below, up to the root. If a level has an odd number of nodes, its last node is paired with itself. `hashLeaf` and
+ * `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */

@@ -32,16 +32,13 @@ export interface BlockRange {
 /** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 
-/**
- * The number of accepted ranges after which a wider one is tried. Each time a wider range is rejected, the number
- * doubles.
- */
+/** The number of accepted ranges after which a wider one is tried. It doubles each time a wider range is rejected. */
 const FIRST_PATIENCE = 8;
 
 /**
- * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs, or do not answer in time. The function then asks for fewer blocks, and
- * tries a wider range again only after several accepted ones.
+ * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If an endpoint
+ * rejects a range with too many blocks or logs, or does not answer in time, fewer blocks are requested. A wider range
+ * is tried again only after several accepted ones.
  * @param onRead called after each response, with the number of the last block that was read
  * @param fewerBlocks called with an error and the number of blocks in the request that failed. It returns the number of
  * blocks to ask for next, or undefined to throw the error. Default: half of the blocks after RPC_ERROR,

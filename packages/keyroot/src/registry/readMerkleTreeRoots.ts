@@ -31,8 +31,8 @@ export interface ReadRootsOptions {
 }
 
 /**
- * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract, which the node
- * runs and which calls the registry for each user. If the node rejects a call, it is split into smaller ones.
+ * Reads the roots of many users, up to 700 per call. Each call contains the code of a reader contract, which the node
+ * runs and which calls the registry for each user. A rejected call is split into smaller ones.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users, each with 64 lowercase hex digits, or undefined for a user without a
  * root

@@ -15,8 +15,7 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws VerificationError NO_USER_COUNT if the contract has no function `userCount`. `PubKeyTrust` is such a
- * contract.
+ * @throws VerificationError NO_USER_COUNT if the contract, such as `PubKeyTrust`, has no function `userCount`
  */
 export async function fetchUserCount(
   call: RpcCall,

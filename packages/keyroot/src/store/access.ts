@@ -7,7 +7,7 @@ const STORE_SHARE = 0.1;
 
 /**
  * Returns a store that never throws, for data that can be fetched again. If the app's store fails or takes more than a
- * part of the time limit, reads return undefined, and writes have no effect.
+ * tenth of the time limit, reads return undefined, and writes have no effect.
  * @param what the name of the store, for error messages
  * @param failed is called with each failure, TransportError STORE_UNAVAILABLE
  */

@@ -25,8 +25,8 @@ export function indexedDbStore(name = "keyroot"): Store {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
-        // The browser can close the connection, and another tab can delete the database. In both cases, the next access
-        // opens a new connection.
+        // If the browser closes the connection, or another tab deletes the database, the next access opens a new
+        // connection.
         database.onclose = database.onversionchange = () => {
           database.close();
           opened = undefined;

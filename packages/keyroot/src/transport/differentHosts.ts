@@ -19,8 +19,8 @@ export function checkDifferentHosts(endpoints: readonly unknown[]): void {
 }
 
 /**
- * Returns a name for the node that a URL leads to. All URLs of a node have the same name. On this machine, each port is
- * a node of its own. On any other machine, all ports together are one node, because one operator controls them.
+ * Returns a name for the node that a URL leads to, which all URLs of the node share. On this machine, each port is a
+ * node of its own. On any other machine, all ports together are one node, because one operator controls them.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);

@@ -17,7 +17,7 @@ export interface Eip1193Provider {
 }
 
 /**
- * Sends a JSON-RPC call, and returns the `result` field of the response without checking it.
+ * Sends a JSON-RPC call and returns the `result` field of the response unchecked.
  * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, or an error of `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
@@ -31,7 +31,7 @@ export interface RpcOptions extends FetchOptions {
 const MAX_DEPTH = 16;
 
 /**
- * Makes a function that sends JSON-RPC calls, each in its own request.
+ * Returns a function that sends JSON-RPC calls, each in its own request.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
  * @param options the limits of each request. `maxBytes` does not apply to a provider.
  * @example
@@ -125,8 +125,8 @@ export function resultOf(
 }
 
 /**
- * Makes the error for a failure that the endpoint or provider reported. Its `actual` field contains the reported code.
- * Its message quotes a short form of the reported message without URLs, which may contain secrets.
+ * Makes the error for a failure that the endpoint or provider reported, with the reported code in `actual`. Its message
+ * quotes a short form of the reported message without URLs, which may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, details: TransportErrorDetails): TransportError {
   const { code, message } = isObject(error) ? error : {};

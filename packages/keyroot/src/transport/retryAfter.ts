@@ -2,8 +2,8 @@
 const MAX_RETRY_AFTER_S = 999_999_999;
 
 /**
- * Parses the header Retry-After, which is a number of seconds or a date (RFC 9110, sections 10.2.3 and 5.6.7). The
- * result is the wait in seconds, or undefined if there is no such header or its value is malformed.
+ * Returns the wait in seconds from the header Retry-After, which is a number of seconds or a date (RFC 9110, sections
+ * 10.2.3 and 5.6.7). The result is undefined if the header is missing or malformed.
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get("Retry-After");

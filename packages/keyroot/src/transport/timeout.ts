@@ -15,7 +15,7 @@ export function timeLeft(timeoutMs: number, deadline = Infinity): number {
 
 /**
  * Runs `work`, and throws an error when `timeoutMs` have passed or `signal` aborts, even if `work` ignores its own
- * signal. In the end, the signal of `work` is always aborted, which closes all open requests.
+ * signal. That signal is always aborted at the end, which closes all open requests.
  * @param subject the name of the host or task, for error messages
  * @throws TransportError TIMEOUT or ABORTED, or an error of `work`
  */
@@ -49,8 +49,8 @@ export async function withTimeout<T>(
 }
 
 /**
- * Waits until a promise settles or a signal aborts. The task behind the promise continues after the signal aborts,
- * because other callers may wait for the same promise.
+ * Waits until a promise settles or a signal aborts. After an abort, the task of the promise continues, because other
+ * callers may wait for it.
  * @throws TransportError ABORTED, or the error of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -2,11 +2,11 @@ import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Checks that a value is an http(s) URL, and returns it. The error contains only the URL's host, because other parts
- * may contain a secret.
+ * Checks that a value is an http(s) URL and returns it. The error contains only the URL's host, because other parts may
+ * contain a secret.
  * @param remedy the end of the error message for unencrypted http. If it is set, http to other machines is rejected,
  * because attackers in the network could read and change the data.
- * @throws ArgumentError ARGUMENT_INVALID. This includes a URL with user and password, which fetch would reject.
+ * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch would reject
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {
   let expected = "an http(s) URL without user and password.";

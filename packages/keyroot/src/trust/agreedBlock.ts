@@ -18,8 +18,8 @@ export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<Fo
 
 /**
  * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
- * endpoints report, which a minority of dishonest endpoints cannot change. If too few endpoints have this block, the
- * search continues at the next lower number that an endpoint reported, so honest endpoints may be slightly behind.
+ * endpoints report, which a minority of dishonest endpoints cannot change. If too few endpoints have this block, it
+ * continues at the next lower number that an endpoint reported, so honest endpoints may be slightly behind.
  *
  * An endpoint whose newest block has the searched number is not asked twice.
  */

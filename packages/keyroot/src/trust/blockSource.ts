@@ -85,8 +85,8 @@ export interface BlockSource {
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;
   /**
-   * Checks that the endpoints, which are URLs or functions that send requests, are independent of each other. Only a
-   * source with `required` has this function.
+   * Checks that the endpoints (URLs, or functions that send requests) are independent of each other. Only a source with
+   * `required` has this function.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   checkEndpoints?: (endpoints: readonly unknown[]) => void;

@@ -4,8 +4,8 @@ import { makeTrust, type Trust } from "./trust.ts";
 
 /**
  * Trusts the endpoint in `rpc` for the block, because it is the app's own node, or a light client such as Helios or
- * Colibri that verifies blocks itself. The library cannot check this. The contract's answer must be proven with a
- * storage proof under the block.
+ * Colibri that verifies blocks itself. The library cannot check this, but requires a storage proof of the contract's
+ * answer under the block.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = ownNode();

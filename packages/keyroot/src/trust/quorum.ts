@@ -42,7 +42,7 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer that enough endpoints gave, with one vote per endpoint. It waits until no other answer can get
+   * Returns the answer that enough endpoints gave, with one vote per endpoint, as soon as no other answer can get
    * enough votes.
    * @returns undefined if too few endpoints agree
    */
@@ -63,8 +63,8 @@ export class Quorum {
   }
 
   /**
-   * Sends a request to all endpoints at the same time. It ends as soon as the votes decide the result, so slow
-   * endpoints cause no delay. An endpoint that fails has no vote.
+   * Sends a request to all endpoints at the same time, and ends as soon as the votes decide the result. Slow endpoints
+   * therefore cause no delay. An endpoint that fails has no vote.
    * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
    * until the votes decide the result.
    * @returns undefined if the votes of all endpoints do not decide the result

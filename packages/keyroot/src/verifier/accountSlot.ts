@@ -70,8 +70,7 @@ export function verifySlotRoot(
 }
 
 /**
- * Checks that the published record of the slot has the key that the account authorized, and that this is the key that
- * the caller expects.
+ * Checks that the published record of the slot has the key that the account authorized and the caller expects.
  * @throws VerificationError SUCCESSOR_UNPROVEN, KEY_MISMATCH
  */
 export function verifyAuthorizedKey(

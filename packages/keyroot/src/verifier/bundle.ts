@@ -92,8 +92,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 /**
- * The size limits of a bundle, which are enough for the deepest tries of today's chains. The nesting depth has four
- * levels: the bundle, `proof`, `siblings` and a sibling.
+ * The size limits of a bundle, which are enough for the deepest tries of today's chains. Its nesting depth is 4: the
+ * bundle, `proof`, `siblings` and a sibling.
  */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
@@ -103,7 +103,7 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Parses a bundle with its proof and record. It checks only their form, so call `verifyBundle` to verify the bundle.
+ * Parses a bundle with its proof and record. Only their form is checked, so call `verifyBundle` to verify the bundle.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"; the
@@ -203,8 +203,8 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
 }
 
 /**
- * Makes the error for a reader who did not set the `accounts` option. Such a reader would otherwise accept the
- * account's first key, although the user may have changed it since.
+ * Makes the error for a reader without the `accounts` option. Such a reader would otherwise accept the account's first
+ * key, although the user may have changed it since.
  */
 function unexpectedAccount(): VerificationError {
   const message =

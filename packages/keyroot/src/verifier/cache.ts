@@ -105,7 +105,7 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
 }
 
 /**
- * What the cache has besides the keys: the account file of a user's last verified key, the code of an alarm, and the
+ * What the cache contains besides keys: the account file of a user's last verified key, the code of an alarm, and the
  * time in ms since 1970 at which the chain first showed that the user has no key.
  */
 type Note = "account" | "alarm" | "absent";
@@ -153,7 +153,7 @@ function isInTime({ block }: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource
 }
 
 /**
- * Counts the current endpoints that agreed on the block, and those that agreed on the answer. The result is the smaller
+ * Counts the current endpoints that agreed on the block and those that agreed on the answer, and returns the smaller
  * number.
  */
 function countAgreeing(sources: CachedKey["sources"], current: readonly string[]): number {
@@ -168,8 +168,8 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
 }
 
 /**
- * Returns the cached key if it is valid and equals the expected key. For any other key, the result is undefined, so the
- * caller reads the chain again.
+ * Returns the cached key if it is valid and equals the expected key. Otherwise, the result is undefined, and the caller
+ * reads the chain again.
  */
 export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey | undefined {
   const { contract, chainId } = query;
@@ -184,8 +184,7 @@ export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey
 }
 
 /**
- * Returns the name of a user's entry in the cache. A user has a separate entry for each chain, contract, code and type
- * of key.
+ * Returns the name of a user's entry in the cache, which is different for each chain, contract, code and type of key.
  */
 function entryName({ chainId, contract, codeHash, keyType, userID }: KeyQuery): string {
   const place = [chainId, contract.toLowerCase(), codeHash ?? "any-code", keyType?.name ?? "curve41417"];

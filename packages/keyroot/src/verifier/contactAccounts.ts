@@ -37,11 +37,11 @@ export interface AccountContact extends Pick<Contact, "account"> {
 }
 
 /**
- * Finds the slots of a contact list. The contact's account file and the cached one are compared, and the newer one is
- * used. If there is neither, the file is fetched from the file host.
+ * Finds the slots of a contact list, each from the newer of the contact's account file and the cached one. If there is
+ * neither, the file is fetched from the file host.
  *
- * An account file is never used if its key is older than the cached one. Otherwise, a thief of the recovery keys could
- * declare the newest slot void, which would make an older key valid again without any publication.
+ * An account file is never used if its key is older than the cached one. Otherwise, someone who stole the recovery keys
+ * could declare the newest slot void, which would make an older key valid again without any publication.
  * @param cache a store with account files only of keys that were verified on the chain
  * @returns a slot or an error for each contact, in the order of the list
  */

@@ -19,8 +19,8 @@ export interface CachedAnswer {
  * Checks whether a new answer contradicts the cached one. If the cached answer has stronger evidence and comes from a
  * finalized block, an error is thrown: the contract sets each user's root only once, so one of the answers is false.
  *
- * In all other cases, the new answer is accepted, even if the evidence is equally strong. Otherwise, a false answer in
- * the cache would block all later honest answers.
+ * Otherwise, the new answer is accepted, even if the evidence is equally strong, because a false answer in the cache
+ * must not block all later honest ones.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(

@@ -13,7 +13,7 @@ export interface HintedFile {
 }
 
 /**
- * Reads a user's root without evidence, and starts to download its file. This makes a verification as fast as an
+ * Reads a user's root without evidence and starts to download its file, which makes a verification as fast as an
  * unproven read. The caller uses the file only after the evidence has confirmed its root, so a false answer costs a
  * download but never changes a verdict.
  * @returns undefined if no endpoint answers with a root. The caller's own requests then report the reason.

@@ -44,8 +44,8 @@ export interface MadeBundle {
 }
 
 /**
- * Makes a user's bundle. It contains a storage proof of the contract's answer at a block, and the user's record from
- * the file of the root. Before it is returned, `verifyBundle` checks it as a reader does.
+ * Makes a user's bundle: a storage proof of the contract's answer at a block, and the user's record from the file of
+ * the root. `verifyBundle` checks it as a reader does before it is returned.
  *
  * The evidence for the block depends on `trust`. With `auditors`, the bundle contains the auditors' statement about the
  * block. With `oneEndpoint`, the block is an unproven answer of that endpoint.
@@ -111,9 +111,9 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /**
- * Runs work with a user's account file. If the chain has a root for the next slot, the app's file is older than the last
- * change of the key. The work is then run again from the start: first with the file host's file of the newest change,
- * and then with the file that everyone reads.
+ * Runs work with a user's account file. If the chain has a root for the next slot, the app's file is older than the
+ * last change of the key. The work is then run again with the file host's file of the newest change, and then with the
+ * file that everyone reads. Without the app's file, that one comes first.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),
@@ -131,7 +131,7 @@ async function withNewestFile<T>(
     try {
       return await work(await read());
     } catch (error) {
-      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
+      // That the chain refuted an older file says more than that the file host has no newer one.
       if (unproven !== undefined && isMissing(error)) continue;
       if (!(error instanceof VerificationError) || error.code !== "SUCCESSOR_UNPROVEN") throw error;
       unproven = error;

@@ -2,8 +2,8 @@ import { type Advice, type KeyrootError, VerificationError } from "../errors.ts"
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
- * Maximum age in ms of a block that shows that a user has no root. It is several hours, because auditors publish a
- * statement only every hour, about a block that is already final.
+ * Maximum age in ms of a block that shows that a user has no root. It is 3 hours, because auditors publish a statement
+ * only every hour, about a block that is already final.
  */
 const MAX_ABSENCE_AGE_MS = 10_800_000;
 

@@ -13,8 +13,8 @@ import type { Trust } from "../trust/trust.ts";
 /** The options that apply to all calls of a verifier, such as the contract, the file host, the trust and the limits. */
 export interface VerifierOptions {
   /**
-   * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain. The URL must be https, or http with
-   * `allowHttp`. If `trust` is the result of `endpoints`, pass a list of endpoints.
+   * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain: https, or http with `allowHttp`. If `trust`
+   * is the result of `endpoints`, pass a list of endpoints.
    */
   rpc: Endpoint | readonly Endpoint[];
   /** The id of the contract's chain (EIP-155), such as 1 for Ethereum's mainnet. It must be less than 2^53. */
@@ -42,7 +42,7 @@ export interface VerifierOptions {
   publicationMs?: number | undefined;
   /**
    * The result of `accounts` from `keyroot/account`. Set this option if the registry's user ids are account ids, so
-   * that users can change their keys. Either all ids of a registry are account ids, or none is. Default: each user has
+   * that users can change their keys. Either all ids of a registry are account ids, or none are. Default: each user has
    * one key for life.
    */
   accounts?: Accounts | undefined;

@@ -31,8 +31,8 @@ export async function readRootByStorageProof(
 }
 
 /**
- * Compares an empty storage slot with the contract's answer. They differ if the contract has a different storage
- * layout, and therefore keeps the root in another slot.
+ * Compares an empty storage slot with the contract's answer. They differ if the contract keeps the root in another slot
+ * because it has a different storage layout.
  * @param root the value of the slot, 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
  */

@@ -38,7 +38,7 @@ export interface ServerConfig {
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to several endpoints, in addition to the search for the block. They read the latest
+ * The number of rounds of requests to several endpoints, in addition to the search for the block: for the latest
  * blocks, the answers, and the root's block.
  */
 const QUORUM_ROUNDS = 3;

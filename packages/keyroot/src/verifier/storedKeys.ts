@@ -30,10 +30,7 @@ export interface Target {
 /** What the cache has of a user. */
 export interface StoredKey {
   cached: CachedKey | undefined;
-  /**
-   * The stored key. Undefined unless it is the expected one, was verified under at least the verifier's trust, and has
-   * no alarm.
-   */
+  /** The stored key, if it is the expected one, was verified under at least the verifier's trust, and has no alarm. */
   trusted: VerifiedKey | undefined;
   /**
    * The code of an alarm about the user. The stored key is not used until a verification succeeds and ends the alarm.

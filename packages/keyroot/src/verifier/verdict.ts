@@ -23,8 +23,8 @@ export interface VerifiedRecord {
 }
 
 /**
- * Checks the answers about a user's root, and returns the root (step 1 of the specification). The answers must be from
- * the expected chain and contract.
+ * Checks the answers about a user's root, which must be from the expected chain and contract, and returns the root
+ * (step 1 of the specification).
  * @returns 64 lowercase hex digits
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED
  * @throws TransportError RPC_ANSWER_INVALID
@@ -61,7 +61,7 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
 }
 
 /**
- * Verifies a Merkle-tree file, and returns its record of the user (steps 2 and 3 of the specification). The key in the
+ * Verifies a Merkle-tree file and returns its record of the user (steps 2 and 3 of the specification). The key in the
  * record must be the expected one.
  * @param root 64 lowercase hex digits
  * @param bytes the file as the host returned it
@@ -72,8 +72,8 @@ export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Arra
 }
 
 /**
- * Does the same as `parseMerkleFile`, but loads the code for other forms of files on demand, so that apps load less at
- * the start.
+ * Parses a file as `parseMerkleFile` does. The code for files that `serializeMerkleFile` did not write is loaded on
+ * demand, so that apps load less at the start.
  * @throws VerificationError as `parseMerkleFile`
  */
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {

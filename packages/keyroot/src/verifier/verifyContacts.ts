@@ -34,8 +34,8 @@ export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
 }
 
 /**
- * The outcome for one contact, which is either a verified key or the error that `verify` would throw. Three more fields
- * may be set, and none of them changes whether the key is verified:
+ * The outcome for one contact: a verified key, or the error that `verify` would throw. Three more fields may be set,
+ * which do not change whether the key is verified:
  * - `contradicts` is an earlier answer from the cache that differs from the new one. One of the answers is false, or
  *   the chain replaced a block before it was final.
  * - `cacheError` is the last error of the cache.
@@ -269,7 +269,7 @@ export async function verifyContacts(
     const newerFiles = NEWER_FILES[files];
     const unproven = new Map<number, ContactOutcome>();
     const end = (index: number, outcome: ContactOutcome) => {
-      // If an older file was refuted by the chain, that error says more than that the file host has no newer file.
+      // That the chain refuted an older file says more than that the file host has no newer one.
       const isMissing = isError(outcome, "ACCOUNT_MISSING");
       const newest = isMissing ? (before.get(index) ?? outcome) : outcome;
       if (newerFiles && isError(newest, "SUCCESSOR_UNPROVEN")) unproven.set(index, newest);

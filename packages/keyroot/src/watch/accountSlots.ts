@@ -45,8 +45,8 @@ interface SlotReading {
 }
 
 /**
- * Reads the users' roots at a finalized block, and updates the users' states. Each user's newest known slot and the
- * slot after it are read. If the latter is filled, the file host may have a newer statement, so its account files are
+ * Reads the roots of each user's newest known slot and of the slot after it, at a finalized block, and updates the
+ * users' states. If the slot after it is filled, the file host may have a newer statement, so its account files are
  * read, too.
  * @returns the users whose roots could be read
  */

@@ -75,11 +75,11 @@ export interface WatchKeysOptions {
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The last time at which the user's own root was read, in ms since 1970. Undefined until it has been read once. */
+  /** When the user's own root was last read, in ms since 1970. Undefined until it has been read once. */
   checkedAt?: number | undefined;
   /**
-   * The last time at which each contact's root was read, in ms since 1970. A contact is in the map as soon as its root
-   * has been read once.
+   * When each contact's root was last read, in ms since 1970. A contact is in the map as soon as its root has been read
+   * once.
    */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
@@ -145,10 +145,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Runs work in only one tab at a time, with the Web Locks API. Without this API, it runs one task at a time per
-   * process.
-   */
+  /** Runs work in only one tab at a time, with the Web Locks API, or one task at a time per process without it. */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);

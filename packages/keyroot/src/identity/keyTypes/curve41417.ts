@@ -33,8 +33,8 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   const [x2, y2] = [reduce(x * x), reduce(y * y)];
   if ((x2 + y2 - 1n - d * x2 * y2) % p !== 0n)
     throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of Curve41417", bytes);
-  // The doubling formula 2·(x, y) = (2xy / …, (y² − x²) / …) shows which points have a small order. A point of order 1
-  // or 2 has x = 0, a point of order 4 has y = 0, and a point of order 8 has x = ±y.
+  // By the doubling formula 2·(x, y) = (2xy / …, (y² − x²) / …), a point of order 1 or 2 has x = 0, one of order 4 has
+  // y = 0, and one of order 8 has x = ±y.
   if (x === 0n || y === 0n || x === y || x + y === p)
     throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);
   return { x, y };

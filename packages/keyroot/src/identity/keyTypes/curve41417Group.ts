@@ -4,8 +4,8 @@ import { ArgumentError } from "../../errors.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417.ts";
 
-// This code has its own file, so that verifiers, which do not need it, do not load the curve library. The library has 8
-// kB after gzip and takes 5 ms to load.
+// This code has its own file because verifiers do not need the curve library, which has 8 kB after gzip and takes 5 ms
+// to load.
 
 /** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
@@ -57,7 +57,7 @@ export interface KeyPair {
 }
 
 /**
- * Generates a random key pair. Use this function only for examples and tests.
+ * Generates a random key pair. Use it only for examples and tests.
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is no secure random source
  * @example
  * const { publicKey } = generateKeyPair();

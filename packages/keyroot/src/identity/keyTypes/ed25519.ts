@@ -30,8 +30,8 @@ function parse(bytes: Uint8Array) {
  * Verifies a signature of a key that `check` accepts (RFC 8032, section 5.1.7). S must be below the order, and R must
  * be canonical and have no component of small order.
  *
- * All implementations agree on the signatures that meet these conditions. Without them, the owner of a key could craft
- * signatures that only implementations of ZIP-215 accept, because they use the equation with the cofactor.
+ * All implementations agree on such signatures. Without these conditions, the owner of a key could craft signatures
+ * that only implementations of ZIP-215 accept, which use the equation with the cofactor.
  * @param signature 64 bytes: R ‖ S
  */
 export function isEd25519Signature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {

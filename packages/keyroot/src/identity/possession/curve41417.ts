@@ -8,12 +8,11 @@ import { type ChallengeRequest, type PossessionStatement, responseOf } from "./s
 
 /**
  * Proves that a user has the private key of a Curve41417 key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
- * for keys that cannot sign. docs/formats.md specifies the format.
+ * for keys that cannot sign (docs/formats.md).
  *
- * The service generates an ephemeral key pair for each challenge, and then both sides compute the same shared point.
- * The user's app computes it from the user's private key and the ephemeral public key, and the service from the
- * ephemeral private key and the user's public key. The response is a MAC whose key is derived from the shared point,
- * about which it reveals nothing.
+ * The service generates an ephemeral key pair for each challenge. The app and the service then compute the same shared
+ * point, each from its own private key and the other's public key. The response is a MAC whose key is derived from the
+ * shared point, about which it reveals nothing.
  */
 
 /**
@@ -32,9 +31,8 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
 }
 
 /**
- * Makes a challenge in the service. It checks the public key as `checkNewPublicKey` does, and generates an ephemeral
- * key pair. The expected response is computed immediately, so the service does not have to keep the ephemeral private
- * key. All this takes about 7 ms.
+ * Makes a challenge in the service, after checking the public key as `checkNewPublicKey` does. The expected response is
+ * computed immediately, so the service does not have to keep the ephemeral private key. This takes about 7 ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
  * @throws ArgumentError as `checkNewPublicKey` and `possessionTranscript`
  */

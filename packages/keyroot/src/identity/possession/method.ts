@@ -10,8 +10,8 @@ export interface MadeChallenge {
 }
 
 /**
- * How a service checks that the users of one key type possess their private keys. docs/formats.md specifies the proof.
- * Apps do not load this code, because it needs the arithmetic of the curve.
+ * How a service checks that the users of one key type have their private keys (docs/formats.md). Apps do not load this
+ * code, because it needs the arithmetic of the curve.
  */
 export interface PossessionMethod {
   /**
@@ -31,7 +31,7 @@ export function foreignPrivateKey(): ArgumentError {
 }
 
 /**
- * A `CryptoKey` of WebCrypto, which may be impossible to export. This type has only the fields that Keyroot reads, so
+ * A `CryptoKey` of WebCrypto, whether it can be exported or not. The type has only the fields that Keyroot reads, so
  * that programs can use the declarations without a platform's type library.
  */
 export interface WebCryptoKey {

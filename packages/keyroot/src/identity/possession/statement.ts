@@ -47,8 +47,7 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns a service's URL in the form that statements contain. This is the URL standard's normal form without trailing
- * slashes.
+ * Returns a service's URL in the form that statements contain: the URL standard's normal form without trailing slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -94,9 +93,9 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Computes the response to a challenge from a shared secret, which is the ephemeral key times the private key. Use it
- * if secure hardware holds the private key and computes the secret. Check the ephemeral key with `checkNewPublicKey` or
- * the type's `check` before you pass it to the hardware.
+ * Computes the response to a challenge from a shared secret, which is the ephemeral key times the private key, if
+ * secure hardware computes it. Before you pass the ephemeral key to the hardware, check it with `checkNewPublicKey` or
+ * the type's `check`.
  * @param sharedSecret for Curve41417, the shared point in 105 bytes, encoded like a public key; for X25519, 32 bytes
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, for the shared point, and as `possessionTranscript`
@@ -115,8 +114,8 @@ export function responseOf(statement: PossessionStatement, sharedSecret: Uint8Ar
 }
 
 /**
- * Returns the label that begins the transcripts of a key type, the length of its keys, and the length of the service's
- * ephemeral key. Because of the label, no MAC or signature is also valid in another protocol or for another type.
+ * Returns the label of a key type, the length of its keys, and the length of the service's ephemeral key. Transcripts
+ * begin with the label, so no MAC or signature is also valid in another protocol or for another type.
  */
 function formatOf({ keyType = "curve41417" }: PossessionStatement) {
   const { name, length, possession } = hasOwn(ROWS, keyType) ? ROWS[keyType] : ROWS.document;

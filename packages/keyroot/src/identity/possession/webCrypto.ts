@@ -8,8 +8,8 @@ import { foreignPrivateKey, type PrivateKey } from "./method.ts";
 import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
 
 /**
- * How WebCrypto names a key type: the algorithm, the usage of the private key, its length in bytes, and the form of a JSON
- * Web Key.
+ * How WebCrypto represents a key type: the algorithm, the usage and length in bytes of the private key, and the form of
+ * a JSON Web Key.
  */
 interface Scheme {
   algorithm: EcKeyImportParams | { name: string };
@@ -35,7 +35,7 @@ const BASE_POINT = Uint8Array.of(9, ...new Uint8Array(31));
 
 /**
  * Computes the response to a challenge with WebCrypto, for X25519, Ed25519 and P-256 keys. The private key may be a
- * `CryptoKey` that cannot be exported. The function checks that it belongs to the public key, but the caller must have
+ * `CryptoKey` that cannot be exported, and is rejected if it does not belong to the public key. The caller must have
  * checked the ephemeral key.
  * @returns a MAC of 32 bytes for X25519, and a signature of 64 bytes for the other types
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the private key.

@@ -5,8 +5,8 @@ import type { PossessionMethod } from "./method.ts";
 import { responseOf } from "./statement.ts";
 
 /**
- * The proof of possession of X25519 keys, which uses Diffie-Hellman and a MAC as for Curve41417. The shared secret is
- * the result of X25519 (RFC 7748, section 6.1). It is never zero, because keys of low order are rejected.
+ * The proof of possession of X25519 keys, which uses Diffie-Hellman and a MAC as for Curve41417. The shared secret (RFC
+ * 7748, section 6.1) is never zero, because keys of low order are rejected.
  */
 export const possession: PossessionMethod = {
   makeChallenge(request, ephemeralPrivateKey = randomBytes(32)) {

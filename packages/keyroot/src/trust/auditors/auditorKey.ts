@@ -19,8 +19,8 @@ export interface AuditorKey {
 }
 
 /**
- * A valid auditor name, which consists of visible ASCII characters without the plus sign. C2SP signed-note also allows
- * other characters, but some of them look the same on a screen.
+ * A valid auditor name: visible ASCII characters without the plus sign. C2SP signed-note also allows other characters,
+ * but some of them look the same on a screen.
  */
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
 /** The byte that identifies Ed25519 keys (C2SP signed-note, "Signature types"). */

@@ -23,8 +23,8 @@ const MAX_URLS = 16;
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Trusts that fewer than `threshold` of these auditors sign a false block together. The block is that of the newest
- * statement that enough of them signed. The contract's answer must be proven with a storage proof under it.
+ * Trusts that fewer than `threshold` of these auditors sign a false block together. The contract is read at the block
+ * of the newest statement that enough of them signed, and its answer must be proven with a storage proof.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
  * @example
  * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
@@ -78,8 +78,8 @@ function unanchored(): VerificationError {
 
 /**
  * Checks a user's root against the statement, and adds the damage that the auditors found in the root to the evidence.
- * If the user had no root at the statement's block, the function asks whether there is a root now. If so, the
- * verification fails, because the next statement must confirm the root first.
+ * If the user has a root now, but had none at the statement's block, the verification fails, because the next statement
+ * must confirm the root first.
  */
 function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
   return async ({ userID, contract }, root, evidence) => {

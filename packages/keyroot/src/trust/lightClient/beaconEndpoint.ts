@@ -19,10 +19,7 @@ export type HttpOptions = Omit<FetchOptions, "maxBytes">;
  * keys, and more if the endpoint indents it.
  */
 const ITEM_BYTES = 2 ** 17;
-/**
- * The number of bytes that encode the length of an update. They are followed by a fork digest, which is not
- * authenticated.
- */
+/** The number of bytes that encode the length of an update, before its fork digest, which is not authenticated. */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
 /** Maximum nesting depth of a JSON response: list, item, data, header, execution header and values. */
@@ -43,9 +40,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Explains a failure at this endpoint if the endpoint named a fork that this version does not support. If the
-   * response could not be decoded, the result is the error FORK_UNKNOWN. If it was decoded but is false, the code stays
-   * LIGHT_CLIENT_INVALID, and the message mentions the fork. Any other error is returned unchanged.
+   * Explains a failure if the endpoint named a fork that this version does not support. A response that could not be
+   * decoded becomes FORK_UNKNOWN, and a false one LIGHT_CLIENT_INVALID with the fork in the message. Any other error is
+   * returned unchanged.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;
@@ -126,8 +123,8 @@ export class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ. The slot of its first header determines the layout. A header of fixed size
- * is at the beginning, and any other header is at the first offset.
+ * Decodes a light-client container from SSZ, whose layout depends on the slot of its first header. A header of fixed
+ * size is at the beginning, and any other header is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

@@ -18,7 +18,7 @@ const shape = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * A proof that a beacon block is final. Readers who trust the checkpoint can verify it offline. Each part is a
+ * A proof that a beacon block is final, which readers who trust the checkpoint can verify offline. Each part is a
  * light-client container in SSZ, encoded in base64.
  */
 export interface BlockProof {

@@ -40,17 +40,17 @@ export interface Following extends CheckpointConfig {
 /** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
 /**
- * Maximum age of a finalized header in ms. Finality takes about 15 minutes, so if the header is older than this limit,
- * the light client tries the next endpoint.
+ * Maximum age of a finalized header in ms. Finality takes about 15 minutes, so for an older header, the light client
+ * tries the next endpoint.
  */
 const LATE_MS = 3_600_000;
 /** The time in ms after which the next endpoint is also asked, if the earlier ones have not finished. */
 const HEAD_START_MS = 1000;
 
 /**
- * Follows the chain to the newest finalized header. The next endpoint is asked as soon as an endpoint fails, or has not
- * finished after its head start. The first endpoint with a recent header ends the search, so an endpoint that does not
- * respond delays the result by at most its head start.
+ * Follows the chain to the newest finalized header. If an endpoint fails or has not finished after its head start, the
+ * next one is asked, too. The first recent header ends the search, so an endpoint that does not respond delays the
+ * result by at most its head start.
  *
  * `following.state` always contains a state that the rules accept, even after an error, and the next attempt continues
  * from it. A dishonest or broken endpoint can therefore only delay the result.

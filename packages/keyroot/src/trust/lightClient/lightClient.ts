@@ -55,7 +55,7 @@ const MAX_URLS = 16;
 
 /**
  * Trusts Ethereum's sync committees, starting from a trusted checkpoint. Two thirds of a committee must have signed the
- * block. The contract's answer must be proven with a storage proof under it.
+ * block, and the contract's answer must be proven with a storage proof under it.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = lightClient({ urls: ["https://beacon.example"], checkpoint });

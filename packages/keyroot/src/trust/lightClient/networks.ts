@@ -30,8 +30,8 @@ const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, 
 
 /**
  * The simulated network of `@keyroot/operator/testing`. The library accepts it only for chain 31337, because its
- * signing keys are public. Tests and examples can contain a fixed checkpoint, which never becomes too old, because the
- * network's first period lasts longer than a year.
+ * signing keys are public. Tests and examples can contain a fixed checkpoint, which becomes too old only after 100
+ * years.
  */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,

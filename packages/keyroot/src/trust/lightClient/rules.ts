@@ -32,8 +32,8 @@ import { hashPair, isValidBranch } from "./ssz.ts";
  */
 
 /**
- * The state of a light client. It contains the newest verified finalized header, and the sync committees for the
- * header's period and the next one.
+ * The state of a light client: the newest verified finalized header, and the sync committees for its period and the
+ * next one.
  */
 export interface LightClientState {
   slot: number;
@@ -57,7 +57,7 @@ export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: numbe
 }
 
 /**
- * Returns the newest slot whose signatures are accepted. It is slightly in the future, because a device's clock may be
+ * Returns the newest slot whose signatures are accepted. It is 2 minutes in the future, because a device's clock may be
  * behind (see also `checkBlockAge`).
  * @param ms the time in ms since 1970
  */
@@ -109,7 +109,7 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 /**
  * Verifies an update and returns the next state.
  * @param currentSlot the result of `latestSlot` at the current time
- * @returns undefined if the update contains no new information. In this case, the signature is not verified.
+ * @returns undefined if the update contains no new information. Its signature is then not verified.
  * @throws VerificationError FUTURE_BLOCK, LIGHT_CLIENT_INVALID, step "anchor"
  */
 export function applyUpdate(

@@ -18,8 +18,8 @@ const running = new WeakMap<Store, Promise<FoundBlock>>();
 
 /**
  * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. It first waits until
- * earlier searches with the same store have ended, because two searches at the same time could replace a newer state
- * with an older one.
+ * earlier searches with the same store have ended, because two concurrent searches could replace a newer state with an
+ * older one.
  * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
  * @throws TransportError as `follow`
  */

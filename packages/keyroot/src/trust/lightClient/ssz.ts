@@ -8,7 +8,7 @@ import { describeValue, isObject } from "../../input/values.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types that occur in
- * light-client responses. Numbers remain bytes, so that SSZ and JSON give equal values. If a value is malformed, all
+ * light-client responses. Numbers are kept as bytes, so that SSZ and JSON give equal values. For a malformed value, all
  * functions throw TransportError BEACON_ANSWER_INVALID.
  */
 export interface SszType<T> {
@@ -73,8 +73,8 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`. Results from 2^53 on are not exact. `getBigUint64` is not used, because Hermes
- * converts BigInts from 2^63 on to wrong numbers.
+ * Reads a little-endian `uint64`, which is not exact from 2^53 on. `getBigUint64` is not used, because Hermes converts
+ * BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
@@ -147,8 +147,7 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
 }
 
 /**
- * Returns the type for a list of named values. Values of variable size are encoded last, and their offsets take their
- * places.
+ * Returns the type for a list of named values. Values of variable size are encoded last, with an offset in their place.
  */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
