@@ -5,6 +5,7 @@
  */
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
+import "../shortRetries.ts";
 
 /** The parent process's message for each run. */
 export interface ProgramRun {
