@@ -32,7 +32,9 @@ export const GET = async () => Response.json(await check(JSON.parse(process.env.
       `import { PartnerClient } from "@keyroot/client/partner";
 
 export const runtime = "${runtime === "node" ? "nodejs" : "edge"}";
-export const GET = () => new Response(typeof PartnerClient);
+const serverToken = "krs_" + "A".repeat(43);
+const options = { serviceUrl: "https://keys.example", bizID: "biz_1", serverToken };
+export const GET = () => new Response(typeof new PartnerClient(options).createUser);
 `,
     ]),
   ),

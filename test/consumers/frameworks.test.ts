@@ -52,13 +52,16 @@ describeIfNamed(import.meta.filename)("the packed library in frameworks", () => 
       ["2024-09-23", "whose fetch rejects the cache field"],
       ["2026-11-17", "of today"],
     ] as const) {
-      it(`verifies a key and loads the partner's client with a compatibility date ${what}`, async function () {
+      it(`verifies a key and creates the partner's client with a compatibility date ${what}`, async function () {
         if (tools.workerd === undefined) return this.skip(); // npm has workerd's binary only for some platforms.
         const main = `import { PartnerClient } from "@keyroot/client/partner";
 import { check } from "./check.js";
+const serverToken = "krs_" + "A".repeat(43);
+const options = { serviceUrl: "https://keys.example", bizID: "biz_1", serverToken };
 export default {
   async fetch(request, { INPUT }) {
-    return Response.json({ partner: typeof PartnerClient, ...(await check(JSON.parse(INPUT))) });
+    const { createUser } = new PartnerClient(options);
+    return Response.json({ partner: typeof createUser, ...(await check(JSON.parse(INPUT))) });
   },
 };
 `;
@@ -73,7 +76,7 @@ export default {
   });
 
   describe("in Next.js", () => {
-    it("verifies a key at each request, and loads the partner's client in both server runtimes", async () => {
+    it("verifies a key at each request, and creates the partner's client in both server runtimes", async () => {
       const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
       const late = { ...inputOf(key), userID: record.userID, published: record.pubKey };
       const env = {

@@ -45,7 +45,9 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 const ERRORS_PAGE = "https://github.com/keyroot/keyroot/blob/main/docs/errors.md";
 
 /** The optional fields of every error. */
-export interface ErrorDetails extends ErrorOptions {
+export interface ErrorDetails {
+  /** The error that caused this one. */
+  cause?: unknown;
   expected?: unknown;
   actual?: unknown;
 }

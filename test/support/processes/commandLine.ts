@@ -34,10 +34,12 @@ export class CommandLine {
   readonly program: string;
   /** The words before a command's name. */
   readonly words: readonly [string, ...string[]];
+  readonly #nodeOptions: readonly string[];
 
-  constructor(program: string, words: readonly [string, ...string[]]) {
+  constructor(program: string, words: readonly [string, ...string[]], nodeOptions: readonly string[] = []) {
     this.program = program;
     this.words = words;
+    this.#nodeOptions = nodeOptions;
   }
 
   /** Runs a command to its end. It finds no running stack unless `env` names its file. */
@@ -50,7 +52,11 @@ export class CommandLine {
   /** Starts a command as the leader of a separate process group, as a shell does. */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
     const [program, ...words] = this.words;
-    return spawn(program, [...words, ...args], { stdio: "pipe", detached: true, env: environment(env) });
+    return spawn(program, [...this.#nodeOptions, ...words, ...args], {
+      stdio: "pipe",
+      detached: true,
+      env: environment(env),
+    });
   }
 
   /** Runs a command with `--json` that prints one object. */
@@ -100,14 +106,16 @@ class SharingCommandLine extends CommandLine {
 const CLI = fileURLToPath(new URL("../../../packages/operator/src/cli.ts", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("hardhat.ts", import.meta.url));
 
+const SHORT_RETRIES = ["--import", new URL("../shortRetries.ts", import.meta.url).href];
+
 /** The program `keyroot`, which starts several times faster than Hardhat. */
-export const program: CommandLine = new SharingCommandLine("npx keyroot", [process.execPath, CLI]);
+export const program: CommandLine = new SharingCommandLine("npx keyroot", [process.execPath, CLI], SHORT_RETRIES);
 /** `npx hardhat keyroot`, started faster than by Hardhat's own program. Tests of whole programs use `npxHardhat`. */
-export const hardhat: CommandLine = new SharingCommandLine("npx hardhat keyroot", [
-  process.execPath,
-  HARDHAT,
-  "keyroot",
-]);
+export const hardhat: CommandLine = new SharingCommandLine(
+  "npx hardhat keyroot",
+  [process.execPath, HARDHAT, "keyroot"],
+  SHORT_RETRIES,
+);
 /** `npx hardhat keyroot` with Hardhat's own program. */
 export const npxHardhat = new CommandLine("npx hardhat keyroot", [
   process.execPath,

@@ -5,7 +5,10 @@ import { ArgumentError } from "../errors.ts";
  * @param message the error message, which names the entry, the client's token and the remedy
  */
 export function refuseBrowsers(message: string): void {
-  const { process, document, importScripts } = globalThis as Record<string, unknown>;
-  if (process !== undefined && document === undefined && importScripts === undefined) return;
+  const { process, navigator, document, importScripts } = globalThis as Record<string, unknown>;
+  // Cloudflare Workers have `process` only with a compatibility flag.
+  const isServer =
+    process !== undefined || (navigator as Partial<Navigator> | undefined)?.userAgent === "Cloudflare-Workers";
+  if (isServer && document === undefined && importScripts === undefined) return;
   throw new ArgumentError("BROWSER_REFUSED", message);
 }
