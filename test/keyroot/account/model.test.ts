@@ -4,9 +4,10 @@ import { verifySignatures } from "../../../packages/keyroot/src/account/keyState
 import { type Mutant, runCachedHistories, runHistories } from "../../support/account/accountReader.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { SEED } from "../../support/faults.ts";
+import { testAll } from "../../support/testSize.ts";
 
-/** `npm run fuzz:accounts` runs a million. */
-const COUNT = 10_000;
+/** The number of histories. `npm run fuzz:accounts` runs a million. */
+const COUNT = testAll ? 10_000 : 2_000;
 /**
  * The number of histories per batch for a mutant, and the maximum number of batches. Each mutant errs in at least 1 of
  * 1000 histories.
