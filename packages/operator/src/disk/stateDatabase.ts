@@ -220,7 +220,8 @@ export class StateDatabase implements Disposable {
     try {
       return work();
     } catch (error) {
-      // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was opened.
+      // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was
+      // opened.
       const isInvalid = (error as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE";
       if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT)
         throw damaged(this.#format, (error as Error).message, error);
@@ -243,7 +244,10 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 /** The first bytes of an SQLite database. */
 const MAGIC = Buffer.from("SQLite format 3\0");
 
-/** Checks the kind, version and tables of a database. @throws the error that `format.invalid` makes, and errors of SQLite */
+/**
+ * Checks the kind, version and tables of a database.
+ * @throws the error that `format.invalid` makes, and errors of SQLite
+ */
 function checkFormat(connection: Connection, format: StateFormat): void {
   const { application_id: id } = connection.prepare("PRAGMA application_id").get() as Row;
   if (id !== format.applicationId) throw format.invalid("It is not a state of this kind.");
