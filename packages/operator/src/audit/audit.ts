@@ -181,7 +181,8 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
     state.startRun();
     const { block } = counts.evidence;
     const { cursor } = state;
-    // Meanwhile, another run may have audited a newer block. If that block is still on the chain, it stays the cursor.
+    // Meanwhile, another run may have audited a newer block. If that block is still on the chain, the state keeps it as
+    // its cursor.
     const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
     const { history, miscounted, faults } = await readCountedHistory(options, counts, state);
     const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...faults];

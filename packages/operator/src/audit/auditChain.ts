@@ -41,8 +41,9 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Reports an endpoint that returns an older newest block than an earlier run read. A gap of at most `MAX_LAG` is not
- * reported, because the node may only be behind. The same applies if the endpoint still has the earlier block.
+ * Reports an endpoint whose newest block is older than a block that an earlier run read. Nothing is reported if the gap
+ * is at most `MAX_LAG`, because the node may only be behind other nodes. The same applies if the endpoint still has the
+ * earlier block.
  * @param isOnChain whether the endpoint has the earlier block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {

@@ -101,7 +101,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /**
    * Opens a state, or creates a new one if it is missing or damaged.
-   * @param path the file of the state, next to which are `<path>.lock` and, while the state is open, `<path>-wal`
+   * @param path the file of the state. Next to it are `<path>.lock` and, while the state is open, `<path>-wal`
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {

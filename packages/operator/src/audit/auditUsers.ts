@@ -10,7 +10,7 @@ import { stateFormat } from "./openStateFile.ts";
 export interface AllUsers {
   /** The roots of the files, the oldest first. */
   roots: readonly string[];
-  /** Returns the users in a root's file, in `USER_BYTES` bytes each, or undefined if the root has no valid file. */
+  /** Returns the users in a root's file, with `USER_BYTES` bytes each. Undefined if the root has no valid file. */
   usersOf: (root: string) => Uint8Array | undefined;
   /** Returns the users who have a different root in the contract. `root` is the root of the users' file. */
   others: () => Iterable<RecordedOthers>;

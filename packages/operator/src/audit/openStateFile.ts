@@ -37,8 +37,8 @@ interface StateKind<State> {
 }
 
 /**
- * Why an old state is rejected. No code converts it, because the contract and the files contain everything that a new
- * state needs.
+ * The reason in the error for a state of version 0.1.0. Such a state is not converted, because a new state can be built
+ * from the contract and the files.
  */
 const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read them.";
 

@@ -129,8 +129,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files that are named after a root that is not on the chain. A file gets only a notice if it matches the root
-   * in its name and its users have no root yet, because it is then waiting to be published.
+   * Audits files whose names contain a root that is not on the chain. Such a file may be waiting to be published. If it
+   * matches the root in its name and none of its users has a root yet, it gets only a notice.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;

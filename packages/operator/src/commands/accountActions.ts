@@ -201,9 +201,9 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots of an account have a root, at one block of the source in `--trust`. The first of these slots is the
- * last one that has a statement.
- * @param block the block to read, if the source offers both. Before you sign, use a finalized block, because a newer
+ * Reads which slots of an account have a root, at one block of the source in `--trust`. It reads the last slot that has
+ * a statement, and the slots after it.
+ * @param block the block to read, for sources that offer both. Before you sign, use a finalized block, because a newer
  *   block may still be replaced
  */
 async function readSlots(

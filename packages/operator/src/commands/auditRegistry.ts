@@ -70,8 +70,8 @@ export async function auditRegistry(
   const signedAt = await findBlock?.(chain);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
-  // Each key type has its own state file. An audit that was started with the wrong type can therefore not break the
-  // next audit with the right type.
+  // Each key type has its own state file. An audit that was started with the wrong type therefore cannot break the next
+  // audit with the right type.
   const name = [stateName, registryKeyOf(place), args.keyType].join("-");
   const path = args.state ?? join(host.root, ".keyroot", `${name}.sqlite`);
   using state = await AuditState.open(path, { ...place, keyType: args.keyType }, { onRebuild: printRebuild });

@@ -1,6 +1,6 @@
 /**
  * Finds the most similar name, ignoring upper and lower case. Up to two letters, or a third of the letters, may differ.
- * Without a name that is so similar, it returns undefined.
+ * If no name is that similar, it returns undefined.
  */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;

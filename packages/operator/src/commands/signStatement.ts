@@ -73,8 +73,8 @@ export const signStatement = command(
 );
 
 /**
- * Returns the hash of the newest block whose number is a multiple of the interval. It starts at the given block and
- * reads one parent after the other.
+ * Returns the hash of the newest block, up to the given block, whose number is a multiple of the interval. It reads one
+ * parent after the other.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");

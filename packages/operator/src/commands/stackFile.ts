@@ -65,7 +65,7 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 
 /**
  * Returns the local stack if its process exists and the port of its chain accepts connections. The process id alone is
- * no proof, because another program may have got it since. A malformed file is ignored, and replaced when the next
+ * no proof, because another program may have the same id now. A malformed file is ignored, and replaced when the next
  * stack starts.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {

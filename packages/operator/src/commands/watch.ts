@@ -112,7 +112,7 @@ export const watch = command(
     void untilStopped().then(() => {
       stopping.abort();
     });
-    // Send alarms one at a time and independently of the polls. A webhook that does not respond can then not stop the
+    // Send alarms one at a time and independently of the polls. A webhook that does not respond then cannot stop the
     // watch.
     let sending = Promise.resolve();
     const unsent = new Set<string>();
@@ -205,8 +205,8 @@ async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<W
 }
 
 /**
- * Reads the URL and the secret of the webhook. The URL usually contains a secret, too. It can therefore come from a
- * variable, because other accounts can see options in the list of processes.
+ * Reads the URL and the secret of the webhook. The URL usually contains a secret, too. It can come from a variable
+ * instead of an option, because other accounts can see options in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { checkWebhook } = await import("../watch/webhook.ts");

@@ -5,8 +5,8 @@ import { style } from "./output.ts";
 
 /**
  * Returns a function that turns events into lines of text. By default, each poll has one line with the numbers of new
- * roots and published keys. With `verbose`, each root and each user has its own line. If the file of a watched user's
- * new root cannot be read, or the endpoint fails, the user has a line in either case.
+ * roots and published keys. With `verbose`, each root and each user has its own line. The line of a watched user with a
+ * new root is always printed if the root's file or the endpoint is unavailable.
  */
 export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[] {
   const assigned = new Map<string, string[]>();

@@ -19,8 +19,8 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file that contains a secret. The permissions of the file are checked after it is opened. If they were checked
- * by the path, another file could replace it in between.
+ * Reads a file that contains a secret. The permissions are checked on the opened file. If they were checked by the path
+ * before, another file could take its place in between.
  * @param variable the environment variable that contains the path
  * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
  *   FILE_UNREADABLE

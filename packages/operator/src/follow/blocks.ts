@@ -35,9 +35,9 @@ export interface BlockCheck {
 }
 
 /**
- * Rejects a newest block with an impossible number or time: it is from the future, is older than `maxAgeMs`, or is more
- * blocks above the last known block than a chain can make in the time between them. If such a block became the cursor,
- * later audits would skip blocks.
+ * Rejects a newest block with an impossible number or time. The block must not be from the future or older than
+ * `maxAgeMs`. It must also not be further above the last known block than a chain can get in the time between them. If
+ * a false block became the cursor, later audits would skip blocks.
  * @throws TransportError FUTURE_BLOCK, STALE_BLOCK, RPC_ANSWER_INVALID
  */
 export function checkBlock(

@@ -145,7 +145,8 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
 }
 
 /**
- * The subfolders that were found in each folder. They are kept, because listing a folder with many files takes long.
+ * The subfolders that were found in each folder. They are remembered, because a folder can have many files, and listing
+ * it again for every file would take long.
  */
 const foundSubfolders = new Map<string, readonly string[]>();
 

@@ -27,10 +27,10 @@ function fewerBlocks(error: unknown, blocks: number): number | undefined {
 }
 
 /**
- * Patterns for the number of blocks that an endpoint accepts, in its error message. The first one is for Infura,
- * Alchemy and zkSync. The second one is for QuickNode, 1RPC, Alchemy, Aurora, BlockPI, Coinbase, PublicNode,
- * Hyperliquid, Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast, Avalanche, Moonriver and Ankr. Source:
- * ponder-sh/ponder, packages/utils/src/getLogsRetryHelper.ts.
+ * Patterns that find the accepted number of blocks in an endpoint's error message. The first one is for Infura, Alchemy
+ * and zkSync. The second one is for QuickNode, 1RPC, Alchemy, Aurora, BlockPI, Coinbase, PublicNode, Hyperliquid,
+ * Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast, Avalanche, Moonriver and Ankr. Source: ponder-sh/ponder,
+ * packages/utils/src/getLogsRetryHelper.ts.
  */
 const RANGE = /block range (?:should work: )?\[(0x[0-9a-f]+), *(0x[0-9a-f]+)\]/i;
 const LIMIT =

@@ -40,7 +40,7 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
 }
 
 /**
- * The type that every option has for Hardhat, which therefore passes on the text unchanged. Keyroot's own parser then
+ * The type of every option for Hardhat. With this type, Hardhat passes on the text unchanged. Keyroot's own parser then
  * reads the text, as in the program `keyroot`.
  */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;

@@ -14,8 +14,8 @@ import type { SendOptions } from "./transactions/sendOptions.ts";
 export interface PublishOptions {
   registry: Registry;
   /**
-   * The id of the registry's chain (EIP-155). Take it from a source other than the endpoint, because `publish` checks
-   * that the endpoint reports the same id.
+   * The id of the registry's chain (EIP-155). It must come from a source other than the endpoint, because `publish`
+   * compares it with the id that the endpoint reports.
    */
   chainId: number;
   /**

@@ -136,7 +136,7 @@ export class PublishRun {
   }
 
   /**
-   * Adds and proves the roots of a plan. All files of the plan must be stored before.
+   * Adds and proves the roots of a plan. All files of the plan must already be stored.
    * @param unpublished the batches to add in the first round
    */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {

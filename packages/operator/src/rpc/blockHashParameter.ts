@@ -6,7 +6,7 @@ import { nodeAnswerTo } from "./nodeAnswers.ts";
 
 /**
  * Creates a function that can read at a block hash from any endpoint. Several gateways accept only block numbers
- * (EIP-1898). The function then sends the number of the block, and afterwards checks that this number still has the
+ * (EIP-1898). For them, the function sends the number of the block, and then checks that this number still has the
  * hash.
  * @throws TransportError RPC_ANSWER_INVALID if the block is no longer on the chain; and the errors of `call`
  */

@@ -36,7 +36,7 @@ export function openEndpoint(
 }
 
 /**
- * Makes a call for each item. As many calls run at the same time as fit into two requests.
+ * Makes a call for each item. It runs as many calls at the same time as fit into two requests.
  * @returns the results in the order of the items
  */
 export async function mapCalls<Item, Result>(

@@ -30,9 +30,9 @@ export interface FileReading {
  * last poll did not find it valid. The file of a watched user's root is also due if it was not read for
  * `rereadAfterMs`.
  *
- * The files of watched users' new roots are read first, then the files that have waited longest. A slow file can
- * therefore not keep a poll from reading the others. A due file that was not read stays due, and is reported as damage
- * after the time limit.
+ * The files of watched users' new roots are read first, then the files that have waited longest. A slow file therefore
+ * cannot keep a poll from reading the others. A due file that was not read stays due, and is reported as damage after
+ * the time limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

@@ -20,7 +20,8 @@ export interface StoredObject {
 }
 
 /**
- * The quality of the Brotli compression. With the best quality, a file takes 50 times as long and is only 7% smaller.
+ * The quality of the Brotli compression. With the best quality, compression takes 50 times as long, and a file is only
+ * 7% smaller.
  */
 const BROTLI_QUALITY = 5;
 

@@ -110,8 +110,8 @@ async function writeSynced(path: string, content: string | Uint8Array): Promise<
 }
 
 /**
- * Writes or replaces a file without syncing it to disk, as is enough for compressed copies and proofs. If a power
- * failure damages one, clients read the whole file instead, or the publisher writes it again.
+ * Writes or replaces a file without syncing it to disk. This is enough for compressed copies and proofs. If a power
+ * failure damages one of them, clients read the whole file instead, or the publisher writes it again.
  */
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await createFolders(dirname(path));

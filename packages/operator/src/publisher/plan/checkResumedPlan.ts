@@ -1,5 +1,5 @@
 /**
- * Checks of a plan that an earlier run recorded, before its roots are added. They cover the registry, the files, and
+ * Checks a plan that an earlier run recorded, before its roots are added. The checks cover the registry, the files, and
  * every key in the files.
  */
 import { isDeepStrictEqual } from "node:util";

@@ -73,7 +73,8 @@ export interface Plan extends PlanTarget {
   /** The maximum number of users in one batch. */
   usersPerTransaction: number;
   /**
-   * The time at which a folder recorded the plan, in ms since 1970. Undefined if a version before 0.3.0 recorded it.
+   * The time at which the plan was recorded in a folder, in ms since 1970. Undefined if a version before 0.3.0 recorded
+   * it.
    */
   plannedAt?: number;
   batches: readonly Batch[];

@@ -5,7 +5,7 @@ import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
 import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
 
-/** The format name of a serialized plan, which is JSON Lines with a header line and then one line per batch. */
+/** The format name of a serialized plan. A plan is JSON Lines, with a header line and then one line per batch. */
 const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [

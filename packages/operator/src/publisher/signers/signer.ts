@@ -15,7 +15,9 @@ export interface TransactionRequest {
   data: string;
   nonce: string;
   gas: string;
-  /** The maximum fee in wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither. */
+  /**
+   * The maximum fee in wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither.
+   */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
   /** The gas price in wei per unit of gas, on chains without a base fee. */

@@ -66,7 +66,8 @@ export async function makeSigningKeyFile<Key extends PublicPart>(
 
 /**
  * Opens a key file that `makeSigningKeyFile` made.
- * @param environment the environment variables. KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE has the passphrase
+ * @param environment the environment variables. The passphrase is in the file KEYROOT_PASSPHRASE_FILE or in the
+ *   variable KEYROOT_PASSPHRASE
  * @returns the public part, and a function that signs a message with Ed25519 (RFC 8032)
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no
  *   key and no passphrase

@@ -5,9 +5,9 @@ import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
- * The transaction that used a nonce. It is either the batch's own transaction or a foreign one. If it is the batch's
- * own, it has its event, if there is one, or its receipt if it was reverted. A foreign transaction counts only with the
- * owner's signature, which proves that the batch's own transaction was not included.
+ * The transaction that used a nonce. With `batch`, it is the batch's own transaction. `added` is its event, if it has
+ * one, and `reverted` is its receipt, if it was reverted. With `foreign`, it is another transaction, which must have
+ * the owner's signature. The signature proves that the batch's own transaction was not included.
  */
 export type NonceUser =
   { by: "batch"; added: AddedRootEvent | undefined } | { by: "batch"; reverted: Receipt } | { by: "foreign" };
