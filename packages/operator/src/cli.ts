@@ -15,7 +15,9 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   await program?.runProgram();
 }
 
-/** Loads the program. Returns undefined if this fails in a version of Node that is newer than the tested ones. */
+/**
+ * Loads the program. If loading fails in a version of Node that is newer than the tested ones, it returns undefined.
+ */
 async function load() {
   try {
     return await import("./program.ts");
@@ -28,7 +30,10 @@ async function load() {
   }
 }
 
-/** Prints an error as the commands do. It imports no other code, which may fail to load in this version of Node. */
+/**
+ * Prints an error in the format of the commands. It imports no other code, because that code may fail to load in this
+ * version of Node.
+ */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;

@@ -11,8 +11,8 @@ import { groupsWith, loadServiceCommands, SERVICE_HINT } from "./commands/comman
 const words = () => process.argv.slice(2);
 
 /**
- * The words that start this program again: `npx keyroot`, or the program's path if it was started without npm and npx,
- * so that they work in every folder.
+ * The words that start this program again, in every folder: `npx keyroot`, or the program's path if it was started
+ * without npm or npx.
  */
 const PROGRAM = programOf(process.argv[1], process.env);
 

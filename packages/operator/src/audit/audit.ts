@@ -40,8 +40,8 @@ export interface AuditOptions extends AuditedContract {
    */
   workers?: number | undefined;
   /**
-   * The results of earlier audits, to which this one adds its own. The caller closes the state. Default: a state in
-   * memory, about 40 bytes per user.
+   * The results of earlier audits, to which this audit adds its own results. The caller closes the state. Default: a
+   * state in memory, which takes about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
@@ -52,13 +52,13 @@ export interface AuditOptions extends AuditedContract {
   /** Skips files that an earlier run with this state verified, and counts the skipped files as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /**
-   * Also compares all records with the account files beside the Merkle-tree files (docs/accounts.md), which takes about
-   * 300 bytes of memory per user. Default: false, for a registry without accounts.
+   * Also compares every record in the Merkle-tree files with the account files beside them (docs/accounts.md). This
+   * takes about 300 bytes of memory per user. Default: false, for a registry without accounts.
    */
   accounts?: boolean | undefined;
   /**
-   * Receives the progress of each stage. It is counted in blocks while events are read, and in roots or files in the
-   * other stages.
+   * Receives the progress of each stage. `done` and `total` count blocks while events are read, and roots or files in
+   * the other stages.
    */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
@@ -108,8 +108,8 @@ export function verdictOf({
 /**
  * Audits a registry at one block, comparing its whole history with all Merkle-tree files in both directions.
  *
- * No event may be missing, and each root must have a valid file. Every user in a file must have a root, every user with
- * a root must be in that root's file, and no user may have two keys.
+ * It checks that no event is missing, and that each root has a valid file. Every user in a file must have a root, and
+ * the file of a user's root must contain the user. No user may have two keys.
  *
  * All problems are in the report's `findings`, with codes that docs/auditing.md explains. The function throws only if
  * it cannot complete the audit.
@@ -147,14 +147,15 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     try {
       return await auditOnce(repeating);
     } catch (error) {
-      // Most nodes delete a block's state during a long audit. The files verified so far stay in the audit's state.
+      // Most nodes delete a block's state after a while, and a long audit may still need it. The audit then starts
+      // again at a newer block, and the saved audit state keeps the files that were verified so far.
       const isPruned = nodeAnswerTo(error, "").means === "state pruned";
       if (!isPruned || typeof at !== "string" || moved === MAX_MOVES) throw error;
     }
   }
 }
 
-/** How often an audit may start again at a newer block after the node has deleted the earlier one's state. */
+/** How often an audit may start again at a newer block because the node has deleted the state of the earlier block. */
 const MAX_MOVES = 3;
 
 type RunningAudit = AuditOptions & { state: AuditState };
@@ -170,8 +171,8 @@ interface ChainReading {
 }
 
 /**
- * Reads the registry's counts and history at one block. If they contradict each other, both are read again, because a
- * lagging node may have answered one of the requests.
+ * Reads the registry's counts and history at one block. If the counts and the history contradict each other, both are
+ * read again, because a lagging node may have answered one of the requests.
  */
 function readChain(options: RunningAudit): Promise<ChainReading> {
   const read = async (): Promise<ChainReading> => {
@@ -180,8 +181,8 @@ function readChain(options: RunningAudit): Promise<ChainReading> {
     state.startRun();
     const { block } = counts.evidence;
     const { cursor } = state;
-    // Another run may have audited a newer block in the meantime. Its cursor is kept if its block is still on the
-    // chain.
+    // Meanwhile, another run may have audited a newer block. If that block is still on the chain, the state keeps it as
+    // its cursor.
     const isCursorKept = cursor !== undefined && cursor.number > block.number && (await isOnChain(call, cursor));
     const { history, miscounted, faults } = await readCountedHistory(options, counts, state);
     const findings = [...auditCursor(cursor, block, isCursorKept), ...miscounted, ...faults];
@@ -202,8 +203,9 @@ async function auditOnce(options: RunningAudit): Promise<AuditReport> {
   const roots = rootsOf(events);
   const known = new Set(roots.map(({ root }) => root));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // These sources prove only the block, so the number of users, their roots and the roots' blocks need proofs as well.
-  // Otherwise a dishonest endpoint could hide or add users, or change the order of the roots.
+  // These sources prove only which block is genuine. The number of users, their roots and the roots' block numbers
+  // therefore need storage proofs. Otherwise a dishonest endpoint could hide or add users, or change the order of the
+  // roots.
   const provesOnlyBlock = ["light-client", "pinned-block", "auditors"].includes(evidence.source);
   const provenUnder = provesOnlyBlock && evidence.storageProof ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
@@ -255,8 +257,8 @@ function auditRecords(
 }
 
 /**
- * Reads the events, and checks that they contain as many users as the contract counts. If this fails with saved events,
- * all events are read again.
+ * Reads the events, and checks that they contain as many users as the contract counts. If the numbers differ and some
+ * of the events were saved by an earlier run, all events are read again.
  */
 async function readCountedHistory(
   { call, contract, retry, onProgress }: AuditOptions,

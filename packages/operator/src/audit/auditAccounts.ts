@@ -28,9 +28,9 @@ export interface AccountAudit {
 /**
  * Checks all records of a registry with accounts against the statements in its account files.
  *
- * Each record must belong to a slot of an account, up to the slot of the account's newest statement. There, the key
- * must be the authorized one. Keys of earlier slots are not compared, because account files contain only the newest
- * statement.
+ * Each record must belong to a slot of an account, and the slot must not be later than the slot of the account's newest
+ * statement. In this newest slot, the record's key must be the key that the statement authorizes. Keys in earlier slots
+ * are not compared, because account files contain only the newest statement.
  *
  * All records are kept in memory, about 300 bytes each.
  * @throws TransportError FILE_UNREADABLE, and the other errors of the file source

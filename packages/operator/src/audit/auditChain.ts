@@ -14,8 +14,8 @@ export interface RootHistory {
 }
 
 /**
- * Returns the roots in the order of their first blocks. Roots of the same block are sorted by value, because no storage
- * proof shows the order of events within a block.
+ * Returns the roots in the order of their first blocks. Roots of the same block are sorted by value, because storage
+ * proofs do not show in which order a block's roots were added.
  */
 export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   const roots = new Map<string, RootHistory>();
@@ -41,8 +41,9 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Reports a newest block that is more than `MAX_LAG` older than the block of an earlier run, unless that block is on
- * the chain. A smaller gap may come from a node that is behind.
+ * Reports an endpoint whose newest block is older than a block that an earlier run read. Nothing is reported if the gap
+ * is at most `MAX_LAG`, because the node may only be behind other nodes. The same applies if the endpoint still has the
+ * earlier block.
  * @param isOnChain whether the endpoint has the earlier block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
@@ -53,7 +54,10 @@ export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor
   return [finding("CURSOR_ABOVE_HEAD", message)];
 }
 
-/** Returns a finding for each event that is not on the chain, and for each saved event that a reorganization removed. */
+/**
+ * Returns a finding for each new event that is not on the chain, and for each saved event that a reorganization has
+ * removed.
+ */
 export function auditHistory({ events, dropped, misplaced }: History): Finding[] {
   return [...misplaced.map(describeMisplaced), ...auditDroppedEvents(dropped, events)];
 }
@@ -78,7 +82,8 @@ function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly R
 }
 
 /**
- * Checks that the contract recorded the block of the root's first event as the root's block.
+ * Checks the block number that the contract recorded for a root. It must be the number of the block with the root's
+ * first event.
  * @param recorded the block number that `getBlockNumber` returned
  */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {

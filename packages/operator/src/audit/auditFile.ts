@@ -17,8 +17,8 @@ import { parseMerkleFile } from "keyroot/internal/merkle";
 import { type Finding, finding } from "./finding.ts";
 
 /**
- * The bytes that an audit stores per user of a file: the user id (20 bytes) and the start of the key's SHA-256 (16
- * bytes).
+ * The number of bytes that an audit stores per user of a file: the user id (20 bytes), and the start of the SHA-256 of
+ * the user's key (16 bytes).
  */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
@@ -30,13 +30,15 @@ export function userIDsIn(users: Uint8Array): UserID[] {
 }
 
 export interface FileAudit {
-  /** The users in the order of the file, in `USER_BYTES` bytes each. Undefined if the file does not match the root. */
+  /**
+   * The users in the order of the file, with `USER_BYTES` bytes each. Undefined if the file does not match the root.
+   */
   users: Uint8Array | undefined;
   findings: Finding[];
 }
 
 /**
- * Audits a root's file without the chain: it rebuilds the tree and checks every key.
+ * Audits the file of a root without reading the chain: rebuilds the Merkle tree, and checks every key.
  * @param root 64 lowercase hex digits
  */
 export function auditFile(bytes: Uint8Array, root: string, keyType: KeyType = curve41417): FileAudit {

@@ -11,13 +11,12 @@ export interface UserWithOtherRoot {
 }
 
 /**
- * Compares a root's file with the chain in both directions: every user in the file must have the root, and no other
- * user may have it.
+ * Compares a root's file with the chain in both directions. Every user in the file must have the root in the contract,
+ * and the file must contain every user to whom the root's events assign it.
  * @param userIDs the users in the file
- * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a
- *   root
- * @param isKnown returns whether an event contains a root
- * @returns `found`: the number of users who have the root
+ * @param userRoots the contract's roots for these users, in the order of `userIDs`; undefined for a user without a root
+ * @param isKnown returns true if an event contains a root
+ * @returns `found`: the number of users in the file who have the root
  */
 export function auditRoot(
   { root, addedCount }: RootHistory,

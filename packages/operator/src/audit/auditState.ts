@@ -21,7 +21,8 @@ import {
 /** The data that the state stores about a root's file. */
 export interface RecordedFile {
   /**
-   * The SHA-256 of the file in 64 hex digits. Undefined if the file has findings, so that every run audits it again.
+   * The SHA-256 of the file in 64 hex digits. It is undefined if the file has findings, and every run then audits the
+   * file again.
    */
   sha256: string | undefined;
   /** The users in the file, with `USER_BYTES` bytes each. */
@@ -77,12 +78,12 @@ const FORMAT = stateFormat({
 });
 
 /**
- * What an audit keeps for its next run: the events up to a block, and the SHA-256 and users of each valid file. That
- * run reads every file, but audits only those that have changed.
+ * What an audit keeps for its next run: the events up to a block, and the SHA-256 and the users of each valid file. The
+ * next run still reads every file, but audits only files that have changed.
  *
- * The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an interrupted
- * run leaves a complete state. Anyone who can write the file can change the result of the next audit, so keep it where
- * no one else can write, or use `fresh`.
+ * The state is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so the state stays
+ * complete if a run is interrupted. Anyone who can write to the file can change the result of the next audit. Therefore
+ * keep it where no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -100,7 +101,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /**
    * Opens a state, or creates a new one if it is missing or damaged.
-   * @param path the file of the state, next to which are `<path>.lock` and, while the state is open, `<path>-wal`
+   * @param path the file of the state. Next to it are `<path>.lock` and, while the state is open, `<path>-wal`
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -152,7 +153,7 @@ export class AuditState implements SavedHistory, Disposable {
    * Records the audit of a file that matches its root.
    * @param sha256 undefined if the file has findings
    * @param users the file's users, `USER_BYTES` bytes each
-   * @param others those of its users who have a different root in the contract
+   * @param others the users in the file who have a different root in the contract
    */
   recordFile(
     root: string,
@@ -221,8 +222,8 @@ export class AuditState implements SavedHistory, Disposable {
 }
 
 /**
- * Rejects a state from audits of another key type. With it, an audit would skip files that are valid only for that
- * type.
+ * Rejects a state from audits of another key type. An audit that used it would skip files that are valid only for the
+ * other type.
  * @throws ArgumentError STATE_INVALID
  */
 export function checkStateKeyType(

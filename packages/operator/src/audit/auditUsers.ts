@@ -10,7 +10,7 @@ import { stateFormat } from "./openStateFile.ts";
 export interface AllUsers {
   /** The roots of the files, the oldest first. */
   roots: readonly string[];
-  /** Returns the users in a root's file, in `USER_BYTES` bytes each, or undefined if the root has no valid file. */
+  /** Returns the users in a root's file, with `USER_BYTES` bytes each. Undefined if the root has no valid file. */
   usersOf: (root: string) => Uint8Array | undefined;
   /** Returns the users who have a different root in the contract. `root` is the root of the users' file. */
   others: () => Iterable<RecordedOthers>;
@@ -39,8 +39,8 @@ const TWO_KEYS = `
   ) WHERE key_id <> first_key_id GROUP BY user_id`;
 
 /**
- * Reports users who have different keys in two files, or are in the file of a root that is not theirs. All users are
- * kept in a temporary file, so memory does not grow with their number.
+ * Reports users who have different keys in two files, or who are in the file of a root that is not theirs. A temporary
+ * file holds all users, so memory does not grow with their number.
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
 export function* auditUsers({ roots, usersOf, others }: AllUsers): Generator<Finding> {
@@ -75,8 +75,9 @@ export function* auditUsers({ roots, usersOf, others }: AllUsers): Generator<Fin
 }
 
 /**
- * Reports a user in a root's file whose root in the contract is a different one. It is only a notice if the file of
- * that other root also contains the user, or is invalid and thus has a finding of its own.
+ * Reports a user who is in the file of one root, but has a different root in the contract. This is damage only if the
+ * file of the user's own root does not contain the user. If that file is missing or invalid, it has a finding of its
+ * own, so the result here is only a notice.
  */
 function auditOtherRoot(root: string, { userID, userRoot }: UserWithOtherRoot, isInOtherFile: boolean): Finding {
   if (!isInOtherFile) {

@@ -4,7 +4,7 @@ import { curve41417, type KeyType, type KeyTypeName } from "keyroot/internal/ide
 import type { FileSource } from "../follow/index.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/** The number of files that each thread handles at the same time. It audits one of them while it reads the others. */
+/** The number of files that each thread handles at the same time: it audits one file while it reads the others. */
 const FILES_PER_WORKER = 4;
 /** The size of each thread's heap for short-lived objects, in MB. Node's default is several times as large. */
 const YOUNG_HEAP_MB = 16;

@@ -41,9 +41,9 @@ export const FINDING_CODES = {
 } as const;
 
 /**
- * The codes of damage to a single root, which an auditor can list in a signed statement. Other damage means that the
- * data of the chain is false or incomplete, so there is nothing to sign, or that a file belongs to no root
- * (FILE_STRAY).
+ * The codes of damage to a single root, which an auditor can list in a signed statement. Other codes cannot be listed.
+ * They mean that the data of the chain is false or incomplete, so there is nothing to sign, or that a file belongs to
+ * no root (FILE_STRAY).
  */
 const ROOT_CODES: readonly string[] = [
   ...(["FILE_MISSING", "FILE_INVALID", "KEY_INVALID", "USER_HIDDEN"] satisfies FindingCode[]),
@@ -106,8 +106,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings by severity, damage first, and then by the age of the root. Without this, repeated audits would
-   * give different reports, because files are audited in any order.
+   * Sorts the findings by severity, with damage first, and then by the age of their roots. Files are audited in any
+   * order, so without sorting, repeated audits would give different reports.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {

@@ -9,7 +9,8 @@ export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
   /**
-   * The hex SHA-256 of the file when an earlier audit found it valid. A file that still has it is not audited again.
+   * The SHA-256 of the file (hex) from an earlier audit that found the file valid. If the file still has this SHA-256,
+   * it is not audited again.
    */
   knownSha256?: string | undefined;
 }

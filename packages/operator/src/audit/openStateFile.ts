@@ -11,8 +11,8 @@ export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of a development chain's first block (0x and 64 hex digits), which distinguishes chains with the same id.
-   * Undefined for other chains.
+   * The hash of a development chain's first block (0x and 64 hex digits). It distinguishes development chains, which
+   * share their ids. Undefined for other chains.
    */
   genesisHash?: string | undefined;
   /** The contract's address: 0x and 40 hex digits. */
@@ -37,7 +37,8 @@ interface StateKind<State> {
 }
 
 /**
- * Why an old state is rejected. It is not converted, because a new one can be built from the contract and the files.
+ * The reason in the error for a state of version 0.1.0. Such a state is not converted, because a new state can be built
+ * from the contract and the files.
  */
 const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read them.";
 
@@ -55,8 +56,8 @@ export function readUserID(where: string, value: unknown): UserID {
 }
 
 /**
- * Opens a state file, and locks it with a `.lock` file next to it. A missing file is created. One that SQLite finds
- * damaged is replaced, because its content can be built again from the contract and the files.
+ * Opens a state file, and locks it with a `.lock` file next to it. A missing file is created. If SQLite finds a file
+ * damaged, a new one replaces it, because its content can be built again from the contract and the files.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(

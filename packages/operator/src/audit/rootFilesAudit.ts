@@ -36,8 +36,8 @@ interface RootFilesAuditOptions {
   /** The hash of the block at which the audit reads users' roots. */
   blockHash: string;
   /**
-   * The block under which storage proofs show users' roots and the roots' block numbers. Undefined to read both without
-   * proofs.
+   * The block whose storage proofs show users' roots and the roots' block numbers. If it is undefined, both are read
+   * without proofs.
    */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
@@ -129,8 +129,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits files whose names belong to no root on the chain. A file that matches the root in its name, and whose users
-   * have no root yet, is reported only as a notice, because it is waiting to be published.
+   * Audits files whose names contain a root that is not on the chain. Such a file may be waiting to be published. If it
+   * matches the root in its name and none of its users has a root yet, it gets only a notice.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;
@@ -144,7 +144,7 @@ export class RootFilesAudit {
 
   /**
    * Reads and audits the file of a root.
-   * @returns undefined if the file is unavailable, missing or does not match the root
+   * @returns undefined if the file is unavailable or missing, or does not match the root
    */
   async #loadFile(history: RootHistory, workers: FileWorkers): Promise<LoadedFile | undefined> {
     const { root } = history;

@@ -201,10 +201,10 @@ function slotsOf({ account, statements }: AccountFile) {
 }
 
 /**
- * Reads which slots have a root, starting with the last one that has a statement, at one block of the source in
- * `--trust`.
- * @param block which block to read, for sources that can read several. Before you sign, use a finalized block, because
- *   a newer one may still be replaced
+ * Reads which slots of an account have a root, at one block of the source in `--trust`. It reads the last slot that has
+ * a statement, and the slots after it.
+ * @param block the block to read, for sources that offer both. Before you sign, use a finalized block, because a newer
+ *   block may still be replaced
  */
 async function readSlots(
   file: AccountFile,

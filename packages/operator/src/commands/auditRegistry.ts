@@ -43,8 +43,8 @@ interface Settings {
   /** Whether the audit also compares records with account files. Default: false. */
   accounts?: boolean;
   /**
-   * Chooses the block of an audit whose result is signed. Such an audit proves the number of users with every source.
-   * Default: the newest block of the source.
+   * Chooses the block for an audit whose result is signed. With this function, the audit proves the number of users
+   * with storage proofs, whatever its source is. Default: the newest block of the source, for an unsigned audit.
    */
   findBlock?: (chain: TrustedChain) => Promise<AuditedContract["at"]>;
 }
@@ -70,7 +70,8 @@ export async function auditRegistry(
   const signedAt = await findBlock?.(chain);
   const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
-  // Each key type has its own state, so an audit with the wrong type cannot break the next one with the right type.
+  // Each key type has its own state file. An audit that was started with the wrong type therefore cannot break the next
+  // audit with the right type.
   const name = [stateName, registryKeyOf(place), args.keyType].join("-");
   const path = args.state ?? join(host.root, ".keyroot", `${name}.sqlite`);
   using state = await AuditState.open(path, { ...place, keyType: args.keyType }, { onRebuild: printRebuild });

@@ -52,8 +52,8 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Rejects unknown variables that begin with KEYROOT_, so that a misspelled one is not silently ignored. Empty ones are
- * allowed, because they have no effect.
+ * Rejects unknown variables that begin with KEYROOT_, because a misspelled variable would otherwise be ignored without
+ * an error. An empty variable is allowed, because it has no effect.
  * @throws ArgumentError VARIABLE_UNKNOWN, with each unknown variable and the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {

@@ -53,7 +53,7 @@ const AUDIT = {
 };
 
 /**
- * The commands of this package. Each has its own file, which loads large modules only when the command runs, so that
+ * The commands of this package. Each command has its own file, which loads large modules only when the command runs, so
  * `--help` stays fast.
  */
 export const COMMANDS = { ...PUBLISH, ...VERIFY, ...AUDIT };

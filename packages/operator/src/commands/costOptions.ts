@@ -14,7 +14,8 @@ interface CostArgs {
 }
 
 /**
- * Returns the cost limits, which are required unless the chain is local or the owners of a Safe send the transactions.
+ * Returns the cost limits that the operator has set. They are required unless the chain is local or the owners of a
+ * Safe send the transactions.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function costLimitsOf(args: CostArgs, chainAndFiles: ChainAndFiles): CostLimits | "local" | undefined {

@@ -8,8 +8,8 @@ import type { Host, Outcome } from "./host.ts";
 /** The largest signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;
 /**
- * The longest time that a timer can wait, in seconds. Node replaces longer times with 1 ms, as its documentation of
- * `setTimeout` says.
+ * The longest time in seconds that a timer can wait. If a program asks for a longer time, Node waits only 1 ms (Node's
+ * documentation of `setTimeout`).
  */
 export const MAX_TIMER_SECONDS = Math.floor(MAX_INT32 / 1000);
 
@@ -22,15 +22,16 @@ interface OptionBase {
   /** True if the command always needs the option, even with a running local stack. */
   readonly required?: true;
   /**
-   * Options that cannot be combined with this one. If either is given on the command line, the variable of the other is
-   * ignored.
+   * Options that cannot be combined with this option. If the command line contains one of two such options, the
+   * variable of the other option is ignored.
    */
   readonly excludes?: readonly string[];
   /**
    * The values that other options or arguments must have for this option to have an effect. True means any value except
-   * 0, and only the part of a value before a colon is compared, such as `endpoints` in `endpoints:2`.
+   * 0. Only the part of a value before a colon is compared, such as `endpoints` in `endpoints:2`.
    *
-   * Otherwise the option is rejected, so that no one relies on it in vain, and its variable is ignored.
+   * If a value does not match, this option is rejected, because a user would rely on it in vain. Its variable is
+   * ignored.
    */
   readonly onlyWith?: Readonly<Record<string, true | readonly string[]>>;
 }
@@ -74,8 +75,8 @@ interface Argument {
 }
 
 /**
- * The summary, argument and options of a command, from which both the program `keyroot` and the Hardhat plugin build
- * it.
+ * The summary, argument and options of a command. The program `keyroot` and the Hardhat plugin both build the command
+ * from this definition.
  */
 export interface Definition {
   /** One line that begins with an imperative verb and has no period. */
@@ -84,8 +85,8 @@ export interface Definition {
   /** The options. The keys are the options' names in code, such as `usersPerFile` for `--users-per-file`. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the options that the command needs in addition, depending on those given. For the local chain, they may
-   * come from the running local stack. One error lists all that are missing.
+   * Returns the names of further options that the command needs, depending on the given options. One error lists all
+   * that are missing. A running local stack may provide some of them.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -120,8 +121,8 @@ export interface Command<H extends Host = Host> extends Definition {
 }
 
 /**
- * Defines a command in one place: its help, options and code. Its file is loaded even for `--help`, so it should import
- * only types and definitions, and load everything else inside `run`.
+ * Defines a command in one place: its help, options and code. The file with this call is loaded even for `--help`.
+ * Therefore it should import only types and definitions, and load everything else inside `run`.
  */
 export function command<const D extends Definition, H extends Host>(
   definition: D,
@@ -163,7 +164,10 @@ export const flag = (
   description: string,
   rest?: Pick<FlagOption, "excludes" | "onlyWith"> & { readonly variable?: string },
 ) => ({ kind: "flag", description, ...rest }) as const;
-/** Returns options that have an effect only in one mode, in addition to their own modes. See `onlyWith` of `Option`. */
+/**
+ * Returns a copy of the options in which each has an effect only in this mode. Modes that an option already requires
+ * still apply. See `onlyWith` of `Option`.
+ */
 export function onlyWith<const Options extends Readonly<Record<string, Option>>>(
   mode: NonNullable<Option["onlyWith"]>,
   options: Options,

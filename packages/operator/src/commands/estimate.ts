@@ -94,7 +94,7 @@ function toPrice(text: string): number {
 }
 
 /**
- * Converts wei to a currency, rounded to hundredths, or to two significant digits below 1.
+ * Converts wei to an amount of a currency. It is rounded to hundredths, or to two significant digits if it is below 1.
  * @param ethPrice the price of one ETH in this currency
  */
 function moneyOf(wei: bigint, ethPrice: number): number {

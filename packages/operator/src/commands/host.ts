@@ -15,8 +15,8 @@ export interface Host {
   /** True if `--network` names a Hardhat network. */
   readonly hasNetwork: boolean;
   /**
-   * The URL of the network in `--network`. Undefined if the option is missing, the network is simulated, or no URL is
-   * configured for it.
+   * The URL of the network in `--network`. Undefined if the option is missing, if the network is simulated, or if no
+   * URL is configured for the network.
    */
   networkUrl(): Promise<string | undefined>;
   /** Connects to the network in `--network`. Returns undefined without that option. */

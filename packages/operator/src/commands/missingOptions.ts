@@ -10,7 +10,7 @@ const WHY_MAX_FEE =
 const LOCAL_NEEDS_NONE = " With --chain-id 31337 or 1337, the ids of development chains, --max-fee is not needed.";
 
 /**
- * Describes all missing options in one sentence. A running local stack provides some options.
+ * Describes all missing options in one sentence. An option is not missing if a running local stack provides it.
  * @returns undefined if no option is missing
  */
 export async function describeMissing(

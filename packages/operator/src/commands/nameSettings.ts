@@ -6,8 +6,8 @@ import { rawName, type RawArguments } from "./parseArguments.ts";
 const CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
 /**
- * If a host does not respond, adds to the error which options and variables contain the host's URL. Other errors are
- * returned unchanged.
+ * Names the settings to check if a host does not respond: adds to the error which options and variables contain the
+ * host's URL. All other errors are returned unchanged.
  * @param raw the options of the command line
  */
 export function nameSettings(

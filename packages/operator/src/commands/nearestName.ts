@@ -1,4 +1,7 @@
-/** Finds the most similar name, without regard to case. At most two letters, or a third of the letters, may differ. */
+/**
+ * Finds the most similar name, ignoring upper and lower case. Up to two letters, or a third of the letters, may differ.
+ * If no name is that similar, it returns undefined.
+ */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;

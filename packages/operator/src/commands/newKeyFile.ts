@@ -9,7 +9,8 @@ import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile
 
 /**
  * The minimum length of a new key file's passphrase, in Unicode code points. Anyone with a copy of the file can guess
- * passphrases offline, so it follows NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor.
+ * passphrases offline, and the passphrase is then the only protection. The length therefore follows NIST SP 800-63B-4,
+ * section 3.1.1.2, for a password that is used as the only factor.
  */
 const MIN_PASSPHRASE = 15;
 

@@ -14,15 +14,15 @@ const READER_TIMEOUT_MS = 5_000;
 
 /**
  * Writes a line to standard output, unless output has stopped. Invisible and control characters are escaped, because
- * text may come from services, endpoints or files. To color text, use `style`.
+ * the text may contain data from services, endpoints or files. To color text, use `style`.
  */
 export function print(text: string): void {
   write(toTerminal(text, process.stdout));
 }
 
 /**
- * Writes a value to standard output as one line of JSON, with bigints as strings of digits. The characters that `print`
- * escapes are escaped in JSON's notation.
+ * Writes a value to standard output as one line of JSON, with bigints as strings of digits. It escapes the same
+ * characters as `print`, but in the notation of JSON.
  */
 export function printJson(value: unknown): void {
   const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
@@ -69,8 +69,8 @@ export function watchOutput(): void {
 }
 
 /**
- * Stops further output, and calls `next` once all printed lines are written. If a pipe's reader is too slow, `next` is
- * called after 5 s.
+ * Stops further output, and calls `next` once all printed lines are written. If the reader of a pipe is too slow,
+ * `next` is called after 5 s, even if some lines are lost.
  */
 export function afterOutput(next: () => void): void {
   lost = true;
@@ -102,8 +102,8 @@ export function printRebuild(damage: string): void {
 }
 
 /**
- * Prints a command's error, as text to standard error or as one JSON object to standard output. In a terminal, the text
- * ends with a link to the error's documentation.
+ * Prints the error of a command: as text to standard error, or with `json` as one JSON object to standard output. In a
+ * terminal, the text ends with a link to the documentation of the error.
  */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) printJson({ error: errorToJson(error) });
@@ -151,8 +151,8 @@ const FORMATS = {
 } as const;
 
 /**
- * Colors text for a terminal, unless NO_COLOR is set. For other outputs, the text stays plain unless FORCE_COLOR is
- * set.
+ * Colors text for a terminal, unless NO_COLOR is set. For other outputs, such as a file, the text is colored only if
+ * FORCE_COLOR is set.
  */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];

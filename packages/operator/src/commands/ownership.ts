@@ -19,7 +19,7 @@ export async function connect(args: Args, host: Host) {
 }
 
 /**
- * Sends a call, or prints the call for the sender's wallet.
+ * Sends a call from the configured signer. With `--call-only`, the call is printed instead, for the sender's wallet.
  * @param done the text to print after the call is in a block
  */
 export async function sendOwnershipCall(

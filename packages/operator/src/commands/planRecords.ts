@@ -12,9 +12,9 @@ import { Progress } from "./progress.ts";
 import { describeEvent } from "./publishResult.ts";
 
 /**
- * Plans the publication of the records in `--records`, and compares their keys with those of published users. Nothing
- * is stored or sent. If keys differ, it sets the exit code, and prints the error with which `publish` would end, or
- * returns it for JSON.
+ * Plans the publication of the records in `--records`, and compares their keys with the keys of published users. It
+ * stores and sends nothing. If keys differ, it sets the exit code and reports the error with which `publish` would end.
+ * The error is printed, or with `--json` returned.
  */
 export async function planRecords(
   args: { records: string; usersPerFile: number; keyType: KeyTypeName; json: boolean },

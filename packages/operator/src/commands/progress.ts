@@ -15,8 +15,8 @@ interface ProgressOptions {
   /** Called on Ctrl-C, after the bar is removed. */
   onInterrupt?: () => void;
   /**
-   * Prints a line once per stage and once per minute if standard error is not a terminal. Default: no lines are
-   * printed.
+   * Receives a line of progress at the start of each stage and once per minute, if standard error is not a terminal.
+   * Default: no lines are printed.
    */
   printLine?: (line: string) => void;
   /** The interval between lines in ms. Default: one minute. */
@@ -25,7 +25,7 @@ interface ProgressOptions {
 
 /**
  * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal,
- * `printLine` gets lines instead. Ctrl-C removes the bar and ends the process (`exitOnStopSignal`).
+ * `printLine` receives lines of text instead. Ctrl-C removes the bar and ends the process (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();

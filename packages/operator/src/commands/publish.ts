@@ -76,8 +76,8 @@ export const publish = command(
   async (args, host): Promise<Outcome | undefined> => {
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { nodeFetch } = await import("../http/nodeFetch.ts");
-    // Keep the memory for short-lived objects small. A larger one takes 100 MB more for a million users, and saves no
-    // time (`bench/publish.ts`).
+    // Keep the memory for short-lived objects small. Letting it grow would take 100 MB more for a million users, and
+    // save no time (`bench/publish.ts`).
     setFlagsFromString("--semi-space-growth-factor=1");
     // Collect garbage in one thread, because parallel threads take more processor time.
     setFlagsFromString("--no-parallel-scavenge");

@@ -58,8 +58,7 @@ export function describeResult(result: PublishResult): string {
 }
 
 /**
- * Describes an event in one line if a person should know of it. Returns undefined for events that are part of normal
- * progress.
+ * Describes an event in one line if a person should know about it. For events of normal progress, it returns undefined.
  */
 export function describeEvent(event: PublishEvent): string | undefined {
   switch (event.event) {

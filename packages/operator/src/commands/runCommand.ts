@@ -11,8 +11,8 @@ import { findStack } from "./stackFile.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
- * Runs a command, prints its result or error, and sets the exit code. With `--json`, the output is one JSON object on
- * standard output. Otherwise results go to standard output and errors to standard error.
+ * Runs a command, prints its result or error, and sets the exit code. With `--json`, it prints one JSON object to
+ * standard output in both cases. Otherwise results go to standard output, and errors to standard error.
  */
 export async function runCommand<H extends Host>(command: Command<H>, raw: RawArguments, host: H): Promise<void> {
   watchOutput();
@@ -31,8 +31,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
 }
 
 /**
- * Returns the environment variables. If they set no key type and the command is for the running local stack's registry,
- * the stack's key type is added.
+ * Returns the environment variables. A command for the registry of the running local stack also gets the stack's key
+ * type, unless an option or a variable sets another one.
  */
 async function withStackKeyType({ options }: Definition, raw: RawArguments, host: Host): Promise<NodeJS.ProcessEnv> {
   const { environment } = host;

@@ -49,7 +49,8 @@ export const signStatement = command(
     let source: string | undefined;
     let signer: AuditorSigner | undefined;
     const { report, place } = await auditRegistry({ ...args, defaultBlock: "finalized" }, host, {
-      // A signed audit has its own state, so that it never uses data from an audit that trusted a single endpoint.
+      // A signed audit has its own state. With a shared state, it could use data from an audit that trusted a single
+      // endpoint.
       stateName: "signed-audit",
       skipKnownFiles: true,
       findBlock: async (chain) => {
@@ -72,8 +73,8 @@ export const signStatement = command(
 );
 
 /**
- * Returns the hash of the newest block, up to the given one, whose number is a multiple of the interval. Parents are
- * read one at a time.
+ * Returns the hash of the newest block, up to the given block, whose number is a multiple of the interval. It reads one
+ * parent after the other.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");

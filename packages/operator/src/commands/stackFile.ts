@@ -45,15 +45,15 @@ export interface StackService {
 }
 
 /**
- * Returns the path of a project's stack file. Set the environment variable KEYROOT_STACK_FILE to use another path for a
- * second stack.
+ * Returns the path of a project's stack file. To run a second stack in the same project, set the environment variable
+ * KEYROOT_STACK_FILE to another path.
  */
 export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same time, the later file is kept.
- * @returns false, without a change, if the file already describes another running stack
+ * Writes the stack file atomically. If two stacks start at the same time, the file that is written last remains.
+ * @returns false if the file already describes another running stack; the file then stays unchanged
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
@@ -64,8 +64,9 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 }
 
 /**
- * Returns the local stack if its process exists and its chain's port accepts connections: the process id alone may
- * meanwhile belong to another program. A malformed file is ignored, and replaced when the next stack starts.
+ * Returns the local stack if its process exists and the port of its chain accepts connections. The process id alone is
+ * no proof, because another program may have the same id now. A malformed file is ignored, and replaced when the next
+ * stack starts.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
@@ -74,8 +75,9 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Returns a command's endpoint, and the running stack if no endpoint is given or it is the stack's own.
- * @param rpc the URL in `--rpc`, which is ignored with `--network`
+ * Returns the endpoint of a command, and the running local stack if the command uses it. A command uses the stack if no
+ * endpoint is given, or if the endpoint is that of the stack.
+ * @param rpc the URL in `--rpc`. It is ignored if `--network` is given
  */
 export async function findStack(
   host: Host,
@@ -89,7 +91,10 @@ export async function findStack(
   return { endpoint, stack: isOwn ? stack : undefined };
 }
 
-/** Returns true if both URLs name the same port of this machine, such as `http://localhost:8545` and `http://127.0.0.1:8545`. */
+/**
+ * Returns true if both URLs name the same port of this machine, such as `http://localhost:8545` and
+ * `http://127.0.0.1:8545`.
+ */
 function isSameOnThisMachine(endpoint: string, stackUrl: string): boolean {
   if (!URL.canParse(endpoint)) return false;
   const { protocol, hostname, port } = new URL(endpoint);
@@ -97,8 +102,8 @@ function isSameOnThisMachine(endpoint: string, stackUrl: string): boolean {
 }
 
 /**
- * Removes the file of this stack, unless another stack has replaced it. It is synchronous, so that it can also run
- * while the process exits.
+ * Removes the file of this stack, unless another stack has replaced it. The function is synchronous, because it also
+ * runs while the process exits.
  */
 export function removeStackFile(root: string, stack: StackFile): void {
   const path = stackFilePath(root);

@@ -60,8 +60,8 @@ export const status = command(
 );
 
 /**
- * Reads the status at the block of the trusted source. With storage proofs, the endpoint cannot falsify the user count
- * and the code hash.
+ * Reads the registry's status at the block of the trusted source. With storage proofs, the endpoint cannot falsify the
+ * number of users or the code hash.
  */
 async function provenStatus(
   { contract, chainId }: ChainAndFiles,

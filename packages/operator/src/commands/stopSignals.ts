@@ -7,14 +7,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type StopSignal = (typeof SIGNALS)[number];
 
 /**
- * The time in ms during which a second signal is ignored, because npm repeats the terminal's SIGINT to the script that
- * it runs.
+ * The time in ms during which a second signal is ignored. One Ctrl-C can arrive twice, because npm also sends the
+ * terminal's SIGINT to the script that it runs.
  */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**
- * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal, at least two seconds
- * later, ends the process at once. Waiting for signals does not keep the process running.
+ * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. Another signal ends the process at once
+ * if it comes at least two seconds later. Waiting for signals does not keep the process running.
  */
 function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;
@@ -36,7 +36,7 @@ function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
 
 /**
  * Ends the process at the first stop signal (`onStopSignal`), after all printed lines have been written. A second
- * signal ends it immediately.
+ * signal ends the process without waiting for the lines.
  */
 export function exitOnStopSignal(cleanUp: () => void): Disposable {
   return onStopSignal((signal) => {

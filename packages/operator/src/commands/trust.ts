@@ -66,7 +66,8 @@ const CHOICES: Readonly<Record<BlockSource["name"], Choice>> = {
 const FORMS = Object.entries(CHOICES).map(([name, { value }]) => (value === undefined ? name : `${name}:${value}`));
 
 /**
- * Returns the trust that `--trust` selects. If it asks only one endpoint, several endpoints in `--rpc` are rejected.
+ * Returns the trust that `--trust` selects. If this trust asks only one endpoint, a list of endpoints in `--rpc` is
+ * rejected.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID, FILE_UNREADABLE
  */
 export async function trustOf(args: TrustArguments): Promise<Trust> {
@@ -89,8 +90,8 @@ export async function trustOf(args: TrustArguments): Promise<Trust> {
 export interface TrustedChain {
   source: BlockSource;
   /**
-   * Sends a call to the endpoint. With `endpoints`, it is sent to all of them, and enough of them must give the same
-   * answer.
+   * Sends a call to the endpoint. With `--trust endpoints:N`, the call is sent to all endpoints, and N of them must
+   * give the same answer.
    */
   call: RpcCall;
   /** Finds the newest block of the source. Each call searches again. */

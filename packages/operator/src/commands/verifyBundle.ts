@@ -74,8 +74,8 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves, starting from `--checkpoint`. Both options are required with `--trust
- * light-client`.
+ * Returns the block that `--block-proof` proves, starting from the checkpoint in `--checkpoint`. With `--trust
+ * light-client`, both options are required.
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
@@ -90,8 +90,8 @@ async function offlineTrustOf(args: Args): Promise<Trust> {
 }
 
 /**
- * Returns the contract that the bundle must be about. Otherwise a forger could deploy a contract of their own with any
- * roots in it.
+ * Returns the contract that the bundle must be about. It never comes from the bundle, because a forger could deploy a
+ * contract with any roots and name it there.
  */
 async function trustedContract(
   { contract, chainId }: Args,

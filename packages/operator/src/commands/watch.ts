@@ -112,8 +112,8 @@ export const watch = command(
     void untilStopped().then(() => {
       stopping.abort();
     });
-    // Alarms are sent one at a time and independently of the polls, so that a webhook that does not respond cannot stop
-    // the watch.
+    // Send alarms one at a time and independently of the polls. A webhook that does not respond then cannot stop the
+    // watch.
     let sending = Promise.resolve();
     const unsent = new Set<string>();
     const report = (event: WatchEvent) => {
@@ -168,8 +168,9 @@ interface Webhook {
 }
 
 /**
- * Sends an alarm that was already printed. If that fails, it prints the error, and the command continues.
- * @returns whether the webhook accepted the alarm
+ * Sends an alarm to the webhook, after it was printed. If the webhook does not accept it, the error is printed, and the
+ * command continues.
+ * @returns true if the webhook accepted the alarm
  */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<boolean> {
   const { postWebhook } = await import("../watch/webhook.ts");
@@ -204,8 +205,8 @@ async function usersOf({ userID, publicKey, records, keyType }: Args): Promise<W
 }
 
 /**
- * Reads the webhook's URL and secret. The URL usually contains a secret too, so it can come from a variable: options
- * are visible in the list of processes.
+ * Reads the URL and the secret of the webhook. The URL usually contains a secret, too. It can come from a variable
+ * instead of an option, because other accounts can see options in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { checkWebhook } = await import("../watch/webhook.ts");

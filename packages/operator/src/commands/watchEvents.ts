@@ -4,9 +4,9 @@ import { formatCount, plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 /**
- * Returns a function that turns events into lines of text. By default, each poll has one line, with the numbers of new
- * roots and published keys; with `verbose`, each root and user has its own. A user with a new root always has a line if
- * the root's file or the endpoint is unavailable.
+ * Returns a function that turns events into lines of text. By default, each poll has one line with the numbers of new
+ * roots and published keys. With `verbose`, each root and each user has its own line. The line of a watched user with a
+ * new root is always printed if the root's file or the endpoint is unavailable.
  */
 export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[] {
   const assigned = new Map<string, string[]>();

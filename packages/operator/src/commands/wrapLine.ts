@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 const LABEL = /^ *(?:\S+(?: \S+)* {2,})?/;
 
 /**
- * Breaks a line between words to fit a terminal, and aligns the rest with the text after the line's label. A word
- * longer than a line, such as a hash, is not broken, so that it can be copied.
+ * Breaks a line between words to fit a terminal, and indents the following lines to the text after the label. A word
+ * that is longer than a line, such as a hash, is not broken, so that it can be copied.
  * @param line text that may contain control sequences, which have no width
  */
 export function wrapLine(line: string, columns: number): string {

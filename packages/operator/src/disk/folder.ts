@@ -2,9 +2,9 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. Node 24's recursive `mkdir` is not used, because it never returns in file
- * systems such as /proc.
- * @param mode the permissions of new folders, to which the process's umask applies
+ * Creates a folder and its missing parents. It does not use the recursive `mkdir` of Node 24, which never returns in
+ * file systems such as /proc.
+ * @param mode the permissions of new folders, before the process's umask is applied
  * @returns the topmost folder that was created, or undefined if the folder existed
  * @throws the system's error
  */
@@ -32,8 +32,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Creates a folder and its missing parents, and syncs them to disk. Only the owner can access the new folders (mode
- * 0700).
+ * Creates a folder and its missing parents, and syncs them to disk. Only the owner can access the folders that it
+ * creates (mode 0700).
  */
 export async function makeFolder(dir: string): Promise<void> {
   const path = resolve(dir);
@@ -45,7 +45,8 @@ export async function makeFolder(dir: string): Promise<void> {
 }
 
 /**
- * Syncs a folder to disk, because otherwise a power failure can remove the name of a new file. Does nothing on Windows.
+ * Syncs a folder to disk. Otherwise, a power failure can remove the name of a file that was created in it. On Windows,
+ * the function does nothing.
  */
 export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;

@@ -7,9 +7,9 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Returns true if other accounts can read or write a secret file. Its group may read it if root owns it and the process
- * does not run as root, so that root can provide secrets to the process. PostgreSQL applies the same rule to its TLS
- * key ("Secure TCP/IP Connections with SSL").
+ * Returns true if other accounts can read or write a secret file. One exception lets root provide secrets to a process
+ * that does not run as root: the group may read a file that root owns. PostgreSQL applies the same rule to its TLS key
+ * ("Secure TCP/IP Connections with SSL").
  * @param file the mode of the file, and the user id of its owner
  * @param uid the effective user id of the process
  */
@@ -19,8 +19,8 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file that contains a secret. Permissions are checked on the opened file, because one that is checked by its
- * path could be replaced before it is read.
+ * Reads a file that contains a secret. The permissions are checked on the opened file. If they were checked by the path
+ * before, another file could take its place in between.
  * @param variable the environment variable that contains the path
  * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`);
  *   FILE_UNREADABLE

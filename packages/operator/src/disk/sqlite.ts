@@ -1,6 +1,6 @@
 /**
- * Loads `node:sqlite` without the ExperimentalWarning that Node 22, but not Node 24, prints to standard error. Other
- * warnings are not lost, because the module loads synchronously.
+ * Loads `node:sqlite` without the ExperimentalWarning that Node 22 prints to standard error (Node 24 does not).
+ * Warnings are suppressed only while the module loads. It loads synchronously, so no other warning can be lost.
  */
 function loadSqlite(): typeof import("node:sqlite") {
   const emitWarning = Object.getOwnPropertyDescriptor(process, "emitWarning") ?? {};

@@ -25,13 +25,13 @@ export interface StateFormat {
 }
 
 /**
- * The settings before the first read: no other process can read or write the file, the schema cannot call unsafe
+ * The settings before the first read. No other process can then read or write the file, the schema cannot call unsafe
  * functions, and SQLite checks the sizes of cells when it loads pages.
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * The settings for writing. A write-ahead log needs one sync per transaction, where a rollback journal needs four. With
- * FULL, SQLite syncs the log before a commit returns, so the commit survives a power failure. On macOS this also
+ * The settings for writing. A write-ahead log needs one sync per transaction, whereas a rollback journal needs four.
+ * With FULL, SQLite syncs the log before a commit returns, so the commit survives a power failure. On macOS, this also
  * requires `fullfsync`, because `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
@@ -41,11 +41,11 @@ const BUSY_MS = 1_000;
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * A state that survives crashes, in an SQLite database of one file. While it is open, and after its process was killed,
- * a second file, `<path>-wal`, contains the last transactions.
+ * A state that survives crashes, in an SQLite database of one file. A second file, `<path>-wal`, contains the last
+ * transactions while the database is open. It remains if the process is killed.
  *
- * A successful transaction is on disk when `transaction` returns, and a failed one has no effect. The caller must hold
- * a lock (`lockFile`), so that only one process opens or replaces the file.
+ * When `transaction` returns, its changes are on disk. A failed transaction changes nothing. The caller must hold a
+ * lock (`lockFile`), so that only one process opens or replaces the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -72,8 +72,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database in a temporary file, which is deleted when the database is closed. SQLite puts it in the folder
-   * SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
+   * Creates a database in a temporary file, which is deleted when the database is closed. SQLite puts the file in the
+   * folder SQLITE_TMPDIR, TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
    */
   static temporary(format: StateFormat): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");
@@ -82,8 +82,9 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database that replaces the file at its path, if there is one. If it cannot be written, such as on a full
-   * disk, the old one stays. Only the owner can access the database (mode 0600) and new folders (mode 0700).
+   * Creates a database that replaces the file at its path, if there is one. If the new database cannot be written, for
+   * example because the disk is full, the old file stays. Only the owner can access the database (mode 0600) and the
+   * folders that are created for it (mode 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -116,8 +117,8 @@ export class StateDatabase implements Disposable {
 
   /**
    * Opens a database, after checking its size, format and tables, and running SQLite's `integrity_check`.
-   * @param lock the file's lock, which is released when the database is closed. If this function throws, the caller
-   *   must release it
+   * @param lock the lock of the file, which is released when the database is closed. If this function throws, the
+   *   caller must release the lock
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */
   static async open(path: string, format: StateFormat, lock: Disposable): Promise<StateDatabase> {
@@ -219,7 +220,8 @@ export class StateDatabase implements Disposable {
     try {
       return work();
     } catch (error) {
-      // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was opened.
+      // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was
+      // opened.
       const isInvalid = (error as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE";
       if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT)
         throw damaged(this.#format, (error as Error).message, error);
@@ -242,7 +244,10 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 /** The first bytes of an SQLite database. */
 const MAGIC = Buffer.from("SQLite format 3\0");
 
-/** Checks the kind, version and tables of a database. @throws the error that `format.invalid` makes, and errors of SQLite */
+/**
+ * Checks the kind, version and tables of a database.
+ * @throws the error that `format.invalid` makes, and errors of SQLite
+ */
 function checkFormat(connection: Connection, format: StateFormat): void {
   const { application_id: id } = connection.prepare("PRAGMA application_id").get() as Row;
   if (id !== format.applicationId) throw format.invalid("It is not a state of this kind.");

@@ -6,16 +6,16 @@ import { cannotWrite } from "./fileErrors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**
- * The age in ms at which an unchanged draft is treated as abandoned. A draft is a temporary file beside the final one.
- * Its process writes it without a pause, so an older draft was left by a process that was killed. If the process was
- * only suspended, its write fails with FILE_UNWRITABLE.
+ * The age in ms at which an unchanged draft counts as abandoned. A draft is a temporary file beside the final one, and
+ * its process writes it without a pause. An older draft was therefore left by a process that was killed. If the process
+ * was only suspended, its write later fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Writes or replaces a small file atomically, so that no reader gets an incomplete one. A missing folder is created,
- * and drafts that a killed process left are deleted.
- * @param mode the permissions of the file, to which the process's umask applies
+ * Writes or replaces a small file atomically, so that no reader gets an incomplete file. It creates a missing folder,
+ * and deletes drafts that a killed process left.
+ * @param mode the permissions of the file, before the process's umask is applied
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
@@ -35,8 +35,8 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /**
- * Calls `work` with the path of a draft in the file's folder, which `work` must write and rename to the final name. If
- * it fails or the process exits, the draft is deleted.
+ * Calls `work` with the path of a draft in the file's folder. `work` must write the draft and rename it to the final
+ * name. If `work` fails or the process exits, the draft is deleted.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
@@ -58,8 +58,8 @@ const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Deletes drafts that `kill -9` or a power failure left in a folder.
  * @param isOurs selects drafts by the names of the final files
- * @param before a time in ms since 1970; drafts that changed later are kept. By default, none are, so a lock must then
- *   exclude other writers
+ * @param before a time in ms since 1970. Drafts that were changed later are kept. By default, all drafts are deleted,
+ *   so a lock must then exclude other writers
  */
 export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
   for (const entry of await readdir(dir)) {

@@ -13,8 +13,8 @@ export interface ExplorerConfig {
   /** The URL of the folder with the Merkle-tree files. */
   merkleUrl: string;
   /**
-   * The endpoints and the checkpoint of the light client. If they are set, the light client is the default source of
-   * the block.
+   * The options of the light client: its endpoints and its checkpoint. If they are set, the light client is the default
+   * source of the block.
    */
   lightClient?: Omit<LightClientOptions, "store"> | undefined;
   /**
@@ -28,8 +28,8 @@ export interface ExplorerConfig {
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * Allows unencrypted http to machines other than the visitor's own. Browsers permit this only on a page that was
-   * itself loaded over http.
+   * Allows unencrypted http to machines other than the visitor's own. Browsers permit such requests only if the page
+   * itself was loaded over http.
    */
   allowHttp?: boolean | undefined;
   /** The URL of the chain's block explorer for links, such as https://etherscan.io. Default: no links. */

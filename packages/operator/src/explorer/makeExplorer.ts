@@ -36,9 +36,10 @@ function escapeScript(value: object): string {
 const ANY_ENDPOINT = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). It allows only the page's
- * own scripts, by their hashes, and requests only to the configured servers or, with `visitorEndpoints`, to any https
- * host and this machine. A script starts a worker from a blob, which inherits the policy.
+ * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). It allows the page to run
+ * only its own scripts, which it identifies by their hashes. Requests may go only to the configured servers. With
+ * `visitorEndpoints`, they may also go to any https host and to the visitor's machine. A script starts a worker from a
+ * blob, and this worker inherits the policy.
  * @param scripts hashes in the format of the attribute `integrity`
  */
 function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[]): string {
@@ -65,7 +66,10 @@ function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[
   ].join("; ");
 }
 
-/** Converts a URL to a source expression of a policy. Its query is removed, because a policy cannot contain one. */
+/**
+ * Converts a URL to a source expression of the policy, without the URL's query, because a source expression has no
+ * query.
+ */
 function sourceOf(url: string): string {
   const { origin, pathname } = new URL(url);
   const escaped = pathname.replace(/[;,']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

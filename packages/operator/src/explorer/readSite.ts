@@ -12,8 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the built files of one part of the site by their paths, which contain `/` on every system.
- * @param site the package's folder `site`, which is next to `src` in the repository and next to `dist` in the package
+ * Returns the built files of one part of the site. The keys are the paths of the files, with `/` on every system.
+ * @param site the folder `site` of the package. It is next to `src` in the repository, and next to `dist` in the
+ *   package
  * @throws TransportError FILE_UNREADABLE
  */
 export async function readSite(
@@ -39,8 +40,8 @@ export function scriptsOf(page: string): string[] {
 }
 
 /**
- * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because their
- * names contain the hash of their content.
+ * Returns the headers `Content-Type` and `Cache-Control` of a built file. The name of an asset contains the hash of its
+ * content, so caches may keep assets forever.
  */
 export function headersOf(name: string): Record<"Content-Type" | "Cache-Control", string> {
   return {

@@ -20,7 +20,8 @@ export interface OpenedExplorer extends ExplorerServer {
 }
 
 /**
- * Opens a web server for an explorer on this machine. Until `serve` is called, it responds with status 503.
+ * Opens a web server on this machine that can serve an explorer later. Until `serve` is called, it responds with status
+ * 503.
  * @param port the first port to try, or 0 for any free one. Ports in use are skipped
  * @throws TransportError PORT_UNAVAILABLE
  */

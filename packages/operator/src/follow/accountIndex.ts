@@ -6,8 +6,8 @@ export interface KnownSlot {
   userID: UserID;
   number: number;
   /**
-   * `used` if a statement of the slot is known, or if the known statements imply that one exists. `next` if no
-   * statement is known.
+   * `used` if a statement of the slot is known, or if other known statements imply that the slot has one. Otherwise
+   * `next`.
    */
   state: "used" | "next";
   /** The key that a known statement authorizes for the slot. */
@@ -29,7 +29,8 @@ export class AccountIndex {
   }
 
   /**
-   * Verifies an account file and adds the account's slots. Of several files of one account, the newest one is used.
+   * Verifies an account file and adds the account's slots. Of several files of one account, the newest one determines
+   * which slots are used.
    * @throws VerificationError the errors of `verifyAccountFile` of `keyroot/account`
    */
   add(file: Uint8Array): void {
@@ -47,8 +48,8 @@ export class AccountIndex {
   }
 
   /**
-   * Returns true if an id belongs to a used slot of an account, and no known statement gives the slot another key. Keys
-   * of earlier slots are not known, because account files contain only the newest statements.
+   * Returns true if an id belongs to a used slot of an account, unless a known statement gives this slot another key.
+   * Any key is accepted for earlier slots, because account files contain only the newest statements.
    */
   authorizes(id: UserID, publicKey: string): boolean {
     const slot = this.slotOf(id);

@@ -19,15 +19,15 @@ const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
   /**
-   * The chain id (EIP-155). On development chains, only `maxAgeMs` is checked, because their blocks can have any time
-   * and are made on demand.
+   * The chain id (EIP-155). Development chains make blocks on demand and with any time, so only `maxAgeMs` is checked
+   * for them.
    */
   chainId: number;
   /** The newest block of an earlier run. Undefined if there was no earlier run. */
   last: BlockCursor | undefined;
   /**
-   * The maximum age of the block in ms. Without it, an endpoint that has stopped, and so shows no new roots, goes
-   * unnoticed. Default: no maximum.
+   * The maximum age of the block in ms. An endpoint that has stopped shows no new roots, and without a maximum age, no
+   * one notices. Default: no maximum.
    */
   maxAgeMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -35,8 +35,9 @@ export interface BlockCheck {
 }
 
 /**
- * Rejects a newest block that is from the future, older than `maxAgeMs`, or too far above the last known block for the
- * time between them. If such a block were saved as the cursor, later audits would skip blocks.
+ * Rejects a newest block with an impossible number or time. The block must not be from the future or older than
+ * `maxAgeMs`. It must also not be further above the last known block than a chain can get in the time between them. If
+ * a false block became the cursor, later audits would skip blocks.
  * @throws TransportError FUTURE_BLOCK, STALE_BLOCK, RPC_ANSWER_INVALID
  */
 export function checkBlock(
@@ -54,8 +55,8 @@ export function checkBlock(
 }
 
 /**
- * Checks a block's time as clients do, but throws a TransportError, because a wrong time is the fault of the endpoint
- * or of this machine's clock, not of the registry.
+ * Checks a block's time as clients do, but throws a TransportError. A wrong time is the fault of the endpoint or of
+ * this machine's clock, and does not show that the registry is false.
  */
 function checkTime(...args: Parameters<typeof checkBlockAge>): void {
   try {
@@ -69,8 +70,8 @@ function checkTime(...args: Parameters<typeof checkBlockAge>): void {
 }
 
 /**
- * Returns whether a block is still on the chain. If a node has no block of this number yet, it is behind, so the block
- * is read again.
+ * Returns true if a block is still on the chain. If a node has no block with this number yet, it is behind the other
+ * nodes, so the block is read again.
  */
 export async function isStillOnChain(
   call: RpcCall,

@@ -12,8 +12,8 @@ import { TransportError, VerificationError } from "../errors.ts";
 import { FILE_HOST_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
 
 /**
- * Where Merkle-tree files are read from: a host, or a folder on this machine. Files in direct subfolders, such as one
- * per region, count as files of the folder.
+ * Where Merkle-tree files are read from: a host, or a folder on this machine. The folder may have subfolders, for
+ * example one per region. Files directly in a subfolder are read, too.
  */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The maximum file size in bytes. Larger files are rejected. */
@@ -31,8 +31,8 @@ const ACCOUNTS = "accounts";
 export const MAX_ACCOUNT_FILE_BYTES = 2 ** 15;
 
 /**
- * Reads a user's account files without checking their content: that of the current key, and that of a change that is
- * being published. A missing file is left out.
+ * Reads a user's account files without checking their content. There can be two: the file with the current key, and a
+ * file with a key change that is being published. A missing file is left out.
  * @throws TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of a host
  */
 export async function readAccountFiles(userID: UserID, source: FileSource): Promise<Uint8Array[]> {
@@ -110,7 +110,7 @@ export interface FileHostOptions {
 }
 
 /**
- * Creates a function that fetches files from the file host over HTTP, as clients do.
+ * Creates a function that fetches Merkle-tree files from the file host over HTTP, as clients do.
  * @param merkleUrl the URL under which files are served
  * @returns a function that throws the errors of `readFileOf`
  * @throws ArgumentError ARGUMENT_INVALID
@@ -123,8 +123,9 @@ export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}):
 }
 
 /**
- * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and
- * a folder of proofs and bundles. Names that begin with a dot are skipped, because they belong to unfinished files.
+ * Returns the sorted names of entries in a folder that belong to none of the roots. A root can have a file, a
+ * compressed copy, and a folder of proofs and bundles. Names that begin with a dot are skipped, because they belong to
+ * unfinished files.
  * @returns names relative to the folder, such as `eu-west-1/notes.txt`
  * @throws TransportError FILE_UNREADABLE
  */
@@ -143,7 +144,10 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
   return (await Promise.all(strays)).flat().sort();
 }
 
-/** The subfolders that were found in each folder, so that a folder of many files is not listed again for every file. */
+/**
+ * The subfolders that were found in each folder. They are remembered, because a folder can have many files, and listing
+ * it again for every file would take long.
+ */
 const foundSubfolders = new Map<string, readonly string[]>();
 
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
@@ -166,8 +170,8 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
 }
 
 /**
- * Returns the names of the subfolders with files of other regions: all subfolders and links to folders, except hidden
- * ones, the folder of account files, and those that belong to a root.
+ * Returns the names of the subfolders that may contain files of other regions. These are all folders and links to
+ * folders, except hidden ones, the folder of account files, and the folders that belong to a root.
  * @throws TransportError FILE_UNREADABLE
  */
 async function subfoldersOf(dir: string): Promise<string[]> {
@@ -192,8 +196,8 @@ async function listFolder(dir: string): Promise<Dirent[]> {
 
 async function readFileAt(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer. Only regular files are read, because a device
-    // may have no end.
+    // With O_NONBLOCK, opening a named pipe does not wait for a writer. Read only regular files, because a device may
+    // have no end.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);

@@ -30,8 +30,8 @@ export interface History {
 }
 
 /**
- * Reads the registry's events up to a block, starting after the last block of an earlier run. If that block was
- * replaced, it starts after the last saved event that is still on the chain.
+ * Reads the registry's events up to a block, starting after the last block of an earlier run. If a reorganization has
+ * replaced that block, it starts after the last saved event that is still on the chain.
  * @param call repeats requests after temporary failures
  * @param onRead receives the number of the last block read
  * @param retry how often to ask again for blocks that a node does not have yet

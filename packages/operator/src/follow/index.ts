@@ -1,6 +1,6 @@
 /**
- * The reads that `audit`, `watch`, the publisher's confirmation and the service's comparison share: events in ranges,
- * blocks with their age and finality, roots at a block, and Merkle-tree files.
+ * The reads of a registry that several parts share: `audit`, `watch`, the publisher's confirmation and the service's
+ * comparison. They cover events in ranges, blocks with their age and finality, roots at a block, and Merkle-tree files.
  */
 export { type BlockCursor, checkBlock, isOnChain, isStillOnChain } from "./blocks.ts";
 export { AccountIndex } from "./accountIndex.ts";

@@ -12,7 +12,8 @@ export function isLocalChainId(chainId: number): boolean {
 }
 
 /**
- * Returns true for a development chain on this machine: it has the id of one, and its endpoint has a loopback address.
+ * Returns true for a development chain on this machine. The chain must have the id of a development chain, and its
+ * endpoint must have a loopback address.
  * @param chainId the chain id for which transactions are signed. It must come from the operator, never from the
  *   endpoint
  */
@@ -21,8 +22,8 @@ export function isLocalChain(rpcUrl: string, chainId: number): boolean {
 }
 
 /**
- * Returns a chain's name for files and folders, such as `1`. Development chains share their ids, so their names also
- * contain the first 8 digits of the genesis hash, as in `31337-a1b2c3d4`.
+ * Returns a chain's name for files and folders, such as `1`. Development chains share their ids, so the name of a
+ * development chain also contains the first 8 digits of the genesis hash, as in `31337-a1b2c3d4`.
  * @param genesisHash the hash of a development chain's first block: 0x and 64 hex digits
  */
 export function chainKeyOf(chainId: number, genesisHash: string | undefined): string {

@@ -4,8 +4,8 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "../rpc/nodeAnswers.ts";
 
 /**
- * Reads the registry's events in a range of blocks. If the endpoint answers that the range is too large, fewer blocks
- * are requested: as many as it suggests, or half.
+ * Reads the registry's events in a range of blocks. If the endpoint rejects the range as too large, fewer blocks are
+ * requested: as many as the endpoint suggests, or otherwise half.
  * @param call sends one request, and repeats it after temporary failures
  * @param onRead receives the number of the last block read
  * @throws the errors of `fetchRootAddedLogs`
@@ -27,9 +27,10 @@ function fewerBlocks(error: unknown, blocks: number): number | undefined {
 }
 
 /**
- * How endpoints word the number of blocks that they accept: first Infura, Alchemy and zkSync, then QuickNode, 1RPC,
- * Alchemy, Aurora, BlockPI, Coinbase, PublicNode, Hyperliquid, Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast,
- * Avalanche, Moonriver and Ankr. Source: ponder-sh/ponder, packages/utils/src/getLogsRetryHelper.ts.
+ * Patterns that find the accepted number of blocks in an endpoint's error message. The first one is for Infura, Alchemy
+ * and zkSync. The second one is for QuickNode, 1RPC, Alchemy, Aurora, BlockPI, Coinbase, PublicNode, Hyperliquid,
+ * Swell, Somnia, Merkle, Cloudflare, thirdweb, Blast, Avalanche, Moonriver and Ankr. Source: ponder-sh/ponder,
+ * packages/utils/src/getLogsRetryHelper.ts.
  */
 const RANGE = /block range (?:should work: )?\[(0x[0-9a-f]+), *(0x[0-9a-f]+)\]/i;
 const LIMIT =

@@ -35,8 +35,8 @@ export interface DividedUsers {
 const EVIDENCE: Evidence = { source: "one-endpoint", storageProof: false };
 
 /**
- * Divides users into those with this root, with another one and with none, after checking the responses as a client's
- * verifier does.
+ * Divides users into three groups: those with this root, those with another root, and those without a root. It first
+ * checks the endpoint's responses as a client's verifier does.
  * @param root 64 lowercase hex digits
  * @throws VerificationError CHAIN_ID_MISMATCH; TransportError RPC_ANSWER_INVALID
  */

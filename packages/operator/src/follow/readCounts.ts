@@ -29,8 +29,8 @@ export interface AuditedContract {
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * The block of the audit: a tag, or a block hash from another source, which is named in `source` (`pinned-block` by
-   * default). Default: `latest`.
+   * The block of the audit, as a tag or as the hash of a block from another source. `source` names this other source,
+   * and is `pinned-block` by default. Default: `latest`.
    */
   at?:
     | ({ blockHash: string } & Partial<Pick<Evidence, "source" | "details">>)
@@ -54,7 +54,8 @@ export interface ContractCounts {
 }
 
 /**
- * Returns the contract's number of users, or undefined for a contract that does not count them, such as PubKeyTrust.
+ * Returns the number of users that the contract counts. For a contract that does not count its users, such as
+ * PubKeyTrust, it returns undefined.
  * @throws TransportError the errors of `call`
  */
 export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
@@ -90,8 +91,8 @@ export async function readCounts(
   const here = { blockHash: block.hash };
   // The contract records its deployment block under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Call the contract's function even if a proof follows, because a contract without this function may use the proven
-  // slot for other data.
+  // Call the contract's function even if a storage proof follows. A contract without this function may use the proven
+  // slot for other data, so the proof alone would not be enough.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {

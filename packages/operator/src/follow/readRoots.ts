@@ -13,8 +13,8 @@ export interface UserRoot {
 }
 
 /**
- * Returns users' roots at a block, in the order of the users: 64 lowercase hex digits, or undefined for a user without
- * a root. If the endpoint rejects a call because of its size, fewer users are read at a time.
+ * Returns users' roots at a block, in the order of the users. Each is 64 lowercase hex digits, or undefined for a user
+ * without a root. If the endpoint rejects a call because of its size, the roots are read in several smaller calls.
  * @throws the errors of `readMerkleTreeRoots`
  */
 export function readRoots(

@@ -7,9 +7,9 @@ import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 /** The properties that the plugin adds to a connection. */
 export interface KeyrootConnection {
   /**
-   * Starts a simulated beacon endpoint for the connection's chain. It runs until the connection is closed, and further
-   * calls return the same endpoint.
-   * @returns the option `beacon` for a verifier, which the library accepts only for chain 31337
+   * Starts a simulated beacon endpoint for the connection's chain. The endpoint runs until the connection is closed,
+   * and further calls return the same one.
+   * @returns the option `beacon` for a verifier. The library accepts it only for chain 31337
    */
   simulateBeacon(): Promise<{ urls: string[]; checkpoint: string }>;
 }

@@ -11,8 +11,8 @@ export function commandStarted(): void {
 }
 
 /**
- * If Hardhat rejects a command line before a task runs, makes it fail as Keyroot's commands do: with exit code 2
- * instead of 1, and with an error object if `--json` is given.
+ * Makes a command line for Keyroot fail as Keyroot's commands do, even if Hardhat rejects it before a task runs. The
+ * process then ends with exit code 2 instead of 1, and prints an error object if `--json` is given.
  * @param hint a remedy that Hardhat does not print
  */
 export function correctRefusals(words: readonly string[], hint: string | undefined): void {

@@ -40,7 +40,8 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
 }
 
 /**
- * The type of all options for Hardhat. Their text is then read by Keyroot's own parser, as in the program `keyroot`.
+ * The type of every option for Hardhat. With this type, Hardhat passes on the text unchanged. Keyroot's own parser then
+ * reads the text, as in the program `keyroot`.
  */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 

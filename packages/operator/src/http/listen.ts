@@ -7,8 +7,8 @@ import { argumentInvalid, TransportError } from "../errors.ts";
 const TRIES = 64;
 const LAST_PORT = 65_535;
 /**
- * The time in ms after which the server closes an idle connection. A request that arrives just then fails, which would
- * be too frequent with Node's default of 5 s.
+ * The time in ms after which the server closes an idle connection. If a request arrives just as its connection is
+ * closed, it fails. With Node's default of 5 s, this would happen too often.
  */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -59,8 +59,8 @@ export async function listen(server: Server, address: ListenAddress): Promise<Li
 }
 
 /**
- * Calls `bind` with a port, and then with the following ones as long as they are in use. Only listening shows reliably
- * that a port is free, because another program may take a port that was merely probed.
+ * Calls `bind` with a port. If the port is in use, it tries the next ports, one after the other. `bind` must really
+ * listen on the port, because another program may take a port that was only found to be free.
  * @param bind listens on the port. It must fail with the code `EADDRINUSE` if the port is in use
  * @returns the result of `bind`
  * @throws ArgumentError `ARGUMENT_INVALID` if the port is not a whole number from 0 to 65535

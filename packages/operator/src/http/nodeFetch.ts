@@ -29,8 +29,8 @@ const MAX_ENCODINGS = 3;
 const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH, ZSTD_e_flush: ZSTD_FLUSH } = constants;
 
 /**
- * A replacement of `fetch` for the library's `fetchBytes` that takes about a third of the processor time, because it
- * uses `node:http`. Publishing sends thousands of requests.
+ * A replacement for `fetch` that takes about a third of the processor time, because it uses `node:http`. Publishing
+ * sends thousands of requests with the library's `fetchBytes`, which accepts this function.
  *
  * It does not follow redirects, and its response has only the properties that `fetchBytes` and `fetchMerkleFile` read.
  * As with `fetch`, an incomplete compressed body ends early without an error.
@@ -74,8 +74,8 @@ function headersOf({ headers }: IncomingMessage, encodings: readonly string[]): 
 }
 
 /**
- * Decodes the body of a response (RFC 9110, section 8.4), or returns undefined for an unknown encoding. Errors of the
- * body are ignored here, because `read` throws them.
+ * Decodes the body of a response (RFC 9110, section 8.4). For an unknown encoding, it returns undefined. Errors of the
+ * body are ignored here, because whoever reads the body gets them.
  */
 async function decode(message: IncomingMessage, encodings: readonly string[]): Promise<Readable | undefined> {
   const ignore = () => undefined;

@@ -23,13 +23,13 @@ export interface DeployOptions extends Omit<SendCallOptions, "earlier" | "reserv
   /** The type of the registry's keys, for the record: the contract does not contain it. Default: none is recorded. */
   keyType?: KeyTypeName | undefined;
   /**
-   * The path of the file that records the deployments on this chain. It keeps a repeated call from deploying a second
-   * registry for the same owner.
+   * The path of the file that records the deployments on this chain. With this record, a repeated call does not deploy
+   * a second registry for the same owner.
    */
   recordFile: string;
   /**
-   * A registry that the endpoint's first account already owns, as on a local stack: 0x and 40 hex digits. For this
-   * account, no second registry is deployed. Default: none.
+   * The address of a registry that the endpoint's first account already owns, as on a local stack: 0x and 40 hex
+   * digits. For this account, no second registry is deployed. Default: none.
    */
   firstAccountsRegistry?: string | undefined;
 }
@@ -47,7 +47,7 @@ export interface DeployedRegistry {
   existed: boolean;
 }
 
-/** The factory contract CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
+/** The factory contract CreateX. It has the same address on every chain (https://github.com/pcaversaccio/createx). */
 const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
 /** The salt of deterministic deployments. It determines the registry's address, so it must not change. */
@@ -71,8 +71,8 @@ export function creationCodeOf(owner: string): string {
 /**
  * Deploys a registry with the bytecode of `@keyroot/contracts`, unless an earlier call has already deployed it.
  *
- * You can stop the call at any time and repeat it. A recorded deployment is sent again only with its own nonce, unless
- * the chain proves that this nonce was used and deployed nothing.
+ * You can stop the call at any time and repeat it. The repeated call sends a recorded deployment again with the same
+ * nonce. It uses another nonce only if the chain proves that the first one was used and deployed nothing.
  * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH, NO_CONTRACT; and the
  *   errors of `sendCall`
  */
@@ -83,7 +83,8 @@ export async function deploy(chain: Chain, options: DeployOptions): Promise<Depl
   const owner = getAddress(options.owner ?? from);
   refuseTestAccount(owner, chainId);
   const initCode = creationCodeOf(owner);
-  // CreateX hashes a salt that contains neither the sender nor a chain id, and uses the hash in place of the salt.
+  // CreateX does not use the salt itself. For a salt with neither the sender nor a chain id, it uses the hash of the
+  // salt.
   const fixed = deterministic ? getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode)) : undefined;
   const by = deterministic ? "create2" : "create";
   const records = await readDeployments(recordFile);
@@ -141,8 +142,8 @@ async function requireCreateX(chain: Chain, chainId: number): Promise<void> {
 }
 
 /**
- * Returns the recorded deployment that this run continues, if any. On a local chain, it is ignored if its nonce is
- * above the next one, because the chain was then reset.
+ * Returns the recorded deployment that this run continues, if there is one. On a local chain, a recorded nonce above
+ * the next nonce shows that the chain was reset. The deployment is then ignored.
  * @throws TransportError NO_RECEIPT if another account has sent a deployment for the same owner
  */
 async function earlierOf(
@@ -168,8 +169,8 @@ function isReserved({ from, hashes }: DeploymentRecord, sender: string, { limits
 }
 
 /**
- * Returns the deployed registry once the endpoint shows it. At first, a node behind a load balancer may not have its
- * block.
+ * Returns the deployed registry as soon as the endpoint shows it. Behind a load balancer, a node may not have the block
+ * of the deployment at first.
  * @param end the value of `performance.now` at which the wait ends
  * @throws VerificationError NO_CONTRACT
  */
@@ -191,7 +192,8 @@ async function registryAt(
 }
 
 /**
- * Returns the owner of a registry, as 0x and 40 hex digits with checksum, or undefined if the address has no code yet.
+ * Returns the owner of a registry: 0x and 40 hex digits with checksum. If the address has no code yet, it returns
+ * undefined.
  */
 async function ownerOf(chain: Chain, contract: string): Promise<string | undefined> {
   if (!(await isRegistry(chain, contract))) return undefined;

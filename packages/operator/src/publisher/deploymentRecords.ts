@@ -1,4 +1,6 @@
-/** The file that records the deployments on a chain, so that a repeated deployment does not make a second registry. */
+/**
+ * The file that records the deployments on a chain. With these records, a repeated deployment makes no second registry.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ADDRESS, LOWERCASE_HASH } from "keyroot/internal/ethereum";
@@ -16,7 +18,10 @@ import type { SentCall } from "./transactions/sendCall.ts";
 export interface DeploymentRecord extends SentCall {
   /** The registry's owner: 0x and 40 hex digits. */
   owner: string;
-  /** The EVM instruction that deploys the registry. With `create2`, its address depends only on bytecode, owner and salt. */
+  /**
+   * The EVM instruction that deploys the registry. With `create2`, the address of the registry depends only on the
+   * bytecode, the owner and the salt.
+   */
   by: "create" | "create2";
   /** The registry's address: 0x and 40 hex digits. */
   contract: string;
@@ -61,8 +66,8 @@ export async function readDeployments(path: string): Promise<DeploymentRecord[]>
 }
 
 /**
- * Returns the recorded deployments of a contract, by the paths of their files. There may be several, because contracts
- * on different chains can have the same address.
+ * Returns the recorded deployments of a contract. The keys are the paths of the files with the records. There may be
+ * several, because contracts on different chains can have the same address.
  * @throws the errors of `readDeployments`
  */
 export async function deploymentsOf(root: string, contract: string): Promise<ReadonlyMap<string, DeploymentRecord>> {
@@ -76,8 +81,8 @@ export async function deploymentsOf(root: string, contract: string): Promise<Rea
 }
 
 /**
- * Records a deployment. It replaces one of the same kind for the same owner, and one by the same sender with the same
- * nonce, which was never sent.
+ * Records a deployment. It replaces an earlier record of the same kind for the same owner. It also replaces a record
+ * with the same sender and nonce, because the transaction of that record was never sent.
  */
 export async function recordDeployment(path: string, record: DeploymentRecord): Promise<void> {
   const { owner, by, from, nonce } = record;

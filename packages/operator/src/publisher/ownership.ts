@@ -6,8 +6,8 @@ import { refuseTestAccount } from "./signers/testAccounts.ts";
 import type { Call } from "./transactions/sendCall.ts";
 
 /**
- * The functions of OpenZeppelin's `Ownable2Step`. The new owner must accept, so that a mistyped address cannot become the
- * owner.
+ * The functions of OpenZeppelin's `Ownable2Step`. The new owner must accept the ownership, so a mistyped address cannot
+ * become the owner.
  */
 const OWNABLE = new Interface([
   "function transferOwnership(address newOwner)",
@@ -19,8 +19,8 @@ const OWNABLE = new Interface([
 export type OwnershipCall = Required<Call>;
 
 /**
- * Returns the account that may accept the ownership, as 0x and 40 hex digits with checksum, or undefined if there is
- * none.
+ * Returns the account that may accept the ownership: 0x and 40 hex digits with checksum. If the ownership is not
+ * offered to any account, it returns undefined.
  */
 export async function fetchPendingOwner({ chain, contract }: Registry): Promise<string | undefined> {
   const call = { to: contract, data: OWNABLE.encodeFunctionData("pendingOwner") };

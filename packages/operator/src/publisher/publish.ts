@@ -9,7 +9,7 @@
  * 6. ../follow/     waits until the roots are final
  * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
- * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
+ * Every record goes through these steps once. Only steps 5 to 7 are repeated, for batches whose root was lost in a
  * reorganization. All steps read the chain with chain/, and transactions/ signs with signers/.
  */
 import type { KeyRecord } from "keyroot/internal/identity";
@@ -34,8 +34,9 @@ import { type PublishTimes, PublishRun } from "./publishRun.ts";
  * 3. Add the roots, and wait until they are final.
  * 4. Verify every key as clients do.
  *
- * A published key cannot be changed. If it is not the one in the records, the user is listed in `differing`. You can
- * stop the function and call it again at any time, because the chain shows which roots were added.
+ * A published key cannot be changed. If the published key of a user differs from the key in the records, the user is
+ * listed in `differing`. You can stop the function and call it again at any time, because the chain shows which roots
+ * were added.
  * @param records one record per user. A `RecordTable` is emptied when the plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT, and the
  *   errors of `checkKeyRecord`

@@ -18,8 +18,8 @@ export interface PublishResult {
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
   /**
-   * The users whose published key is not the one in the records. They keep the published key, and are also counted in
-   * one of the other fields.
+   * The users whose published key differs from the key in the records. They keep the published key, and are also
+   * counted in one of the other fields.
    */
   differing: KeyDifference[];
 }
@@ -35,11 +35,14 @@ export type PublishEvent =
   | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
   /**
-   * `execute` has ended. The event contains the number of users with their batch's root, and the users with a different
-   * one. A reorganization may still change both.
+   * `execute` has ended. The event contains the number of users who have the root of their batch, and lists the users
+   * with a different root. A reorganization may still change both.
    */
   | ({ event: "executed" } & Execution)
-  /** A reorganization removed a root, so some users no longer have the root of their batch. `publish` adds it again. */
+  /**
+   * A reorganization removed a root, so some users no longer have the root of their batch. `publish` adds the root
+   * again.
+   */
   | { event: "lost"; batches: number; users: number }
   /** A root is final, and the keys of all its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

@@ -14,12 +14,13 @@ import type { SendOptions } from "./transactions/sendOptions.ts";
 export interface PublishOptions {
   registry: Registry;
   /**
-   * The id of the registry's chain (EIP-155). It must not be taken from the endpoint, which must report the same id.
+   * The id of the registry's chain (EIP-155). It must come from a source other than the endpoint, because `publish`
+   * compares it with the id that the endpoint reports.
    */
   chainId: number;
   /**
-   * The limits on the cost, required unless `execute` adds the roots. "local" means no limits, and is accepted only for
-   * development chains (ids 31337 and 1337).
+   * The limits on the cost. They are required unless `execute` adds the roots. "local" means no limits, and is accepted
+   * only for development chains (ids 31337 and 1337).
    */
   limits?: CostLimits | "local" | undefined;
   /** The store for the Merkle-tree files. */
@@ -29,8 +30,8 @@ export interface PublishOptions {
    */
   send?: SendTransaction | undefined;
   /**
-   * Adds the roots instead of `send` if the owner is a contract (see `executeBySafe`). It MUST wait until every user of
-   * the batches has a root.
+   * Adds the roots instead of `send`, for a registry whose owner is a contract (see `executeBySafe`). It MUST wait
+   * until every user of the batches has a root.
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
   /**
@@ -39,13 +40,13 @@ export interface PublishOptions {
    */
   journal?: Journal | undefined;
   /**
-   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows fewer, that number is
-   * used. Default: 64.
+   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows fewer users per
+   * transaction, files have fewer users. Default: 64.
    */
   usersPerFile?: number | undefined;
   /**
-   * Fetches files as clients do, to check them before their roots are added, and to prove keys. Default: files are read
-   * from the store.
+   * Fetches files as clients do. Files are checked in this way before their roots are added, and again when keys are
+   * proven. Default: files are read from the store.
    */
   fetchFile?: FetchFile | undefined;
   /** The condition under which a root is treated as published. Default: one confirmation. */
@@ -53,8 +54,8 @@ export interface PublishOptions {
   /** The type of the registry's keys: a value of `keyroot/key-types`. Default: `curve41417`. */
   keyType?: KeyType | undefined;
   /**
-   * The maximum number of pending transactions, and the maximum time to wait without any progress. For the defaults, see
-   * `SendOptions`.
+   * The maximum number of pending transactions, and the maximum time to wait without any progress. `SendOptions` states
+   * the defaults.
    */
   sending?: Partial<Pick<SendOptions, "inFlight" | "timeoutMs">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;

@@ -67,7 +67,8 @@ export class PublishRun {
   }
 
   /**
-   * Checks the newest file of earlier plans, because files of new users do not show which type the published keys have.
+   * Checks the key type of the newest file of earlier plans. This is necessary because files of new users do not show
+   * which type the published keys have.
    */
   async #checkKeyType(): Promise<void> {
     const attempts = this.#journal.attempts();
@@ -135,7 +136,7 @@ export class PublishRun {
   }
 
   /**
-   * Adds and proves the roots of a plan, whose files must all be stored.
+   * Adds and proves the roots of a plan. All files of the plan must already be stored.
    * @param unpublished the batches to add in the first round
    */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
@@ -149,8 +150,8 @@ export class PublishRun {
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
       if (batches.length > 0) {
-        // Estimate with batches that have no root now. Even if all roots of the plan were added before, a
-        // reorganization can have removed some.
+        // Estimate with batches that have no root now. There may be some even if all roots of the plan were added
+        // before, because a reorganization can have removed roots.
         if (!isAllowed) await this.#allowCost(plan, batches);
         isAllowed = true;
         await this.#addRoots(batches, plan);

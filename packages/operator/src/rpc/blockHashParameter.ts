@@ -5,8 +5,9 @@ import type { RpcCall } from "keyroot/internal/transport";
 import { nodeAnswerTo } from "./nodeAnswers.ts";
 
 /**
- * Creates a function that reads at a block hash even if the endpoint accepts only block numbers, as several gateways do
- * (EIP-1898). It sends the block's number instead, and then checks that this number still has the hash.
+ * Creates a function that can read at a block hash from any endpoint. Several gateways accept only block numbers
+ * (EIP-1898). For them, the function sends the number of the block, and then checks that this number still has the
+ * hash.
  * @throws TransportError RPC_ANSWER_INVALID if the block is no longer on the chain; and the errors of `call`
  */
 export function acceptBlockHashes(call: RpcCall): RpcCall {

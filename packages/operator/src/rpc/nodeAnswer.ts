@@ -30,7 +30,8 @@ export type Meaning =
   | "oversized";
 
 /**
- * An unsuccessful answer of a node or provider, and the reaction to it. It applies if all of its conditions are met.
+ * An unsuccessful answer of a node or provider, and the reaction to it. The entry applies if all of its conditions are
+ * met.
  */
 export interface NodeAnswer {
   reaction: Reaction;

@@ -14,8 +14,8 @@ export function isSend(method: string): boolean {
 }
 
 /**
- * Returns the reaction to a failed request: that of the first matching row in the tables for this kind of request. An
- * HTTP status such as 429 takes precedence over the body.
+ * Returns the reaction to a failed request. Each kind of request has its tables, and the first matching row determines
+ * the reaction. An HTTP status such as 429 takes precedence over the body.
  * @param method the method of the request, such as `eth_getLogs`
  */
 export function nodeAnswerTo(error: unknown, method: string): NodeAnswer {
@@ -51,8 +51,8 @@ function rpcCodeOf({ actual }: TransportError): number | undefined {
 }
 
 /**
- * Returns the HTTP status of the answer. Some providers send it as the code of a JSON-RPC error, and Hardhat's provider
- * keeps it in the cause of its error.
+ * Returns the HTTP status of the answer. Some providers send the status as the code of a JSON-RPC error. Hardhat's
+ * provider keeps it in the cause of its error.
  * @returns undefined if the status is unknown
  */
 function statusOf(error: TransportError): number | undefined {

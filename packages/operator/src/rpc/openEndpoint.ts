@@ -7,7 +7,10 @@ import { repeatingCaller } from "./repeatReads.ts";
  * (`batchingCaller`).
  */
 const CALLS_PER_REQUEST = 20;
-/** The number of requests that `mapCalls` sends at the same time, which halves the time of an audit over a slow network. */
+/**
+ * The number of requests that `mapCalls` sends at the same time. With two, an audit over a slow network takes half the
+ * time.
+ */
 const REQUESTS_AT_ONCE = 2;
 
 export interface EndpointOptions {
@@ -33,7 +36,7 @@ export function openEndpoint(
 }
 
 /**
- * Makes a call for each item, running as many calls at the same time as fit into two requests.
+ * Makes a call for each item. It runs as many calls at the same time as fit into two requests.
  * @returns the results in the order of the items
  */
 export async function mapCalls<Item, Result>(

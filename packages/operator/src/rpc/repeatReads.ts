@@ -14,7 +14,7 @@ interface Repeating {
 }
 
 /**
- * Repeats a read as often as `nodeAnswerTo` advises and `retry` allows.
+ * Repeats a failed read as long as `nodeAnswerTo` advises it and `retry` allows it.
  * @throws the last error of `read`. Its message contains the remedy for the node's answer
  */
 export async function repeatRead<T>(
@@ -42,8 +42,8 @@ export async function repeatRead<T>(
 }
 
 /**
- * Creates a function that repeats reads after temporary failures. It sends transactions only once, and does not repeat
- * a request for logs if asking for fewer blocks is the better reaction.
+ * Creates a function that repeats reads after temporary failures. Transactions are sent only once. A request for logs
+ * is not repeated if the caller should ask for fewer blocks instead.
  * @param call sends one request
  * @throws the last error of `call`, with the remedy for the node's answer
  */
@@ -60,7 +60,7 @@ class Unsettled extends Error {}
 
 /**
  * Repeats a read until its result is consistent, as often as `retry` allows. A result can be inconsistent if a node
- * that is behind the others answered a part of the read.
+ * that is behind the other nodes answered a part of the read.
  * @returns the first consistent result, or the last one
  */
 export async function readUntil<T>(

@@ -26,7 +26,9 @@ interface Head extends Pick<UpdateParts, "blockHash" | "block"> {
   update?: Uint8Array;
 }
 
-/** How many slots the simulated chain is behind the clock, so that a new block can get a later slot at once. */
+/**
+ * How many slots the simulated chain is behind the clock. With this delay, a new block can get a later slot at once.
+ */
 const LAG = 64;
 /** The hash of the execution block in headers that are not verified. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;
@@ -34,8 +36,8 @@ const NO_BLOCK = `0x${"00".repeat(32)}`;
 const BEFORE_END = 8;
 
 /**
- * A beacon chain for tests. Its sync committees have public test keys, with which they sign the local chain's newest
- * block in the format of the real protocol. Verifiers accept these signatures only for chain 31337.
+ * A beacon chain for tests. Its sync committees sign the newest block of the local chain in the format of the real
+ * protocol. They have public test keys, so verifiers accept their signatures only for chain 31337.
  */
 export class SimulatedBeacon {
   readonly checkpoint = TEST_CHECKPOINT;
@@ -83,7 +85,9 @@ export class SimulatedBeacon {
     return listen(server, { host, port });
   }
 
-  /** Returns the update of a period. It is signed only once, because signing takes most of the time of a response. */
+  /**
+   * Returns the update of a period. It is signed only once, because most of the time of a response is spent on signing.
+   */
   #update(period: number): Uint8Array {
     const update = this.#updates.get(period) ?? encodeUpdate(period);
     this.#updates.set(period, update);

@@ -18,8 +18,8 @@ import {
 } from "keyroot/internal/lightClient";
 
 /**
- * A sync committee of 512 test keys. The secret keys are consecutive numbers starting with `first`, so a single
- * signature with their sum is the signature of all members.
+ * A sync committee of 512 test keys. The secret keys are consecutive numbers that start with `first`. A single
+ * signature with the sum of these numbers is therefore the signature of all members.
  */
 export interface TestCommittee {
   first: bigint;
@@ -40,7 +40,7 @@ export interface UpdateParts {
   /** The number of members that sign. Default: 512. */
   participation?: number;
   /**
-   * The next committee to include; true selects the committee of the period after `attestedSlot`. Default: none, as in
+   * The next committee to include. True selects the committee of the period after `attestedSlot`. Default: none, as in
    * a finality update.
    */
   next?: boolean | Committee;
@@ -56,7 +56,8 @@ const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
 /**
- * Creates the keys of a test committee, starting from a secret key. All of them are public, including the secret keys.
+ * Creates the keys of a test committee, starting from a secret key. Both the secret and the public keys are publicly
+ * known.
  */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
@@ -73,7 +74,7 @@ export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** Creates a Merkle tree. The map's keys are the generalized indices of its leaves, and all other leaves are zero. */
+/** Creates a Merkle tree. The keys of the map are the generalized indices of the leaves. All other leaves are zero. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);

@@ -47,14 +47,14 @@ export interface PollOptions {
   /** The newest block to read. Blocks that are `finalized` are never reorganized. */
   tag: "latest" | "safe" | "finalized";
   /**
-   * Finds the newest block in a source other than the endpoint. The users' roots and the user count are then read with
-   * storage proofs.
+   * Finds the newest block in a source other than the endpoint. If it is set, users' roots and the user count are read
+   * with storage proofs at this block.
    */
   findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
   /** The first block with audited roots, if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** The time in ms after which the file of a watched user is read again. With 0, every poll reads it. */
+  /** The time in ms after which the file of a watched user's root is read again. With 0, every poll reads it. */
   rereadAfterMs: number;
   /** The time in ms after which an unavailable file becomes an alarm. Default: 600,000. */
   unavailableAfterMs?: number | undefined;
@@ -66,7 +66,8 @@ export interface PollOptions {
    */
   retry?: RetryOptions | undefined;
   /**
-   * The maximum time in ms that one poll spends on reading files. The next poll reads the rest. Default: no maximum.
+   * The maximum time in ms that one poll spends on reading files. The next poll reads the remaining files. Default: no
+   * maximum.
    */
   maxFilesMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: the system's clock. */
@@ -76,7 +77,7 @@ export interface PollOptions {
 /** The roots of the watched users, read from the contract. */
 export interface UserReading {
   block: BlockHeader;
-  /** The users' roots at this block, in the order of the watched users. Undefined for a user without a root. */
+  /** The roots of the watched users at this block, in the order of the users. Undefined for a user without a root. */
   roots: readonly (string | undefined)[];
   /** Users with a root for which no valid file has been found yet. */
   assigned: UserRoot[];
@@ -119,9 +120,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2 of a poll: reads the roots that were added since the last poll. If the number of users in the events does not
- * match the contract's user count, a response was false, so the events are read again from older and older cursors
- * until it does.
+ * Step 2 of a poll: reads the roots that were added since the last poll. If the events contain more or fewer users than
+ * the contract counts, a response was false. The events are then read again from older and older cursors, until the
+ * numbers match.
  */
 export async function readLogs(options: PollOptions, users: UserReading): Promise<LogReading> {
   const { retry } = options;
@@ -163,8 +164,9 @@ async function readLogsOnce(options: PollOptions, { block }: UserReading): Promi
 }
 
 /**
- * Yields the blocks after which events can be read, the newest first: the cursors that are still on the chain, then the
- * block before the contract's deployment. Adds a finding for the first cursor whose block has been replaced.
+ * Yields the blocks after which events can be read, the newest first. These are the cursors that are still on the
+ * chain, and then the block before the contract's deployment. For the first cursor that is no longer on the chain, it
+ * adds a finding.
  */
 async function* basesOf(
   { call, contract, retry }: PollOptions,

@@ -26,11 +26,13 @@ export interface FileReading {
 }
 
 /**
- * Step 3 of a poll: reads the files that are due, and saves the results. A file is due if its root is new, if the last
- * poll did not find it valid, or if it belongs to a watched user's root and was not read for `rereadAfterMs`.
+ * Step 3 of a poll: reads the files that are due, and saves the results. A file is due if its root is new, or if the
+ * last poll did not find it valid. The file of a watched user's root is also due if it was not read for
+ * `rereadAfterMs`.
  *
- * The files of watched users' new roots are read first, then those that have waited longest, so slow files cannot keep
- * a poll from the others. A due file that was not read stays due, and is reported as damage after the time limit.
+ * The files of watched users' new roots are read first, then the files that have waited longest. A slow file therefore
+ * cannot keep a poll from reading the others. A due file that was not read stays due, and is reported as damage after
+ * the time limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

@@ -12,8 +12,8 @@ const REREAD_AFTER_MS = 600_000;
 /** The maximum pause between polls in ms. While requests fail, the pause doubles up to this value. */
 const MAX_PAUSE_MS = 300_000;
 /**
- * The maximum time in ms that a poll spends on reading files. Without it, a slow file host would delay the watch of the
- * chain.
+ * The maximum time in ms that a poll spends on reading files. Without this limit, a slow file host would delay the next
+ * reads of the chain.
  */
 const MAX_FILES_MS = 60_000;
 
@@ -31,8 +31,8 @@ export type PollEvent =
   /** A due file was not read. Later polls request it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
   /**
-   * Damage that `code` and `message` describe. The event is `stillOpen` if an earlier poll with the same state has
-   * already reported it.
+   * Damage, which `code` and `message` describe. If an earlier poll with the same state has already reported it, the
+   * event is `stillOpen`.
    */
   | ({ event: "alarm" | "stillOpen" } & Finding)
   | ({ event: "notice" } & Finding)
@@ -45,8 +45,8 @@ interface PollSummary {
   blockNumber: number;
   blockHash: string;
   /**
-   * The number of roots that were added since the previous poll. `usersAdded` is the number of users to whom they were
-   * assigned.
+   * The number of roots that were added since the previous poll. `usersAdded` is the number of users to whom these
+   * roots were assigned.
    */
   rootsAdded: number;
   usersAdded: number;
@@ -54,8 +54,7 @@ interface PollSummary {
   watchedUsers: number;
   publishedUsers: number;
   /**
-   * The number of alarms at this block. An alarm that persists is counted by every poll, but reported only by the
-   * first.
+   * The number of alarms at this block. Every poll counts an alarm that persists, but only the first poll reports it.
    */
   alarms: number;
   notices: number;
@@ -96,7 +95,8 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "rereadAfterMs", true> = {
  * alarm and each block is reported once, and no block is skipped.
  *
  * If the endpoint fails, the failure is reported, and the watch tries again after longer and longer pauses. A failure
- * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like one without findings.
+ * that lasts `unavailableAfterMs` is an alarm. Otherwise, a watch without data would look like a watch without
+ * findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
@@ -134,8 +134,8 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and yields the events of each step as soon as it ends: the watched users' roots, the new roots, and the
- * files.
+ * Polls once, and yields the events of each step as soon as the step ends. The three steps read the watched users'
+ * roots, the new roots, and the files.
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
@@ -184,8 +184,8 @@ async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
       unavailableFiles: unavailable.length,
     },
   ];
-  // The caller has now received all alarms. An alarm that has ended is reported again if it starts again, as in
-  // `newEventFilter`.
+  // The caller has now received all alarms. Forget the alarms that have ended, so that they are reported again if they
+  // start again, as in `newEventFilter`.
   const lasting = Array.from(state.alarms).filter((key) => !canEnd(findingOf(key)));
   state.saveAlarms(new Set([...lasting, ...damage.map(alarmKeyOf)]));
 }
@@ -255,8 +255,8 @@ function findingOf(key: string): Pick<Finding, "code" | "root"> {
 }
 
 /**
- * Returns true for an unavailable file and for findings about the chain, which every poll finds again as long as they
- * last.
+ * Returns true for findings that can end: an unavailable file, and findings about the chain. Every poll reports these
+ * findings again as long as they last.
  */
 function canEnd({ code, root }: Pick<Finding, "code" | "root">): boolean {
   return root === undefined || code === "FILE_UNAVAILABLE" || code === "WATCHED_ROOT_CHANGED";

@@ -21,7 +21,7 @@ export interface WatchCursor extends BlockCursor {
   userCount?: number | undefined;
 }
 
-/** A file that a watch reads, because its root belongs to a watched user or has not been found valid yet. */
+/** A file that a watch reads. Its root belongs to a watched user, or the watch has not found the file valid yet. */
 export interface WatchedFile {
   /** True until the watch has read the file and found nothing wrong in it. */
   isSuspect: boolean;
@@ -46,8 +46,8 @@ export interface PollResults {
 }
 
 /**
- * The number of saved blocks. After a reorganization, the watch looks among them for the last one that is still on the
- * chain.
+ * The number of saved blocks. After a reorganization, the watch searches these blocks for the last one that is still on
+ * the chain.
  */
 const MAX_CURSORS = 64;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;

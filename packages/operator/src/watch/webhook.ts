@@ -7,12 +7,12 @@ import type { WebhookSecret } from "../http/webhookSecret.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
-/** The retries of an undelivered message: it is sent again after about 1 s, and once more after about 2 s. */
+/** The retries of a message that was not delivered. It is sent again after about 1 s, and once more after about 2 s. */
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**
- * Checks that alarms may be sent to a URL, and returns it. It must use https, or http on this machine, and its host
- * must be one of `hosts`. Errors do not contain the URL, which usually contains a secret.
+ * Checks that alarms may be sent to a URL, and returns the URL. It must use https, or http on this machine, and its
+ * host must be one of `hosts`. The URL usually contains a secret, so errors do not contain it.
  * @param hosts host names, including the port if it is not the default port
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -24,7 +24,8 @@ export async function makeAuditorKeyFile(name: string, passphrase: string): Prom
 
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
- * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
+ * @param environment the environment variables. The passphrase is in the file KEYROOT_PASSPHRASE_FILE or in the
+ *   variable KEYROOT_PASSPHRASE
  * @throws ArgumentError the errors of `openSigningKeyFile`
  */
 export async function openAuditorKeyFile(path: string, environment: NodeJS.ProcessEnv): Promise<AuditorSigner> {

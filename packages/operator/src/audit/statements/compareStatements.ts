@@ -16,7 +16,7 @@ import { contradicts, type StatementFolder } from "./statementFolder.ts";
 export interface Comparison {
   url: string;
   /**
-   * How the statements compare:
+   * The result of the comparison:
    * - `agrees`: both auditors signed the same text;
    * - `differs`: only the damaged roots differ;
    * - `conflict`: the statements contradict each other;
@@ -45,8 +45,8 @@ interface Own {
 }
 
 /**
- * Compares another auditor's statement with this auditor's own for the same block. If they are equal, the other
- * auditor's signatures are added.
+ * Compares another auditor's statement with this auditor's own statement for the same block. If both have the same
+ * text, the other auditor's signatures are added to the own statement.
  */
 export async function compareStatements(url: string, own: Own): Promise<Comparison> {
   const { folder, latest, keys } = own;

@@ -3,7 +3,7 @@ import { extractHeader, extractProof, parseLogs } from "keyroot/internal/ethereu
 import type { RpcCall } from "keyroot/internal/transport";
 
 /**
- * The functions that extract, by method, the parts of a response on which all honest nodes agree. Responses to other
+ * For each method, a function that extracts the parts of a response on which all honest nodes agree. Responses to other
  * methods are compared as a whole.
  */
 const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
@@ -14,7 +14,8 @@ const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
 };
 
 /**
- * Creates a function that sends each call to all endpoints, and returns the response that enough of them agree on.
+ * Creates a function that sends each call to all endpoints, and returns a response only if enough endpoints agree on
+ * it.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {

@@ -38,10 +38,10 @@ export class StatementFolder {
   }
 
   /**
-   * Signs a statement and writes its files. A statement that contradicts one in the folder is never signed, and one
-   * that differs from an earlier statement for the same block only in the damaged roots replaces it.
-   * @param source where the data of the chain came from. It is published but not signed, because each auditor uses
-   *   different sources
+   * Signs a statement and writes its files. A statement that contradicts one in the folder is never signed. A statement
+   * replaces an earlier one for the same block if only their damaged roots differ.
+   * @param source where the data of the chain came from. It is published but not signed, because each auditor uses a
+   *   different source
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
   async sign(statement: Statement, { key, sign }: AuditorSigner, source: string): Promise<void> {
@@ -89,9 +89,9 @@ function conflict(expected: string, actual: string): VerificationError {
 }
 
 /**
- * Returns true if at least one of two statements must be false. A registry's code never changes, and it never has fewer
- * users or roots than before. For the same block, only the damaged roots may differ, because a host can return a file
- * to one auditor and withhold it from another.
+ * Returns true if at least one of two statements must be false. A registry's code never changes, and its numbers of
+ * users and roots never fall. Two statements for the same block may differ only in the damaged roots, because a host
+ * can return a file to one auditor and withhold it from another.
  */
 export function contradicts(one: Statement, other: Statement): boolean {
   const [older, newer] = one.block.number <= other.block.number ? [one, other] : [other, one];

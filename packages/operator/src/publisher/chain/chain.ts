@@ -26,7 +26,7 @@ export interface Block {
   hash: string;
   /** The block's time in seconds since 1970. */
   timestamp: number;
-  /** The gas limit of the block. A chain without a limit reports 2^64 - 1, which is reduced to 2^53 - 1 here. */
+  /** The gas limit of the block. A chain without a limit reports 2^64 - 1, which is replaced by 2^53 - 1 here. */
   gasLimit: number;
   /** The base fee in wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
@@ -61,8 +61,8 @@ const MAX_SECONDS = 8.64e12;
 const MAX_PRICE = 10n ** 18n;
 
 /**
- * A chain that is read through a JSON-RPC endpoint. Every response is checked, and requests are repeated after
- * temporary failures.
+ * A chain that is read through a JSON-RPC endpoint. Every response is checked, and after a temporary failure, the
+ * request is sent again.
  */
 export class Chain {
   /**
@@ -113,8 +113,8 @@ export class Chain {
    * Returns the hash of a development chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits.
    * It distinguishes development chains, which share their ids.
    *
-   * Returns undefined for every other chain, because its id is enough to identify it, and its nodes may have deleted
-   * the first block (EIP-4444).
+   * For every other chain, it returns undefined. The id of such a chain is enough to identify it, and its nodes may
+   * have deleted the first block (EIP-4444).
    * @param chainId the id of this chain (EIP-155)
    */
   async genesisHash(chainId: number): Promise<string | undefined> {
@@ -150,7 +150,8 @@ export class Chain {
   /**
    * Returns the number of the newest block.
    * @param atLeast the number of a block that was on the chain. While the newest number is lower, it is read again,
-   *   because the node may be behind. After the last retry, the lower number is returned, as after a reorganization
+   *   because the node may be behind. After the last retry, the lower number is returned, because a reorganization may
+   *   be the cause
    */
   async newestBlock(atLeast: number): Promise<number> {
     return readUntil(
@@ -161,8 +162,8 @@ export class Chain {
   }
 
   /**
-   * Returns the number of an account's transactions in blocks. With the tag "pending", transactions that are not in a
-   * block yet are included.
+   * Returns how many of an account's transactions are in blocks. With the tag "pending", transactions that are not in a
+   * block yet are counted as well.
    */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     return this.request("eth_getTransactionCount", [address, toBlockParameter(tag)], parseSafeQuantity);
@@ -190,7 +191,10 @@ export class Chain {
     return receipt && { ...receipt, gasPrice: receipt.gasPrice ?? (await this.#gasPriceOf(transactionHash)) };
   }
 
-  /** Returns the wei per unit of gas that a transaction in a block paid, or 0 if the endpoint does not return it. */
+  /**
+   * Returns the wei per unit of gas that a transaction in a block paid. It is 0 if the endpoint does not return the
+   * price.
+   */
   async #gasPriceOf(transactionHash: string): Promise<bigint> {
     try {
       return await this.request("eth_getTransactionByHash", [transactionHash], (answer) =>
@@ -243,8 +247,8 @@ function parsePrice(value: unknown): bigint {
 }
 
 /**
- * Returns true if a transaction is in no block. Most nodes then return null as its receipt, but some return one without
- * a block.
+ * Returns true if a transaction is in no block yet. For such a transaction, most nodes return null instead of a
+ * receipt, but some return a receipt without a block.
  */
 function isPending(receipt: unknown): boolean {
   return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);

@@ -14,11 +14,11 @@ interface Call {
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** A rollup's current fee for the bytes of a transaction. On chains without such a fee, `wei` and `gas` are 0. */
+/** The current fee of a rollup for the bytes of a transaction. On chains without such a fee, `wei` and `gas` are 0. */
 export interface DataFee {
   /**
-   * The L1 fee and the operator fee of OP-stack chains in wei, which are paid in addition to gas. A transaction cannot
-   * limit them.
+   * The sum of the L1 fee and the operator fee on OP-stack chains, in wei. Both are paid in addition to gas, and a
+   * transaction cannot limit them.
    */
   wei: bigint;
   /** On Arbitrum, the part of the gas estimate that pays for bytes. */
@@ -29,7 +29,7 @@ export interface DataFee {
 const DATA_FEE_FACTOR = 2n;
 
 /**
- * The address of the contract that returns prices on OP-stack chains. Sources:
+ * The address of the contract that returns the prices of data on OP-stack chains. Sources:
  * https://docs.optimism.io/op-stack/transactions/fees and the predeploys of https://specs.optimism.io.
  */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
@@ -85,8 +85,8 @@ export class DataFees {
   }
 
   /**
-   * Returns the operator fee in wei. It is 0 on chains before the upgrade Isthmus, whose older contract rejects this
-   * call.
+   * Returns the operator fee in wei. Before the upgrade Isthmus, chains have no operator fee, and their older contract
+   * rejects this call. The result is then 0.
    */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {

@@ -1,7 +1,8 @@
 import { toQuantity } from "keyroot/internal/ethereum";
 
 /**
- * The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), there is only a gas price.
+ * The fees of a transaction in wei per unit of gas. A transaction on a chain without a base fee (EIP-1559) has only a
+ * gas price.
  */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
@@ -10,15 +11,15 @@ export interface FeeData {
   /** The base fee. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   /**
-   * The part of the price that the block's producer receives, which is the whole gas price on chains without a base
-   * fee.
+   * The part of the price that the producer of the block receives. On chains without a base fee, it is the whole gas
+   * price.
    */
   priorityFee: bigint;
 }
 
 /**
- * The base fee roughly doubles within six full blocks (EIP-1559), so a transaction that offers twice the base fee stays
- * valid for about that long.
+ * The factor for the base fee in a transaction's maximum fee. Within six full blocks, the base fee roughly doubles
+ * (EIP-1559). A transaction that offers twice the base fee therefore stays valid for about six blocks.
  */
 const BASE_FEE_FACTOR = 2n;
 
@@ -34,8 +35,8 @@ export function maxPriorityFeeOf(maxFee: bigint, maxPriorityFee: bigint | undefi
 }
 
 /**
- * Returns the same prices with a priority fee of at most `maxPriorityFee`. Prices of chains without a base fee are not
- * changed.
+ * Returns the same prices with a priority fee of at most `maxPriorityFee`. On chains without a base fee, the prices are
+ * returned unchanged.
  */
 export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeData {
   if (feeData.baseFeePerGas === undefined) return feeData;

@@ -1,8 +1,8 @@
 import { parseQuantity } from "keyroot/internal/ethereum";
 
 /**
- * Returns the wei that an OP-stack chain charged for a transaction as L1 fee and operator fee. It is 0 on other chains.
- * Source of the operator fee before and after the upgrade Jovian:
+ * Returns the L1 fee and the operator fee that an OP-stack chain charged for a transaction, as a sum in wei. On other
+ * chains, it is 0. Source of the operator fee before and after the upgrade Jovian:
  * https://specs.optimism.io/protocol/isthmus/exec-engine.html, section "Operator Fee".
  * @param receipt the receipt from the endpoint
  * @throws TransportError RPC_ANSWER_INVALID

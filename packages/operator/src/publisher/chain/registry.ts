@@ -39,7 +39,10 @@ export interface AddedRootEvent extends Pick<
   Receipt,
   "transactionHash" | "blockNumber" | "gasUsed" | "gasPrice" | "dataFee"
 > {
-  /** The number of users to whom the contract assigned this root, without those in the batch who already had a root. */
+  /**
+   * The number of users to whom the contract assigned this root. Users of the batch who already had a root are not
+   * counted.
+   */
   addedCount: number;
 }
 
@@ -51,15 +54,15 @@ export interface GasEstimate {
 }
 
 /**
- * The gas that is added to a transaction's estimate, which can become too low before the transaction is in a block. For
- * example, a registry's first call costs 17,100 gas more than later ones, and a reorganization can turn a later call
- * into the first. Unused gas costs nothing.
+ * The gas that is added to the estimate of a transaction, because the estimate can become too low before the
+ * transaction is in a block. For example, the first call of a registry costs 17,100 gas more than later calls, and a
+ * reorganization can turn a later call into the first. Unused gas costs nothing.
  */
 export const GAS_MARGIN = 25_000;
 
 /**
- * The registry contract, with what publishing needs: it reads users' roots, builds and estimates the calls that add
- * roots, and finds their events.
+ * A registry contract on its chain, with the operations that publishing needs. It reads users' roots, builds and
+ * estimates the calls that add roots, and finds their events.
  * @example
  * ```ts
  * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
@@ -102,8 +105,8 @@ export class Registry {
   }
 
   /**
-   * Returns users' roots, in the order of the user ids: 64 lowercase hex digits, or undefined for a user without a
-   * root.
+   * Returns users' roots, in the order of the user ids. Each is 64 lowercase hex digits, or undefined for a user
+   * without a root.
    */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
@@ -112,7 +115,7 @@ export class Registry {
 
   /**
    * Builds the call that adds a root for the users of a batch.
-   * @param withAccessList adds an access list, unless it would make the transaction too large for nodes
+   * @param withAccessList adds an access list. It is left out if it would make the transaction too large for nodes
    * @throws ArgumentError USER_ID_INVALID
    */
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
@@ -154,8 +157,8 @@ export class Registry {
   }
 
   /**
-   * Returns true if a batch's call costs less with an access list. The list saves gas, but adds bytes to the
-   * transaction, for which rollups charge a fee.
+   * Returns true if a batch's call costs less with an access list. The list saves gas, but also makes the transaction
+   * longer, and rollups charge a fee for every byte.
    * @param estimate the result of `estimateAddRoot`
    * @throws the errors of `chain`
    */

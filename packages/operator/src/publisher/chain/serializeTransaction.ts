@@ -1,6 +1,6 @@
 /**
- * Encodes transactions of the types with access lists (EIP-2718, EIP-2930, EIP-1559) without ethers, whose RLP encoder
- * takes quadratic time: minutes for an access list of thousands of slots.
+ * Encodes transactions of the types with access lists (EIP-2718, EIP-2930, EIP-1559). It does not use ethers, because
+ * the RLP encoder of ethers takes quadratic time: minutes for an access list of thousands of slots.
  */
 import { keccak256 } from "ethers/crypto";
 import { recoverAddress, type Transaction } from "ethers/transaction";

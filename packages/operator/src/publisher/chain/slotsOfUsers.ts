@@ -7,7 +7,7 @@ const keccak256 = await createKeccak(256);
 
 /**
  * Returns the storage slots of users' roots, in the order of the user ids. It is faster than `slotOfUser` of `keyroot`,
- * and meant for access lists, where a wrong slot would only cost gas.
+ * and meant only for access lists, where a wrong slot would cost gas but do no other harm.
  * @returns slots of 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID
  */

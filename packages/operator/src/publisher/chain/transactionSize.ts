@@ -1,6 +1,6 @@
 /**
- * The size limit of transactions. Nodes do not keep larger ones in their pools, and gas estimates do not show the
- * limit. Sources: `txMaxSize` in
+ * The size limit of transactions. Nodes do not keep larger transactions in their pools, but accept them in gas
+ * estimates, so the limit must be calculated. Sources: `txMaxSize` in
  * https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go,
  * `DEFAULT_MAX_TX_INPUT_BYTES` in
  * https://github.com/paradigmxyz/reth/blob/main/crates/transaction-pool/src/validate/constants.rs.

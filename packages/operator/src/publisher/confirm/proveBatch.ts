@@ -14,15 +14,15 @@ import type { Batch, PlanTarget } from "../plan/plan.ts";
 export type ProvenBatch = Pick<DividedUsers, "userIDs" | "superseded">;
 
 /**
- * Proves the keys of a batch's users as a client's verifier does. It checks the chain id, the users' roots, the served
- * file with its whole tree, and that each user has exactly one record, with a valid key. The root is the hash of all
- * records, so the served keys are then those of the plan.
+ * Proves the keys of a batch's users as a client's verifier does. It checks the chain id, the users' roots and the
+ * served file with its whole tree. Each user must have exactly one record, with a valid key. The root is the hash of
+ * all records, so the served keys are then the keys of the plan.
  *
  * A file is not verified again if its bytes are the same as in an earlier verification.
  * @param target the registry and chain of the plan
  * @param reading the endpoint's responses
- * @param verifiedSha256 the SHA-256, in 64 lowercase hex digits, of a file that was verified for this root and has
- *   exactly one record per user of the batch. Undefined if no file was verified
+ * @param verifiedSha256 the SHA-256 of a file that was already verified, in 64 lowercase hex digits. This file must
+ *   have the batch's root, and exactly one record per user of the batch. Undefined if no file was verified
  * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the
  *   errors of `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */

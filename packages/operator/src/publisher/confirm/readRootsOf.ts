@@ -4,7 +4,8 @@ import type { Registry } from "../chain/registry.ts";
 import type { Batch } from "../plan/plan.ts";
 
 /**
- * Reads the roots of each batch's users at a block. Batches may be small, so each call covers as many as possible.
+ * Reads the roots of each batch's users at a block. Small batches are read together, because each call can cover many
+ * users.
  * @returns each batch with the roots of its users, as `getMerkleTreeRoots` returns them
  * @throws the errors of `getMerkleTreeRoots`
  */

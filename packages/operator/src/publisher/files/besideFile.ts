@@ -2,7 +2,10 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/internal/merkle";
 
-/** What to store beside each Merkle-tree file. It is computed from the file, and clients verify every byte of it. */
+/**
+ * The objects to store beside each Merkle-tree file. They are computed from the file, and clients verify every byte of
+ * them.
+ */
 export interface BesideFileOptions {
   /** Stores a Brotli-compressed copy `<root>.json.br`, which has about 1/3 of the file's size. Default: false. */
   brotli?: boolean | undefined;
@@ -16,7 +19,10 @@ export interface StoredObject {
   contentEncoding?: "br";
 }
 
-/** The quality of the Brotli compression. The best quality would take 50 times as long and save 7% of the size. */
+/**
+ * The quality of the Brotli compression. With the best quality, compression takes 50 times as long, and a file is only
+ * 7% smaller.
+ */
 const BROTLI_QUALITY = 5;
 
 const compress = promisify(brotliCompress);

@@ -39,7 +39,7 @@ const FOREVER = "public, max-age=31536000, immutable";
 /** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Matches valid prefixes, which have no empty parts and only characters that need no escaping (Amazon S3 User Guide,
+ * Matches a valid prefix. It has no empty parts, and only characters that need no escaping (Amazon S3 User Guide,
  * "Naming Amazon S3 objects").
  */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
@@ -200,8 +200,9 @@ export class BucketStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2) or `replace` is set. If a service
-   * rejects this condition with status 501, the object is written without it. Some services ignore it.
+   * Writes an object if it does not exist yet (`If-None-Match: *`, RFC 9110, section 13.1.2), or in any case if
+   * `replace` is set. A service may reject this condition with status 501, and the object is then written without it.
+   * Some services ignore the condition.
    * @returns false if another writer was faster
    */
   async #write(
@@ -291,8 +292,8 @@ function hasStatus(error: unknown, status: number): boolean {
 }
 
 /**
- * Returns the error code of the service, Node or the SDK. The error's message is never returned, because it may contain
- * secrets.
+ * Returns the error code of the service, of Node or of the SDK. It never returns the error's message, because the
+ * message may contain secrets.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";

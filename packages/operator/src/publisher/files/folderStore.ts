@@ -85,8 +85,8 @@ export class FolderStore implements MerkleFileStore, AccountFileStore {
   }
 
   /**
-   * Removes drafts that killed processes have left. Once per store is enough, because a restarted publisher opens a new
-   * store.
+   * Removes drafts that killed processes have left. It does so only once per store, because a restarted publisher opens
+   * a new store.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
@@ -110,8 +110,8 @@ async function writeSynced(path: string, content: string | Uint8Array): Promise<
 }
 
 /**
- * Writes or replaces a file without syncing it to disk. If a power failure damages a compressed copy or a proof,
- * clients read the whole file instead, or the publisher writes it again.
+ * Writes or replaces a file without syncing it to disk. This is enough for compressed copies and proofs. If a power
+ * failure damages one of them, clients read the whole file instead, or the publisher writes it again.
  */
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await createFolders(dirname(path));

@@ -20,7 +20,7 @@ export interface PutOptions {
 export interface MerkleFileStore {
   /**
    * Stores a file atomically under the name of its root, and reads it back. A repeated call has no effect.
-   * Implementations MUST NOT overwrite different content under that name unless `replace` is set. They also store the
+   * Implementations MUST NOT overwrite different content under this name unless `replace` is set. They also store the
    * objects that `BesideFileOptions` request.
    * @throws ArgumentError FILE_CONFLICT if different content is stored under this name; TransportError FILE_UNWRITABLE
    */
@@ -53,7 +53,7 @@ export interface AccountFileStore {
 }
 
 /**
- * Cache-Control of account files. A stale file costs a verifier one more request, but never makes an older key look
- * like the newest one.
+ * Cache-Control of account files. A verifier that gets a stale file sends one more request. It never takes an older key
+ * for the newest one.
  */
 export const ACCOUNT_FILE_CACHE = "public, max-age=10";

@@ -5,8 +5,8 @@ import type { FetchFile } from "../../follow/index.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
- * Stores a new file, and checks that the file host serves the same bytes. It then verifies them as clients do: the
- * whole tree, and one record per user.
+ * Stores a new file, and checks that the file host serves the same bytes. It then verifies the served bytes as clients
+ * do: the whole tree must match the root, and each user must have one record.
  * @param file a file whose keys have already been checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
  *   errors of `store.put`
@@ -14,8 +14,8 @@ import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
   const stored = await store.put(file);
   const { root } = file.tree;
-  // The keys were checked when the records were read. The root is the hash of all records, so it covers the keys as
-  // well.
+  // The keys need no second check. They were checked when the records were read, and the root is the hash of all
+  // records with their keys.
   parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root, file.keyType);
   return stored;
 }

@@ -11,8 +11,8 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 const FILE = "journal.sqlite";
 
 /**
- * The tables of the journal. A plan has one row for each line of `serializePlan`. The longest possible line describes a
- * million users and takes 35 MB.
+ * The tables of the journal. A plan has one row for each line of `serializePlan`. The longest possible line, for a
+ * batch of a million users, takes 35 MB.
  */
 const TABLES = [
   `CREATE TABLE plan (
@@ -26,8 +26,8 @@ const TABLES = [
 ];
 
 /**
- * A journal in an SQLite database in a folder, for one publisher at a time. A plan is replaced in a single transaction,
- * and an attempt is on disk when `recordAttempt` returns.
+ * A journal in an SQLite database in a folder, for one publisher at a time. It replaces a plan in a single transaction.
+ * When `recordAttempt` returns, the attempt is on disk.
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;

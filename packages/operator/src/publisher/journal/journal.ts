@@ -7,7 +7,8 @@ import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
 /**
- * A transaction that was about to be sent. Its nonce is reserved for the root until a transaction in a block uses it.
+ * A transaction that was about to be sent. Its nonce stays reserved for the root until a transaction with this nonce is
+ * in a block.
  */
 export interface Attempt {
   nonce: number;
@@ -35,8 +36,8 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * Returns how many of the newest attempts to keep after a plan is finished: at least 10,000, and all of the last day,
- * because the limit per day includes them.
+ * Returns how many of the newest attempts to keep after a plan is finished. These are at least 10,000, and all attempts
+ * of the last day, because the cost limit per day includes them.
  * @param attempts the attempts, the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
@@ -45,7 +46,7 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 }
 
 /**
- * The data that a publisher needs after a crash; everything else is on the chain and in the store. Implementations MUST
+ * The data that a publisher needs after a crash. All other data is on the chain and in the store. Implementations MUST
  * write each change to permanent storage before they fulfill its promise.
  */
 export interface Journal {
@@ -56,12 +57,12 @@ export interface Journal {
   /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest ones of earlier plans, the oldest first. They count toward the
-   * limits per plan and per day, and show which transactions may have added a root.
+   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. They count toward the
+   * cost limits per plan and per day. They also show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**
-   * Deletes the plan once all its users are published, and keeps as many of the newest attempts as `countKeptAttempts`
+   * Deletes the plan after all its users are published. The newest attempts are kept, as many as `countKeptAttempts`
    * returns.
    */
   finish(): Promise<void>;
@@ -71,7 +72,8 @@ export interface Journal {
 export type AttemptJournal = Pick<Journal, "attempts" | "recordAttempt">;
 
 /**
- * Returns the attempts for one registry, because a journal may also contain attempts for others.
+ * Returns a view of the journal with only the attempts for one registry, because a journal may contain attempts for
+ * several registries.
  * @param registry the result of `registryKeyOf`
  */
 export function attemptsFor(journal: Journal, registry: string): AttemptJournal {

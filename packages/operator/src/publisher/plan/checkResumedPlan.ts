@@ -1,6 +1,6 @@
 /**
- * Checks a plan that an earlier run recorded, before its roots are added: the registry, the files, and every key in the
- * files.
+ * Checks a plan that an earlier run recorded, before its roots are added. The checks cover the registry, the files, and
+ * every key in the files.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/internal/bytes";
@@ -31,14 +31,14 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch: it must be stored and served, and its keys must be valid. Until its root is
- * added, the records of its users must also have the same keys. Users without a record are not compared.
+ * Checks the file of a planned batch: it must be stored and served, and its keys must be valid. Before the root is
+ * added, the keys must also be the same as in the records. Users without a record are not compared.
  *
  * If the store has lost the file, it is rebuilt from the records and stored again. A file with different content is
  * never overwritten.
  * @param records sorted by user id
  * @param isAdded true if all users of the batch have roots, so that their keys can no longer be changed
- * @returns the file, its SHA-256, whether it was rebuilt, and the users with other keys in the records
+ * @returns the file, its SHA-256, whether it was rebuilt, and the users who have another key in the records
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`;
  *   ArgumentError PLAN_MISMATCH; TransportError; and the errors of the store
  */
@@ -133,7 +133,7 @@ function compareWithRecords({ tree: { root }, records: planned }: MerkleFile, re
   });
 }
 
-/** The error for a user whose root is not added yet and whose key in the plan differs from the one in the records. */
+/** The error for a user who has different keys in the plan and in the records, and whose root is not added yet. */
 function planMismatch({ userID, root, publishedKeyID, keyID }: KeyDifference): ArgumentError {
   const message =
     `The plan and the records have different keys for the user ${userID}. The key id is ${publishedKeyID} in the plan's file ` +

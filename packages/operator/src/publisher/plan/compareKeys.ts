@@ -41,8 +41,8 @@ export interface CompareContext {
 const NAMED = 20;
 
 /**
- * Compares records with the file of their users' root. It is fetched only if the tree of these records has a different
- * root; with the same root, it contains exactly these records.
+ * Compares records with the published file of their users. If the tree of these records has the same root as the file,
+ * the file contains exactly these records. It is fetched only if the root is different.
  * @param given the records of users who have this root, sorted by user id
  * @throws VerificationError USER_NOT_IN_FILE, and the errors of `fetchFile` and `parseMerkleFile`
  */
@@ -65,7 +65,8 @@ async function compareKeys(
 }
 
 /**
- * Returns the difference between a user's published key and the one in the records, or an empty list if they are equal.
+ * Returns the difference between a user's published key and the user's key in the records. If the keys are equal, the
+ * list is empty.
  */
 export function differenceOf(
   root: string,
@@ -96,7 +97,8 @@ export function keyDiffers(differences: readonly KeyDifference[]): VerificationE
 }
 
 /**
- * Checks that a published file has keys of the registry's configured type. A file that cannot be read is not rejected.
+ * Checks that a published file has keys of the type that is configured for the registry. If the file cannot be read,
+ * the check passes.
  * @throws ArgumentError KEY_TYPE_MISMATCH
  */
 export async function checkPublishedType(root: string, { fetchFile, keyType }: CompareContext): Promise<void> {
@@ -147,7 +149,8 @@ export class PublishedUsers {
 }
 
 /**
- * Compares the keys of a batch's superseded users with those that another publisher published for them.
+ * Compares the keys of users whose root another publisher added first. The keys in the batch's own file are compared
+ * with the keys that the other publisher published.
  * @throws the errors of `fetchFile` and `parseMerkleFile` for the file of the batch
  */
 export async function compareSuperseded(
@@ -166,8 +169,8 @@ export async function compareSuperseded(
 }
 
 /**
- * Compares the records of users with one root. If the root's file cannot be read, publishing and the other comparisons
- * continue.
+ * Compares the records of users who have the same root. If the file of this root cannot be read, the event
+ * `notCompared` is emitted, and publishing and the other comparisons continue.
  * @param toError makes the error for a file with keys of another type. Default: such a file is not compared
  */
 async function compareAndEmit(

@@ -3,8 +3,8 @@ import type { KeyRecord, KeyType } from "keyroot/internal/identity";
 import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/internal/merkle";
 
 /**
- * The default maximum number of users per file. Compressed with Brotli, a file of 64 users takes only 15 kB. In return,
- * each user costs 3.3 % more gas than in a file of 700 users (docs/costs.md).
+ * The default maximum number of users per file. A file of 64 users takes only 15 kB when compressed with Brotli.
+ * However, each user costs 3.3 % more gas than in a file of 700 users (docs/costs.md).
  */
 export const DEFAULT_USERS_PER_FILE = 64;
 

@@ -12,7 +12,8 @@ export interface CostEstimate extends FeeData {
   /** The node's gas estimates for the first transaction of the plan. */
   first: GasEstimate;
   /**
-   * The number of transactions that the node estimated. The gas of the others is calculated from their number of users.
+   * The number of transactions whose gas the node estimated. For the other transactions, gas is calculated from their
+   * numbers of users.
    */
   estimated: number;
   /** True if the first transaction is cheaper with an access list (EIP-2930). */

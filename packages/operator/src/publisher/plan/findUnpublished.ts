@@ -7,7 +7,10 @@ import type { RecordTable } from "../records/recordTable.ts";
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
-  /** Receives the users who already have a root, and their records' positions. The contract keeps these users' roots. */
+  /**
+   * Receives the users who already have a root, and the positions of their records. The contract keeps the roots of
+   * these users.
+   */
   onAlreadyPublished?: ((users: UserRoot[], positions: number[]) => void) | undefined;
   /** Receives the number of users with roots that were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
@@ -38,8 +41,8 @@ export async function findUnpublished(
 }
 
 /**
- * Returns the batches with a user who has no root at the newest block. The roots are read at its number, for which a
- * node that is behind reports an error. For "latest", it would return older roots.
+ * Returns the batches that contain a user without a root at the newest block. The roots are read at the number of this
+ * block, because a node that is behind then reports an error. With "latest", such a node would return older roots.
  * @param atLeast the number of a block that was on the chain. Default: 0
  */
 export async function findUnpublishedBatches(

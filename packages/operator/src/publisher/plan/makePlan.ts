@@ -11,7 +11,7 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPublished"> {
   /**
    * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain's limits allow only fewer users,
-   * the plan uses fewer.
+   * files have fewer users.
    */
   usersPerFile: number;
   /** Receives the number of users that a stage has finished. */
@@ -32,8 +32,8 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
 }
 
 /**
- * Plans a publication: users who have a root are skipped, and the others are divided into files. Each file except the
- * last has as many users as one transaction can publish, up to `usersPerFile`.
+ * Plans a publication: skips users who have a root, and divides the others into files. Each file except the last has as
+ * many users as one transaction can publish, up to `usersPerFile`.
  *
  * The same records, chain state and options always give the same plan. Nothing is stored or sent.
  * @param records sorted by user id
@@ -53,7 +53,7 @@ export async function makePlan(records: RecordTable, registry: Registry, options
 
 /**
  * Divides records into files, and creates their plan. Only one file at a time is kept in memory.
- * @param records those of users without a root, sorted by user id
+ * @param records the records of users without a root, sorted by user id
  * @param bytesOf returns the size of a file in bytes, and may store the file
  * @throws the errors of `makePlan` and `bytesOf`
  */

@@ -8,8 +8,8 @@ export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
   /**
-   * The hash of a development chain's first block (0x and 64 lowercase hex digits), which distinguishes chains with the
-   * same id. Undefined for other chains.
+   * The hash of a development chain's first block (0x and 64 lowercase hex digits). It distinguishes development
+   * chains, which share their ids. Undefined for other chains.
    */
   genesisHash?: string | undefined;
   /** The registry's address: 0x and 40 lowercase hex digits. */
@@ -66,14 +66,15 @@ export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch
 const USER_ID_LENGTH = 32;
 
 /**
- * A plan: the batches of all users without a root, sorted by user id. The same records, chain state and limits give the
- * same plan, byte for byte.
+ * A plan for publishing all users without a root: their batches, sorted by user id. The same records, chain state and
+ * limits give the same plan, byte for byte.
  */
 export interface Plan extends PlanTarget {
   /** The maximum number of users in one batch. */
   usersPerTransaction: number;
   /**
-   * The time at which a folder recorded the plan, in ms since 1970. Undefined if a version before 0.3.0 recorded it.
+   * The time at which the plan was recorded in a folder, in ms since 1970. Undefined if a version before 0.3.0 recorded
+   * it.
    */
   plannedAt?: number;
   batches: readonly Batch[];

@@ -5,7 +5,7 @@ import { MAX_VALUES, MERKLE_ROOT } from "keyroot/internal/merkle";
 import { VerificationError } from "../../errors.ts";
 import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
 
-/** The format name of a serialized plan, which is JSON Lines with a header line and then one line per batch. */
+/** The format name of a serialized plan. A plan is JSON Lines, with a header line and then one line per batch. */
 const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [
@@ -34,8 +34,8 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 }
 
 /**
- * Parses a serialized plan. It must be complete, and its user ids must be unique and sorted. Whether each root matches
- * the users of its batch is not checked, because this requires the files.
+ * Parses a serialized plan. It must be complete, and its user ids must be unique and sorted. This function does not
+ * check whether each root matches the users of its batch, because that requires the files.
  * @param source the bytes of the plan, or its lines without line feeds
  * @throws VerificationError PLAN_INVALID, and the errors of `parseJson` for the step "file"
  */
@@ -80,7 +80,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   };
 }
 
-/** Yields the lines of a plan one at a time, because a plan of a million users takes 35 MB. */
+/** Yields the lines of a plan one at a time to save memory, because a plan of a million users takes 35 MB. */
 function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < bytes.length;) {

@@ -1,4 +1,7 @@
-/** Prepares the unfinished plan of an earlier run: checks its target, files and keys, and divides batches that are too large. */
+/**
+ * Prepares the unfinished plan of an earlier run. It checks the plan's target, files and keys, and divides batches that
+ * have become too large.
+ */
 import type { UserID } from "keyroot/internal/identity";
 import type { MerkleFile } from "keyroot/internal/merkle";
 import type { Registry } from "../chain/registry.ts";
@@ -31,15 +34,15 @@ export type ResumeEvent =
       plannedAt: number | undefined;
     }
   /**
-   * The resumed plan also publishes users who are not in the records. The event contains their number and the first 20
-   * of their ids.
+   * The resumed plan also publishes users who are not in the records. `users` is their number, and `userIDs` contains
+   * the first 20 of them.
    */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost a file of a resumed plan, which was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * Some batches no longer fit into a transaction, because the chain's limits have changed, and were divided. The event
-   * contains the size of the new plan.
+   * Some batches were divided, because the chain's limits have changed and they no longer fit into a transaction. The
+   * event contains the size of the new plan.
    */
   | { event: "replanned"; batches: number; users: number; usersPerTransaction: number };
 
@@ -54,8 +57,8 @@ export interface ResumeContext {
   /** Receives each checked file, with the SHA-256 of its bytes. */
   onChecked: (file: MerkleFile, sha256: string) => void;
   /**
-   * Called when a batch is divided, with the root of the batch and that of its first part. This part takes over the
-   * batch's nonces, because a nonce stays reserved until a transaction uses it.
+   * Called after a batch is divided, with the root of the batch and the root of its first part. The first part must
+   * take over the nonces of the batch, because a nonce stays reserved until a transaction uses it.
    */
   onDivided: (root: string, first: string) => Promise<void>;
   /** Replaces the recorded plan. */
@@ -118,8 +121,8 @@ export async function resumePlan(plan: Plan, records: RecordTable, context: Resu
 }
 
 /**
- * Returns the number of users that one transaction can publish now. If it is lower than when the plan was made, for
- * example after a fork, larger batches are divided.
+ * Returns the number of users that one transaction can publish now. A fork can make it lower than when the plan was
+ * made. Batches with more users are then divided.
  */
 async function maxUsersOf(batches: Iterable<Batch>, { registry, usersPerFile }: ResumeContext): Promise<number> {
   let largest = 0;

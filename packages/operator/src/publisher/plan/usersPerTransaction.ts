@@ -5,15 +5,15 @@ import type { Registry } from "../chain/registry.ts";
 import { maxUsersBySize } from "../chain/transactionSize.ts";
 
 /**
- * The extra users in an estimate, which leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so two are
- * enough.
+ * The extra users in an estimate, which leave room for `GAS_MARGIN`. Two are enough, because each user costs at least
+ * 22,100 gas.
  */
 const EXTRA_USERS = 2;
 /** A number of users that fits into a transaction on most chains. Its estimate gives the gas per user. */
 const SAMPLE_USERS = 20;
 /**
- * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). It is only where the search begins; the
- * node's estimates decide.
+ * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search only begins at this limit,
+ * because the node's estimates decide which number of users fits.
  */
 const TRANSACTION_GAS = 2 ** 24;
 /** The maximum relative difference between the result and the highest number that fits. */
@@ -23,9 +23,9 @@ const TOLERANCE = 1 / 50;
  * Finds how many users one transaction can publish. A node must accept the transaction in an estimate, and a block must
  * have room for it. Limits and prices differ between chains and forks, so only the node's estimates count.
  *
- * The estimates use user ids without zero bytes, which cost the most gas, so any real batch of this size fits. A few
- * estimates are enough, because every further user adds the same amount. They do not show the nodes' limit on a
- * transaction's size, which is therefore calculated.
+ * The estimates use user ids without zero bytes. These cost the most gas, so any real batch of this size fits. A few
+ * estimates are enough, because every further user adds the same amount. Nodes also limit the size of a transaction.
+ * Estimates do not show this limit, so it is calculated.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError the node's error if it rejects even a single user

@@ -10,8 +10,8 @@ import { plural } from "../../plural.ts";
 const LISTED = 20;
 
 /**
- * Checks that each record belongs to a slot of an account, and has the key that the account's newest statement
- * authorizes.
+ * Checks that each record belongs to a slot of an account. In the slot of the account's newest statement, the key must
+ * be the one that this statement authorizes.
  * @param dir the folder with the account files of all users
  * @param place the registry to which the records will be published
  * @throws VerificationError RECORDS_INVALID, and the errors of `verifyAccountFile` of `keyroot/account`; ArgumentError

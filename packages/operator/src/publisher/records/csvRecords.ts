@@ -35,8 +35,8 @@ export interface CsvRows {
 }
 
 /**
- * Parses the header of a CSV file (RFC 4180, one row per line), which names the columns in any order. `pubKey` is in
- * base64 or hex. Without a column `keyID`, the key ids are computed. Other columns are ignored.
+ * Parses the header of a CSV file (RFC 4180, one row per line). The header names the columns, in any order. The column
+ * `pubKey` is in base64 or hex. Without a column `keyID`, the key ids are computed. Other columns are ignored.
  * @throws ArgumentError RECORD_INVALID if a column is missing or named twice
  */
 export function parseCsvHeader(header: string, keyType: KeyType, id: IdColumn): CsvRows {
@@ -90,8 +90,8 @@ function toRecord(userID: UserID, key: string, keyID: string, keyType: KeyType):
 function parseCsvLine(line: string, separator: string): string[] {
   const [cells = [], ...others] = parseCsvRows(line, separator);
   if (others.length === 0) return cells;
-  // Reject a line that contains a carriage return. The CSV parser ends a row there, so the rest of the line would be
-  // lost.
+  // Reject a line that contains a carriage return. The CSV parser would treat it as the end of the row, and the rest of
+  // the line would be lost.
   const message = `The line has ${1 + others.length} rows. End each row with a line feed. A carriage return alone is not enough.`;
   throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
 }

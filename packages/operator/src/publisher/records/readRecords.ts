@@ -24,17 +24,18 @@ export interface RecordsRead {
 }
 
 /**
- * The last field of a JSON record, which `make-records` writes: the number of the line that the record was made from.
+ * The last field of a JSON record from `make-records`. It is the number of the input line from which the record was
+ * made.
  */
 const LINE_FIELD = /,"line":([1-9]\d{0,8})\}$/;
 
 /**
- * Reads users' key records from a file or a stream, and checks every key as a verifier does. Empty lines are skipped,
- * and a second record of a user is a bad row.
+ * Reads users' key records from a file or a stream, and checks every key as a verifier does. Empty lines are skipped.
+ * If a user has a second record, its row is a bad row.
  *
  * A file whose name ends in `.csv` is CSV with a header (`parseCsvHeader`). Any other file, or a stream such as
- * standard input, has one JSON object per line. Its last field may be `line`, the number of the line from which the
- * record was made, to which messages then refer.
+ * standard input, has one JSON object per line. The last field of an object may be `line`, the number of the line from
+ * which the record was made. Messages then name this line.
  * @param onRead receives the number of bytes read so far, and the size of the file in bytes
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @param idColumn the column of CSV rows with the users' ids or identifiers. If it is set, the source is always CSV

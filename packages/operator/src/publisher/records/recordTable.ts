@@ -22,12 +22,14 @@ const PUB_KEY = 32;
 const LINE_BYTES = 4;
 /** Rows are stored in chunks of up to 2.6 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
-/** How many of a user id's leading bytes are compared as one number, which can hold 6 bytes (48 bits) exactly. */
+/**
+ * How many leading bytes of a user id are compared as one number. With 6 bytes (48 bits), the number is still exact.
+ */
 const PREFIX_BYTES = 6;
 
 /**
- * A table of users' key records. A record with a Curve41417 key takes 165 bytes, a quarter of what it would take as an
- * object. New records are listed only after `sortByUser` has sorted them by user id.
+ * A table of users' key records. A record with a Curve41417 key takes 165 bytes, a quarter of its size as an object.
+ * New records are listed only after `sortByUser` has sorted them by user id.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
@@ -77,7 +79,7 @@ export class RecordTable implements Iterable<KeyRecord> {
 
   /**
    * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published unchanged.
-   * @param line the record's line in the input. Default: the record's position, from 1
+   * @param line the number of the record's line in the input. Default: the position of the record, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;

@@ -29,8 +29,9 @@ export interface Execution {
 const MAX_POLL_ERRORS = 20;
 
 /**
- * Waits until another party has added the roots of batches, such as the owners of a Safe, who may sign days later. It
- * polls one user per batch, and reads the batch's other users when that user has a root.
+ * Waits until another party has added the roots of batches. For example, the owners of a Safe may sign days later. The
+ * wait is cheap: each poll reads the root of one user per batch, and reads the other users only when this user has a
+ * root.
  * @throws TransportError ABORTED; and the errors of `getMerkleTreeRoots` if 20 consecutive polls fail
  */
 export async function awaitExecution(

@@ -17,8 +17,8 @@ const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
   /**
-   * The folder for the Transaction Builder files. If it is missing, it is created so that only the owner can access it
-   * (mode 0700).
+   * The folder for the Transaction Builder files. If it is missing, it is created with mode 0700, so that only the
+   * owner can access it.
    */
   dir: string;
   /** Returns the current time in ms since 1970. */

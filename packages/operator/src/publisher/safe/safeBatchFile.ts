@@ -9,9 +9,9 @@ import type { RootBatch } from "../chain/registry.ts";
 import type { PlanTarget } from "../plan/plan.ts";
 
 /**
- * The maximum number of users in one transaction of a Safe. Such a transaction needs about 60,000 gas more than that of
- * an ordinary account, and its gas limit must be 1/63 higher (EIP-150). In a measurement with a limit of 2^24 gas
- * (EIP-7825), 715 users fit and 720 did not.
+ * The maximum number of users in one transaction of a Safe. Such a transaction needs about 60,000 gas more than a
+ * transaction of an ordinary account, and its gas limit must be 1/63 higher (EIP-150). In a measurement with a limit of
+ * 2^24 gas (EIP-7825), 715 users fit and 720 did not.
  */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
@@ -32,14 +32,15 @@ const ADD_MERKLE_TREE_ROOT = {
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * The maximum number of calls in one file, which become one transaction (MultiSend). Safe's transaction service accepts
- * 100 calls, but not 200 (github.com/safe-global/safe-react-apps, issue 749).
+ * The maximum number of calls in one file. All calls of a file become one transaction (MultiSend). Safe's transaction
+ * service accepts 100 calls, but not 200 (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;
 
 /**
- * Creates Transaction Builder files with the calls that a Safe must make as the registry's owner, in the order of the
- * batches. Each file is one transaction for the Safe's owners to sign, with as many roots as the limits allow.
+ * Creates Transaction Builder files with the calls that a Safe must make as the owner of the registry. The calls are in
+ * the order of the batches. Each file is one transaction for the Safe's owners to sign, and has as many roots as the
+ * limits allow.
  * @param owner the address of the Safe
  * @param createdAt the creation time of the files, in ms since 1970
  * @throws ArgumentError ARGUMENT_INVALID for an invalid address, or a batch with more users than `usersPerTransaction`
@@ -81,8 +82,9 @@ export function toSafeBatchFiles(
 }
 
 /**
- * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`): Keccak-256 of the file with
- * `name: null` and no checksum, where each object is serialized as its sorted keys followed by their values.
+ * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). It is the Keccak-256 of the
+ * file with `name: null` and without the checksum. Each object is serialized as its sorted keys followed by their
+ * values.
  * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {

@@ -6,7 +6,7 @@ import type { SendTransaction } from "./signer.ts";
 /**
  * Creates a function that sends the owner's transactions through the registry's endpoint. The endpoint must hold the
  * owner's key, as a local node or Hardhat's keystore does.
- * @param chainId the id of the chain to sign for. Each request contains it, so that a node of another chain rejects the
+ * @param chainId the id of the chain to sign for. Each request contains the id, so a node of another chain rejects the
  *   request
  * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError the errors of `chain`
  */

@@ -6,8 +6,8 @@ import { serializeSigned, serializeUnsigned } from "../chain/serializeTransactio
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A passphrase, or the path of a file that contains it. Never pass a passphrase as a command-line argument, because
- * other accounts can read arguments.
+ * A passphrase, or the path of a file that contains the passphrase. Never pass a passphrase as a command-line argument,
+ * because other accounts on the machine can read the arguments of a process.
  */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
@@ -15,8 +15,8 @@ export type PassphraseSource = { file: string } | { passphrase: string };
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 Secret Storage, version 3), as Geth, Clef, ethers and many wallets write it. With
- * some parameters, decryption takes a few seconds.
+ * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets write this format.
+ * Decryption can take a few seconds, depending on the parameters in the file.
  * @param variables the environment variables that contain the paths, for error messages
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. Errors contain no key
  *   and no passphrase
@@ -45,8 +45,8 @@ export async function openKeyFile(
 }
 
 /**
- * Creates a key and the text of its key file, in the format of Web3 Secret Storage, version 3, with scrypt (N = 131072,
- * r = 8, p = 1).
+ * Creates a key, and the text of its encrypted key file. The format is Web3 Secret Storage, version 3, with scrypt (N =
+ * 131072, r = 8, p = 1).
  * @returns `key`: the account of the key, 0x and 40 hex digits with checksum (EIP-55)
  */
 export async function makeKeyFile(passphrase: string): Promise<{ key: string; text: string }> {
@@ -97,21 +97,23 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource, 
 }
 
 /**
- * The minimum memory of scrypt, as N * r: that of the weakest parameters in the OWASP Password Storage Cheat Sheet
- * (section "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ * The minimum memory of scrypt, as N * r. It is the memory of the weakest parameters in the OWASP Password Storage
+ * Cheat Sheet (section "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are
+ * weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 /**
- * The minimum number of PBKDF2-HMAC-SHA-256 rounds: that of the sample in the Web3 Secret Storage Definition, version
- * 3, which wallets still use. For stored passwords, the OWASP Password Storage Cheat Sheet (section "PBKDF2")
- * recommends 600,000. With fewer, choose a longer passphrase, or encrypt the key again with scrypt.
+ * The minimum number of PBKDF2-HMAC-SHA-256 rounds. The sample in the Web3 Secret Storage Definition, version 3, has
+ * this number, and wallets still use it. For stored passwords, the OWASP Password Storage Cheat Sheet (section
+ * "PBKDF2") recommends 600,000 rounds. With fewer rounds, choose a longer passphrase, or encrypt the key again with
+ * scrypt.
  */
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * Rejects key files with a weak key derivation, which ethers would decrypt. For example, wallets of Ethereum's presale
- * have only 2,000 rounds.
+ * Rejects key files with a weak key derivation, because ethers would decrypt them. For example, wallets of Ethereum's
+ * presale have only 2,000 rounds.
  * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt
  *   nor PBKDF2
  */
@@ -131,8 +133,8 @@ function checkKeyDerivation(path: string, json: string): void {
 }
 
 /**
- * Returns the key derivation of a key file, in lower case, and its parameters. Field names may be in upper or lower
- * case. If the text is not a key file, `kdf` is "undefined".
+ * Returns the name of a key file's key derivation in lower case, and its parameters. In the file, field names may be in
+ * upper or lower case. If the text is not a key file, `kdf` is "undefined".
  */
 function keyDerivationOf(json: string) {
   let file: unknown;

@@ -33,7 +33,7 @@ export async function openRecoveryKeyFile(path: string, environment: NodeJS.Proc
 }
 
 /**
- * Parses the text of a recovery key: the type, a space or a colon, and the key in base64.
+ * Parses the text of a recovery key. It consists of the type, a space or a colon, and the key in base64.
  * @throws ArgumentError ARGUMENT_INVALID, BASE64_INVALID
  */
 export function parseRecoveryKey(text: unknown): NamedRecoveryKey {

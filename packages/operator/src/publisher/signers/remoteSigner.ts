@@ -72,8 +72,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Parses the signer's response. Web3Signer and some nodes return the raw transaction, whereas Clef and Geth return an
- * object that contains it.
+ * Parses the signer's response. Web3Signer and some nodes return the raw transaction itself. Clef and Geth return an
+ * object that contains the raw transaction.
  */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;

@@ -15,7 +15,9 @@ export interface TransactionRequest {
   data: string;
   nonce: string;
   gas: string;
-  /** The maximum fee in wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither. */
+  /**
+   * The maximum fee in wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither.
+   */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
   /** The gas price in wei per unit of gas, on chains without a base fee. */
@@ -44,7 +46,8 @@ export interface Signer {
 }
 
 /**
- * Signs and sends a transaction of the registry's owner. The publisher may call the function again with the same nonce.
+ * Signs and sends a transaction of the registry's owner. The publisher may call the function again with the same nonce,
+ * for example if the first transaction is stuck.
  * @returns the transaction hash: 0x and 64 hex digits
  * @throws TransportError RPC_ERROR with the node's message if the node rejects the transaction
  */
@@ -59,9 +62,9 @@ interface OwnedRegistry {
 }
 
 /**
- * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. It computes
- * the returned hash from the signed bytes instead of taking it from the endpoint, and gives the same transaction for
- * the same request.
+ * Creates a function that signs the owner's transactions and broadcasts them through the chain's endpoint. Two requests
+ * with the same content give the same transaction. The returned hash is computed from the signed bytes, so the endpoint
+ * cannot falsify it.
  * @param call sends a JSON-RPC request to the chain's endpoint
  * @returns a function that throws the errors of `signer` and `call`
  * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner
@@ -91,8 +94,8 @@ export function signingSender(
 }
 
 /**
- * Returns true if a signer has left out a request's access list, because some signers, such as Web3Signer, have no
- * field for it. Without a base fee, the type of the transaction then differs as well.
+ * Returns true if a signer has left out the access list of a request. Some signers do so, such as Web3Signer, because
+ * they have no field for it. On a chain without a base fee, the type of the transaction is then different, too.
  * @param error the error of `Signer.sign`
  */
 export function omitsAccessList(error: unknown, { accessList }: TransactionRequest): boolean {

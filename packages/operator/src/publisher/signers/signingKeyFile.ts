@@ -32,9 +32,11 @@ export interface KeyFileFormat<Key extends PublicPart> {
 }
 
 const MAX_BYTES = 2 ** 12;
-/** The first bytes of an Ed25519 private key in DER, before the key's 32 secret bytes (RFC 8410, section 7). */
+/**
+ * The first bytes of an Ed25519 private key in DER. The 32 secret bytes of the key follow them (RFC 8410, section 7).
+ */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** The scrypt parameters, which are also common in key files of wallets. They require 128 MiB and about 0.5 s. */
+/** The scrypt parameters, which wallets commonly use in their key files, too. They require 128 MiB and about 0.5 s. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;
@@ -42,8 +44,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Creates an Ed25519 key and the text of its encrypted key file. AES-256-GCM encrypts the private key with a key that
- * scrypt derives from the passphrase, and authenticates the public part.
+ * Creates an Ed25519 key and the text of its encrypted key file. The private key is encrypted with AES-256-GCM, under a
+ * key that scrypt derives from the passphrase. The public part is not encrypted, but authenticated.
  * @param makeKey makes the public part from 32 bytes
  */
 export async function makeSigningKeyFile<Key extends PublicPart>(
@@ -64,7 +66,8 @@ export async function makeSigningKeyFile<Key extends PublicPart>(
 
 /**
  * Opens a key file that `makeSigningKeyFile` made.
- * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
+ * @param environment the environment variables. The passphrase is in the file KEYROOT_PASSPHRASE_FILE or in the
+ *   variable KEYROOT_PASSPHRASE
  * @returns the public part, and a function that signs a message with Ed25519 (RFC 8032)
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no
  *   key and no passphrase

@@ -34,9 +34,9 @@ export interface AddRootsContext {
  * when every nonce is used and every batch has a receipt. The caller must then check that all users have the root of
  * their batch.
  *
- * A batch keeps its nonce until a transaction uses it. A transaction that is stuck, was dropped or got no response is
- * sent again with the same nonce, which is safe because the chain includes at most one per nonce. After a revert, the
- * batch gets another nonce.
+ * A batch keeps its nonce until a transaction uses it. If a transaction is stuck, was dropped or got no response, it is
+ * sent again with the same nonce. This is safe, because the chain includes at most one transaction per nonce. After a
+ * revert, the batch gets another nonce.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED;
  *   RPC_ERROR with the node's message if the node rejects a transaction permanently; and the errors of signer, journal
  *   and chain
@@ -117,7 +117,7 @@ class RootAdder {
   }
 
   /**
-   * Step 2: finds the transactions that used nonces, and those that a reorganization removed.
+   * Step 2: finds out which transactions used nonces, and which transactions a reorganization removed from the chain.
    * @returns true if the owner's number of used nonces changed
    */
   async #resolveNonces(): Promise<boolean> {
@@ -136,8 +136,8 @@ class RootAdder {
   }
 
   /**
-   * Records a batch as included if its transaction used the nonce. If that transaction was reverted, or another one
-   * used the nonce, the batch is queued again.
+   * Records a batch as included if its transaction used the nonce. If this transaction was reverted, or if a foreign
+   * transaction used the nonce, the batch is queued again.
    */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);
@@ -180,8 +180,8 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // First send recorded transactions that this run has not sent, and those that a node has rejected, because some
-    // nodes reject later nonces after a gap.
+    // First send again what nodes may not have: recorded transactions that this run has not sent, and transactions that
+    // a node has rejected. Some nodes reject later nonces after a gap.
     if (pending.some(({ sentAt, isRejected }) => sentAt === undefined || isRejected)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -276,7 +276,7 @@ class RootAdder {
   }
 
   /**
-   * Estimates a transaction again, and sends it with these fees.
+   * Estimates the gas of a transaction again, and sends the transaction with the fees of `attempt`.
    * @param known the estimate, and the reason why the fees are not higher
    */
   async #requote(
@@ -295,8 +295,8 @@ class RootAdder {
   }
 
   /**
-   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck, because all others wait
-   * for it. One with a used nonce is never sent again, because no block can include it.
+   * Step 4: looks at the pending transaction with the lowest unused nonce, for which all others wait. If it is stuck,
+   * it is sent again. A transaction with a used nonce is never sent again, because no block can include it.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -308,7 +308,8 @@ class RootAdder {
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
     const prices = await this.#fetchPrices();
     const estimated = await this.#estimateGas(first.batch, this.#callOf(first.batch));
-    // Raise the fees only if blocks were made without the transaction, or if nodes may have it with too little gas.
+    // Raise the fees only for one of two reasons: blocks were made without the transaction, or nodes may have the
+    // transaction with too little gas.
     const hasTooLittleGas = hashes.length > 0 && estimated > attempt.gas;
     const isStuck = (accepted && prices.block > sentAtBlock) || hasTooLittleGas;
     const reason = isUnderpriced ? "underpriced" : isStuck ? "stuck" : undefined;
@@ -319,9 +320,9 @@ class RootAdder {
   }
 
   /**
-   * Closes a gap in the nonces, which nodes cause if they drop another program's transaction with a lower nonce. The
-   * last pending batch is sent with the free nonce. If its first transaction is included as well, it has no effect,
-   * because the users already have roots.
+   * Closes a gap in the nonces. Nodes cause a gap if they drop another program's transaction with a lower nonce. The
+   * last pending batch is then sent with the free nonce. If both its transactions are included, the second has no
+   * effect, because the users already have roots.
    * @returns true if the batch was sent
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {

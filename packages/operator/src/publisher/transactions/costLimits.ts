@@ -10,15 +10,15 @@ export interface CostLimits {
   /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * The maximum wei per unit of gas for a block's producer, because the signed priority fee is always paid in full. The
-   * base fee needs no such limit: it is set by the chain, so an endpoint cannot change it. Default: a quarter of
-   * `maxFeePerGas`.
+   * The maximum wei per unit of gas for the producer of the block (priority fee). It has its own limit because the
+   * signed priority fee is always paid in full. The base fee needs no limit of its own, because the chain sets it and
+   * an endpoint cannot change it. Default: a quarter of `maxFeePerGas`.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
    * The maximum cost of a plan over all runs, in wei. Every signed transaction is counted with its whole gas limit at
-   * its highest fee, so a false response of the endpoint cannot make it look cheaper. Those of an earlier plan for the
-   * same root are counted, too.
+   * its highest fee, so a false response of the endpoint cannot make it look cheaper. Transactions that an earlier plan
+   * signed for the same root are counted, too.
    *
    * The default allows 150,000 gas per file plus an amount per user, at the price `maxFeePerGas`. The amount per user
    * is twice the estimated gas, but at least 50,000 and at most 250,000. Ethereum needs 22,660 per user now, and will
@@ -26,13 +26,13 @@ export interface CostLimits {
    */
   maxCost?: bigint | undefined;
   /**
-   * The maximum cost of all plans within 24 hours, in wei. Transactions in the journal are counted as for `maxCost`.
-   * Default: no limit.
+   * The maximum cost of all plans within 24 hours, in wei. Transactions in the journal are counted in the same way as
+   * for `maxCost`. Default: no limit.
    */
   maxCostPerDay?: bigint | undefined;
 }
 
-/** The limits of a run in wei per unit of gas. Undefined means that the operator has set no limit. */
+/** The limits of a run on gas prices, in wei per unit of gas. Undefined means that the operator has set no limit. */
 export interface FeeLimits {
   maxFeePerGas: bigint | undefined;
   maxPriorityFeePerGas: bigint | undefined;
@@ -63,8 +63,8 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
 }
 
 /**
- * Rejects a recorded transaction whose fees are above the limits. They may come from an earlier run with other limits,
- * or from an attacker who changed the journal.
+ * Rejects a recorded transaction whose fees are above the limits. Such fees may come from an earlier run with other
+ * limits, or from an attacker who changed the journal.
  * @throws TransportError FEE_TOO_HIGH
  */
 export function checkRecordedFees(
@@ -123,8 +123,8 @@ export class CostBudget {
   }
 
   /**
-   * Returns the limit that a transaction would exceed, with its value in wei, or undefined if the transaction may be
-   * signed.
+   * Returns the limit that a transaction would exceed, with the value of this limit in wei. If the transaction may be
+   * signed, it returns undefined.
    */
   exceededBy(transaction: Priced, now = Date.now()): ExceededLimit | undefined {
     const cost = worstCostOf(transaction);
@@ -137,12 +137,12 @@ export class CostBudget {
   }
 
   /**
-   * Adds the cost of the attempts in the journal: all of them to the cost of the day, and those for the plan's roots
-   * also to the cost of the plan. Attempts without a sender were recorded by version 0.2, and are treated as attempts
-   * of the current sender.
+   * Adds the cost of the attempts in the journal. All attempts count toward the cost of the day, and attempts for the
+   * plan's roots also toward the cost of the plan. Version 0.2 recorded attempts without a sender. They are treated as
+   * attempts of the current sender.
    *
-   * If the operator has set no `maxCost`, the allowance is an amount of gas at the current maximum fee. An attempt with
-   * a higher fee is then counted at that maximum.
+   * If the operator has set no `maxCost`, the default is an amount of gas at the current maximum fee. An attempt with a
+   * higher fee then counts toward the cost of the plan with this maximum fee.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -167,8 +167,8 @@ export class CostBudget {
 }
 
 /**
- * A sum in wei. It includes only the most expensive transaction of each nonce, because an account can use a nonce only
- * once.
+ * A sum of costs in wei. Of all transactions with the same nonce, it includes only the most expensive one, because an
+ * account can use a nonce only once.
  */
 class Spending {
   /** The costs by registry, sender and nonce. The last recorded cost is at the end. */

@@ -37,9 +37,10 @@ export async function fetchPrices(chain: Chain, limits: FeeLimits): Promise<Pric
 }
 
 /**
- * Returns the fees for sending a transaction again. They are raised if it offers too little and the limits allow more.
+ * Returns the fees for sending a transaction again. If it offers too little and the limits allow more, the fees are
+ * higher than before.
  * @param reason `stuck` if blocks were made without the transaction, or if its gas limit is too low. `underpriced` if a
- *   node rejected it because it offers too little
+ *   node rejected it because it offers too little. Undefined otherwise
  * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
@@ -58,15 +59,16 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // The journal may contain fees from a run with higher limits. They are replaced by current fees, unless gas costs
-  // more than the current limits allow.
+  // The journal may contain fees from a run with higher limits. Replace such fees by current fees, unless gas now costs
+  // more than the limits allow.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }
 
 /**
- * Returns the fees of a transaction that replaces a pending one: each at least 12.5% higher than before, and at least
- * as high as for a new transaction. Geth rejects a replacement whose fees rise by less than 10% (`txpool.pricebump`).
+ * Returns the fees of a transaction that replaces a pending one. Each fee is at least 12.5% higher than before, and at
+ * least as high as for a new transaction. Geth rejects a replacement whose fees rise by less than 10%
+ * (`txpool.pricebump`).
  * @returns undefined if a limit is too low for these fees
  */
 export function bumpFees(
@@ -89,8 +91,8 @@ export function bumpFees(
 }
 
 /**
- * Raises the fees of a transaction that no node has, up to the limits. It replaces no other one, so its fees may rise
- * by less than an eighth.
+ * Raises the fees of a transaction that no node has, up to the limits. Because no node has to replace an earlier
+ * transaction, the fees may rise by less than an eighth.
  * @returns undefined if no fee can rise
  */
 function raiseFees(fees: Fees, { maxFee, maxPriorityFee }: Prices): Fees | undefined {

@@ -5,8 +5,9 @@ import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction, isSearchDue, MAX_MISSING_RECEIPTS } from "./signedTransaction.ts";
 
 /**
- * The transaction that used a nonce: the batch's own, with its event if there is one or its receipt if it was reverted,
- * or a foreign one. Only a foreign transaction that the owner signed proves that the batch's own was not included.
+ * The transaction that used a nonce. With `batch`, it is the batch's own transaction. `added` is its event, if it has
+ * one, and `reverted` is its receipt, if it was reverted. With `foreign`, it is another transaction, which must have
+ * the owner's signature. The signature proves that the batch's own transaction was not included.
  */
 export type NonceUser =
   { by: "batch"; added: AddedRootEvent | undefined } | { by: "batch"; reverted: Receipt } | { by: "foreign" };
@@ -44,8 +45,8 @@ export async function findNonceUser(
 }
 
 /**
- * Returns true if no pending transaction has the next nonce. It then belonged to another program's transaction, which
- * nodes have dropped.
+ * Returns true if no pending transaction has the next nonce. The nonce then belonged to a transaction of another
+ * program, and nodes have dropped this transaction.
  */
 export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;

@@ -10,8 +10,8 @@ export interface PendingTransaction extends Pick<SendResult, "accepted" | "isRej
   attempt: Attempt;
   hashes: string[];
   /**
-   * The time at which this run last sent the transaction. Undefined if it must be sent now, because possibly no node
-   * has it.
+   * The time at which this run last sent the transaction. Undefined if the transaction must be sent now, because nodes
+   * may not have it.
    */
   sentAt: number | undefined;
   /** The number of the newest block at the time when the transaction was last sent. */
@@ -42,8 +42,8 @@ export function newTransaction(batch: RootBatch, attempt: Attempt): PendingTrans
 }
 
 /**
- * Restores the batches' transactions from the journal, by nonce. Of several attempts with one nonce, the latest is
- * restored. If the nonce is used, this attempt may have added the root.
+ * Restores the transactions of batches from the journal, by nonce. If there are several attempts with one nonce, the
+ * latest attempt is restored. If its nonce is already used, this attempt may have added the root.
  * @param owner the account that signs
  * @param usedNonces the number of the owner's transactions in blocks
  */

@@ -4,12 +4,12 @@ import { type AddRootCall, GAS_MARGIN, type Registry } from "../chain/registry.t
 import type { Attempt } from "../journal/journal.ts";
 
 /**
- * Returns the gas limit and the data fee with which a call can be sent now. Those in the journal are never used,
- * because they were estimated for another state of the chain, and the access list or the rules of the fork may have
- * changed since.
+ * Returns the gas limit and the data fee with which a call can be sent now. The values in the journal are never used
+ * for this, because they were estimated for another state of the chain. The access list or the rules of the fork may
+ * also have changed since.
  * @param estimated the node's estimate for this call
- * @param sentGas the gas limit with which this run sent the call before, or 0. It is not reduced: an estimate is low
- *   while the users have roots, but a reorganization may remove these
+ * @param sentGas the gas limit with which this run sent the call before, or 0. The result is never lower. An estimate
+ *   is low while the users have roots, but a reorganization may remove these roots again
  * @throws TransportError the errors of `chain`
  */
 export async function quoteCall(

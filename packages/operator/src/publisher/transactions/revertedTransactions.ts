@@ -11,8 +11,8 @@ export class RevertedTransactions {
 
   /**
    * Records a reverted transaction.
-   * @param isOfThisRun true if this run has sent it. Others do not count toward the maximum, because the conditions may
-   *   have changed since then
+   * @param isOfThisRun true if this run has sent the transaction. Transactions of earlier runs do not count toward the
+   *   maximum, because the conditions may have changed since then
    * @throws VerificationError TRANSACTION_REVERTED at the second transaction of this run with the same root
    */
   record(root: string, receipt: Receipt, isOfThisRun: boolean): void {
@@ -23,7 +23,8 @@ export class RevertedTransactions {
   }
 
   /**
-   * Runs the estimate of a root's next transaction, and explains why it fails if the last one was reverted.
+   * Runs the gas estimate of a root's next transaction. If the estimate fails and the root's last transaction was
+   * reverted, the error says so.
    * @throws VerificationError TRANSACTION_REVERTED, with the node's error as its cause, if the node rejects the call
    *   and the root's last transaction was reverted; the errors of `estimate`
    */

@@ -49,7 +49,9 @@ export interface SendCallOptions {
   earlier?: SentCall | undefined;
   /** The nonces of the sender's other transactions that may be pending, although the endpoint does not count them. */
   reservedNonces?: ReadonlySet<number> | undefined;
-  /** Keeps the transactions of the call. It is called before the first one is sent, and again after each one. */
+  /**
+   * Keeps the transactions of the call. It is called before the first transaction is sent, and again after each one.
+   */
   record?: ((sent: SentCall) => Promise<void>) | undefined;
   /** The file in which `record` keeps the transactions, for messages. */
   recordFile?: string | undefined;
@@ -66,11 +68,11 @@ export interface IncludedCall {
 }
 
 /**
- * Sends a call in a transaction, and waits until it is in a block. A transaction that nodes reject for the moment or do
- * not include is sent again with the same nonce.
+ * Sends a call in a transaction, and waits until the transaction is in a block. If nodes reject it for the moment or do
+ * not include it, it is sent again with the same nonce.
  *
- * The call gets another nonce only if the owner's signature proves that a different transaction used its nonce, or if
- * an earlier run's transaction was reverted.
+ * The call gets another nonce in only two cases: the owner's signature proves that a different transaction used the
+ * nonce, or the transaction of an earlier run was reverted.
  * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH,
  *   COST_LIMIT_REACHED, NO_RECEIPT; VerificationError TRANSACTION_REVERTED
  */
@@ -158,7 +160,10 @@ class CallSender {
     return this.#chain.receipt(found.hash);
   }
 
-  /** A reverted transaction has used its nonce. If an earlier run sent it, the call is sent with another nonce. */
+  /**
+   * Handles a reverted transaction, which has used its nonce. If an earlier run sent it, the call gets another nonce.
+   * Otherwise, an error is thrown.
+   */
   #forgetReverted({ transactionHash, blockNumber }: Receipt): void {
     if (this.#transaction?.isEarlier !== true || this.#isSent) {
       const message = `The transaction ${transactionHash} in block ${blockNumber} was reverted.`;
@@ -215,8 +220,8 @@ class CallSender {
   }
 
   /**
-   * Returns the gas limit and fees of the next transaction, after checking that its price and cost are within the
-   * limits. On rollups, the cost includes the fee for bytes.
+   * Returns the gas limit and fees of the next transaction, after checking its price and cost against the limits. On
+   * rollups, the cost includes the fee for the bytes of the transaction.
    */
   async #quote({ nonce, sent, accepted, isUnderpriced }: CallTransaction) {
     const chain = this.#chain;

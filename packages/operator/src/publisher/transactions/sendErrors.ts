@@ -26,8 +26,8 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
 /** A limit that a transaction could exceed, with its value in wei. */
 export interface ExceededLimit {
   /**
-   * What the limit applies to: a command's single transaction (`transaction`), all runs of a plan (`maxCost`), or all
-   * plans within 24 hours (`maxCostPerDay`).
+   * What the limit applies to. `transaction` is the single transaction of a command, `maxCost` is all runs of a plan,
+   * and `maxCostPerDay` is all plans within 24 hours.
    */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
   wei: bigint;
@@ -61,7 +61,8 @@ export interface SentTransaction {
 }
 
 /**
- * The error for a sent transaction that is in no block. Its `actual` value is the transaction's hash, if it is known.
+ * The error for a sent transaction that is in no block. If the hash of the transaction is known, it is the error's
+ * `actual` value.
  * @param problem the rest of the first sentence, without its period
  * @param remedy an imperative clause without its period
  * @param note a further sentence

@@ -4,7 +4,7 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 export interface SendOptions {
   /**
    * The maximum number of pending transactions. If a node accepts fewer from one account, the rest is sent later.
-   * Default: 64, more than fit into a block of 60 million gas with 64 users each.
+   * Default: 64. With 64 users each, this is more than a block of 60 million gas can include.
    */
   inFlight: number;
   /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */
@@ -14,8 +14,8 @@ export interface SendOptions {
   /** Adds access lists to transactions (EIP-2930). Default: false. */
   accessList: boolean;
   /**
-   * The time in ms after which a transaction that is not in a block is sent again. If blocks were made without it, its
-   * fees are raised. Default: 60,000.
+   * The time in ms after which a transaction that is not in a block is sent again. If blocks were made in the meantime,
+   * it is sent with higher fees. Default: 60,000.
    */
   stuckAfterMs: number;
   /** The maximum time to wait without any progress, in ms. Default: 600,000. */
@@ -40,18 +40,19 @@ export const RESEND_UNCONFIRMED_MS = 2_000;
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
   /**
-   * A transaction was sent, or sent again (`replaced`): with the same nonce, or with a lower one to close a gap. `hash`
-   * is undefined if the node did not confirm it. `maxFee` is in wei.
+   * A transaction was sent for the first time (`sent`) or again (`replaced`). It is replaced with the same nonce, or
+   * with a lower one to close a gap. `hash` is undefined if the node did not confirm the transaction. `maxFee` is in
+   * wei.
    */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
   /**
-   * The transaction is in a block. `added` is undefined if it emitted no event, because all users of the batch already
-   * had roots.
+   * The transaction is in a block. If all users of the batch already had roots, the transaction emitted no event, and
+   * `added` is undefined.
    */
   | { event: "included"; root: string; nonce: number; added: AddedRootEvent | undefined }
   /**
-   * `reorganized` means that the transaction's block is no longer on the chain, and `displaced` that another
-   * transaction used its nonce.
+   * The transaction is not on the chain. With `reorganized`, its block was removed from the chain. With `displaced`,
+   * another transaction used its nonce.
    */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
   /** The transaction was reverted. It has used its nonce, and its batch gets another one. */

@@ -18,14 +18,14 @@ export interface OwnersTransaction {
 }
 
 /**
- * The number of checks without a receipt after which the search for another transaction starts. The first checks may
- * find none, because a node may count a transaction's nonce before it returns the receipt.
+ * The number of checks without a receipt after which the search for another transaction starts. A single check is not
+ * enough, because a node may count the nonce of a transaction before it returns the receipt.
  */
 export const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * Returns true if a search with `findSignedTransaction` is due: after 3, 6, 12, … checks, because it takes many
- * requests.
+ * Returns true if a search with `findSignedTransaction` is due. Each search takes many requests, so it is due only
+ * after 3, 6, 12, … checks.
  * @param missingReceipts the number of checks that found the nonce used, but no receipt
  */
 export function isSearchDue(missingReceipts: number): boolean {
@@ -33,8 +33,8 @@ export function isSearchDue(missingReceipts: number): boolean {
 }
 
 /**
- * Finds the transaction in which the registry's owner used a nonce. The endpoint returns it, and the owner's signature
- * proves that it is genuine.
+ * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the
+ * owner's signature proves that it is genuine.
  * @returns undefined if the endpoint does not return the transaction, for example because only archive nodes still have
  *   the state of its block
  */

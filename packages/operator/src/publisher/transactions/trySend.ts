@@ -9,7 +9,7 @@ export interface SendResult {
   accepted: boolean;
   /** The transaction hash that the node returned. Undefined if the node returned no valid hash. */
   hash?: string;
-  /** Why the node does not have the transaction, and what the user can do about it, without a period at the end. */
+  /** Why the node does not have the transaction, and what the user can do about it. It has no period at the end. */
   problem?: string;
   /** True if the node has rejected the transaction for now, false if its response is unknown. */
   isRejected: boolean;
@@ -22,8 +22,8 @@ const ACCEPTED: SendResult = { accepted: true, isRejected: false, isUnderpriced:
 /**
  * Sends a transaction to a node, and reacts to its errors as the table `SEND_ANSWERS` determines. An unclear response
  * is not an error, because later reads of the chain show whether the node has the transaction.
- * @param hasPending true if other transactions of the sender are pending. They reserve more than they will cost, so
- *   missing funds are then not treated as an error
+ * @param hasPending true if other transactions of the sender are pending. Missing funds are then not treated as an
+ *   error, because pending transactions reserve more than they will cost
  * @throws the error of `send`, with the remedy, if the node rejects the transaction permanently. If the sender cannot
  *   pay, the error names the sender
  */

@@ -11,8 +11,8 @@ const MAX_PROOF_ATTEMPTS = 3;
 
 /**
  * The number of nonces that an account has used in blocks. Behind a load balancer, a node that lacks the newest blocks
- * may briefly return a lower number. It is accepted only if a block that proved the higher one was replaced, as in a
- * reorganization, or after 20 lower reads in a row without proof.
+ * may briefly return a lower number. A lower number is accepted only in two cases: a reorganization has replaced the
+ * block that proved the higher number, or 20 reads in a row were lower and nothing proved the higher number.
  */
 export class UsedNonces {
   readonly #chain: Chain;
@@ -52,8 +52,8 @@ export class UsedNonces {
   }
 
   /**
-   * Looks for a block whose state proves the number. The newest one may come from a node that is behind and not prove
-   * it.
+   * Looks for a block whose state proves the number. A single attempt may fail, because the newest block may come from
+   * a node that is behind.
    */
   async #prove(): Promise<void> {
     if (this.#count === 0 || this.#provedAt !== undefined || this.#proofAttempts++ >= MAX_PROOF_ATTEMPTS) return;
