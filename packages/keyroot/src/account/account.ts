@@ -73,7 +73,12 @@ const TEXT = new RegExp(
  * Makes a new account. Store its `text`, because you need it for every later change of the user's key.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
- * const account = makeAccount({ chainId: 1, contract, keys: [{ type: "ed25519", publicKey: paperKey }], threshold: 1 });
+ * const account = makeAccount({
+ *   chainId: 1,
+ *   contract,
+ *   keys: [{ type: "ed25519", publicKey: paperKey }],
+ *   threshold: 1,
+ * });
  * console.log(account.userID, account.text);
  */
 export function makeAccount(options: AccountOptions): Account {

@@ -1,7 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { invalidArgument } from "../input/options.ts";
 
-/** The choice that user ids are account ids. `accounts` makes this value, and `createVerifier` takes it as an option. */
+/** The choice that user ids are account ids. `accounts` makes this value. Pass it to `createVerifier` as an option. */
 export interface Accounts {
   readonly name: "accounts";
 }
