@@ -84,8 +84,9 @@ export interface KeyOptions {
    */
   account?: string | Uint8Array | undefined;
   /**
-   * The time at which the app first stored this user, in ms since 1970. As long as a user is new, the advice of the
-   * error NOT_PUBLISHED is `wait`. When `publicationMs` have passed since this time, it is `warn`.
+   * The time at which the app first stored this user, in ms since 1970. Until `publicationMs` have passed since this
+   * time, the user's key may still be unpublished, and the advice of the error NOT_PUBLISHED is `wait`. After that, it
+   * is `warn`.
    *
    * Default: a verifier with `cache` uses the time at which it first found no key of this user. A verifier without
    * `cache` treats the user as new. The default also applies to null, which databases may return.

@@ -12,8 +12,8 @@ import { type AuditorOptions, parseAuditorOptions, verifyByPolicy } from "./veri
 /** The settings of `auditors`. */
 export interface AuditorsOptions extends AuditorOptions {
   /**
-   * The URLs of folders with auditors' statements. Only the verification of a bundle does not need them. You do not
-   * have to trust the hosts of these folders. More hosts improve the availability.
+   * The URLs of folders with the auditors' statements. They are required, except for the verification of a bundle. You
+   * do not have to trust the hosts of these folders. Additional hosts improve availability.
    */
   urls?: readonly string[] | undefined;
 }
