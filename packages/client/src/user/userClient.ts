@@ -141,8 +141,8 @@ export class UserClient {
   }
 
   /**
-   * Submits a recovery key's objection to a pending change of the user's key. If the change has already been submitted
-   * to the chain, the service rejects the request with CHANGE_SUBMITTED. Repeating the call has no effect.
+   * Submits a recovery key's objection to a pending change of the user's key. If the change was approved or is already
+   * being published, the service rejects the request with CHANGE_SUBMITTED. Repeating the call has no effect.
    * @param objection the result of `makeObjection` of `keyroot/account`
    */
   async objectToChange(objection: string, options: CallOptions = {}): Promise<KeyChange> {

@@ -38,8 +38,8 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
 }
 
 /**
- * Parses an account file. Its statements must have consecutive numbers. The same statements with the same signatures
- * always have the same text, so two different files never contain them.
+ * Parses an account file. Its statements must have consecutive numbers. Equal statements with equal signatures always
+ * result in the same text, so only one file is valid for them.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
 export function parseAccountFile(source: Uint8Array): AccountFile {

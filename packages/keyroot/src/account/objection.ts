@@ -16,8 +16,8 @@ const STATEMENT_ORIGIN = "keyroot/key-v1\n";
 const ORIGIN = "keyroot/objection-v1\n";
 
 /**
- * Returns the text that a recovery key signs to object to a statement before it is published. It is the statement's
- * text with a different first line. Sign its UTF-8 bytes in the same way as a text from `keyStatementText`.
+ * Returns the text that a recovery key signs to object to a statement before it is published. The result is the
+ * statement's text with a different first line. Sign its UTF-8 bytes in the same way as a text from `keyStatementText`.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function objectionText(account: Pick<Account, "userID">, statement: KeyStatementOptions): string {

@@ -9,8 +9,8 @@ const hasher = new SHA256();
 
 /**
  * Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. The loops of StableLib's code call no
- * functions. On phones whose JavaScript engine only interprets the code, it therefore takes less than half as long as
- * Noble's.
+ * functions. On phones whose JavaScript engine does not compile code, it therefore takes less than half as long as
+ * Noble's code.
  * @returns 64 lowercase hex digits
  */
 export const portableSha256Hex = (data: string | Uint8Array): string =>

@@ -17,7 +17,7 @@ const BRACE_BIT = 0x20;
  * takes up to 600 bytes, because engines store a hidden class for each order.
  *
  * A text may have `perDocument` values of a kind for each document, and in addition one value per `characters`
- * characters. For example, a text may have one member per 40 characters. Keyroot's formats need less:
+ * characters. For example, a document of 4,000 characters may have 1,024 + 100 members. Keyroot's formats need less:
  * - A Merkle-tree file has one object per 400 bytes, one member per 62 bytes, one comma per 57 bytes, and one new name
  *   per 268 bytes.
  * - A log has one member per 53 bytes.

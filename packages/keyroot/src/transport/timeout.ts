@@ -15,7 +15,8 @@ export function timeLeft(timeoutMs: number, deadline = Infinity): number {
 
 /**
  * Runs `work`, and throws an error when `timeoutMs` have passed or `signal` aborts. It does so even if `work` ignores
- * the signal that it receives. At the end, this inner signal is always aborted, which closes all open requests.
+ * the signal that it receives. At the end, the signal that `work` received is always aborted, which closes all open
+ * requests.
  * @param subject the name of the host or task, for error messages
  * @throws TransportError TIMEOUT or ABORTED, or an error of `work`
  */

@@ -39,8 +39,8 @@ export interface FoundBlock {
 }
 
 /**
- * Checks that the block is recent enough for the user's root. If the source states anything about the root, the
- * function adds the statement to the evidence. The root is 0x and 64 hex digits, or only 0x if there is no contract.
+ * Checks that the block is recent enough for the user's root. If the source has information about this root, such as
+ * damage, the function adds it to the evidence. The root is 0x and 64 hex digits, or only 0x if there is no contract.
  * @throws VerificationError in the step "root"
  */
 export type CheckRoot = (
@@ -92,9 +92,8 @@ export interface BlockSource {
    */
   checkEndpoints?: (endpoints: readonly unknown[]) => void;
   /**
-   * True if the contract's answer must be proven under the block's state root. It is false if the endpoint that answers
-   * has also chosen the block's header, because a proof under this header would be worth no more than the endpoint's
-   * answer.
+   * True if the contract's answer must be proven under the block's state root. A proof is useful only if the header can
+   * be trusted. If a dishonest endpoint could choose the header, it could also prove a false answer under it.
    */
   storageProof: boolean;
   /** The confirmation state of the block, unless the source determines it. */

@@ -52,7 +52,7 @@ export function findSlot(
 }
 
 /**
- * Checks that the contract has no root for the slot after the last statement, and returns the root of the key's slot.
+ * Returns the root of the key's slot, and checks that the contract has no root for the slot after the last statement.
  * Both slots were read at the same block.
  * @throws VerificationError SUCCESSOR_UNPROVEN, or an error of `verifyRoot`
  */

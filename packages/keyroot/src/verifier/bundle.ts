@@ -143,8 +143,8 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
  *   hash, or if auditors whom the caller trusts signed it.
  * - The tree with this root includes a record of this user with the expected key.
  *
- * The result shows the state at the block, which may be old. It stays true nevertheless, because the contract sets each
- * user's root only once. Only in a registry with accounts, the user may have changed the key since then.
+ * The result describes the state at the block, which may be old. It remains true, because the contract sets each user's
+ * root only once. In a registry with accounts, however, the user may have changed the key since then.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError the errors of `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
  * with `auditors`, the errors of `verifyStatement` from `keyroot/auditors`; with accounts, ACCOUNT_MISSING,

@@ -139,9 +139,9 @@ export async function meetsTrust(
 }
 
 /**
- * Checks whether a cached key can be used without a new request. Its root must have been read at a finalized block. If
- * it is only the unproven answer of a single endpoint, it also expires after an hour, because the endpoint may have
- * corrected a false answer by then.
+ * Checks whether a cached key can be used without a new request. Its root must have been read at a finalized block. A
+ * key that is based on the unproven answer of a single endpoint also expires after an hour. The endpoint can then
+ * correct a false answer.
  */
 export function isPermanent({ evidence, final, storedAt }: CachedKey, source: BlockSource, now: number): boolean {
   if (!final || !isInTime(evidence, source, now)) return false;

@@ -25,7 +25,8 @@ export interface ContactSlot extends AccountSlot {
 
 /**
  * The origin of account files. If a file turns out to be too old, the next origin is tried:
- * - `known` is the file of the app or its cache, or if they have none, the file that the file host serves to everyone.
+ * - `known` is the file of the app or its cache. If there is none, it is the file that the file host serves to
+ *   everyone.
  * - `next` is the file host's file with a change that is being published.
  * - `hosted` is the file that the file host serves to everyone.
  */

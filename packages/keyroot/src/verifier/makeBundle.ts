@@ -44,8 +44,8 @@ export interface MadeBundle {
 }
 
 /**
- * Makes a bundle, which proves a user's published key to readers who are offline. It contains a storage proof of the
- * contract's answer at a block, and the user's record from the file of the root. Before the bundle is returned,
+ * Makes a bundle, with which others can verify a user's published key offline. The bundle contains a storage proof of
+ * the contract's answer at a block, and the user's record from the file of the root. Before the bundle is returned,
  * `verifyBundle` checks it as a reader does.
  *
  * The evidence for the block depends on `trust`. With `auditors`, the bundle contains the auditors' statement about the

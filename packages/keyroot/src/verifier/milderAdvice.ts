@@ -2,8 +2,9 @@ import { type Advice, type KeyrootError, VerificationError } from "../errors.ts"
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
- * Maximum age in ms of a block that shows that a user has no root: 3 hours. A shorter time would not be enough with
- * auditors, who publish a statement only every hour, about a block that is already final.
+ * Maximum age in ms of a block that shows that a user has no root: 3 hours. Auditors publish a statement only every
+ * hour, about a block that is already final, so their newest statement may be about a block that is more than an hour
+ * old.
  */
 const MAX_ABSENCE_AGE_MS = 10_800_000;
 

@@ -38,8 +38,8 @@ export interface VerifierOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. The app must set it itself. It
-   * is never read from data, because a server could then choose the type. Default: `curve41417`.
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. The app sets the type itself. It
+   * is never read from data, because a server could then choose it. Default: `curve41417`.
    */
   keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */

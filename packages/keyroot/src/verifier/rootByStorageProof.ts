@@ -32,7 +32,7 @@ export async function readRootByStorageProof(
 
 /**
  * Checks that the contract has no root for a user whose storage slot is empty. A contract with a different storage
- * layout may have a root in another slot, so that the empty slot proves nothing.
+ * layout may keep the root in another slot. The empty slot would then prove nothing.
  * @param root the value of the slot, 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
  */

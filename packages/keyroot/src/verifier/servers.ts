@@ -38,8 +38,8 @@ export interface ServerConfig {
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to several endpoints that are not part of the search for a block. The endpoints are
- * asked for their latest blocks, for the answers, and for the root's block.
+ * The number of rounds of requests to several endpoints, not counting the search for a block. The rounds ask for the
+ * latest blocks, for the answers, and for the root's block.
  */
 const QUORUM_ROUNDS = 3;
 

@@ -116,8 +116,8 @@ export function openStoredKeys(
       return now();
     },
     /**
-     * Records an alarm about a user if the error is serious enough. The stored key is then not used until the chain
-     * confirms it again.
+     * Records an alarm about a user if an error casts doubt on the stored key. The stored key is then not used until
+     * the chain confirms it again.
      * @param isContradiction true if the stored answer contradicts the answer that led to the error
      */
     async noteError(target: Target, error: KeyrootError, isContradiction: boolean) {

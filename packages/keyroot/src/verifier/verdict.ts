@@ -72,8 +72,8 @@ export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Arra
 }
 
 /**
- * Parses a file as `parseMerkleFile` does. Only files that `serializeMerkleFile` did not write need a larger parser. It
- * is loaded on demand, so that apps load less at the start.
+ * Parses a file as `parseMerkleFile` does. Files that `serializeMerkleFile` did not write need a larger parser. This
+ * parser is loaded on demand, so that apps load less code at the start.
  * @throws VerificationError as `parseMerkleFile`
  */
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {

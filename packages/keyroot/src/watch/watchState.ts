@@ -39,7 +39,7 @@ export function listUsers({ users, round }: WatchState, userID: UserID, ids: rea
 }
 
 /**
- * Chooses the contacts to read in this round. The contacts whose last reading is the longest ago come first. A new
+ * Chooses the contacts to read in this round. The contacts that were read the longest time ago come first. A new
  * contact counts as read in the round in which it was first listed, so it never delays the others.
  */
 export function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {

@@ -11,7 +11,8 @@ export interface MadeChallenge {
 
 /**
  * The functions with which a service checks that users have the private keys of their public keys (docs/formats.md).
- * Each key type has its own. Apps do not load this code, because it contains the large arithmetic of the curve.
+ * Each key type has its own functions. Apps do not load this code, because it includes the arithmetic of the curve,
+ * which is large.
  */
 export interface PossessionMethod {
   /**

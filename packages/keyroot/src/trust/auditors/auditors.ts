@@ -79,8 +79,8 @@ function unanchored(): VerificationError {
 
 /**
  * Returns the check of a user's root against the auditors' statement. If the statement lists the root as damaged, the
- * check adds the damage to the evidence. It fails if the user has a root now, but had none at the statement's block,
- * because such a root must first be confirmed by the next statement.
+ * check adds the damage to the evidence. If the user has a root now, but had none at the statement's block, the check
+ * fails until a newer statement confirms the root.
  */
 function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
   return async ({ userID, contract }, root, evidence) => {

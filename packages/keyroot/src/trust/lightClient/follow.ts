@@ -155,8 +155,8 @@ function isAhead(state: LightClientState, other: LightClientState | undefined): 
 }
 
 /**
- * Checks whether a state is too old. An old state is not safe, because former committee members could have sold the
- * keys that it trusts.
+ * Checks whether a state is too old. An old state is not safe, because members who have left its committee may have
+ * sold their keys since.
  */
 export function isTooOld({ network, maxCheckpointAgeMs, now }: CheckpointConfig, { slot }: LightClientState) {
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;
