@@ -126,9 +126,9 @@ export class UserClient {
   }
 
   /**
-   * Submits a signed statement and proves that the app has the private key of its key. A statement with the number 0
-   * registers the first key. A statement with a higher number changes the key after the hold period. Repeating the call
-   * has no effect.
+   * Submits a signed statement, and proves that the app has the private key of the public key in it. A statement with
+   * the number 0 registers the first key. A statement with a higher number changes the key after the hold period.
+   * Repeating the call has no effect.
    * @param statement the result of `makeKeyStatement` of `keyroot/account`
    * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents.
    * @throws the errors of `register`

@@ -14,8 +14,8 @@ export interface EndpointsOptions extends BlockOptions {
 }
 
 /**
- * Trusts an answer that at least `required` of the endpoints in `rpc` give. A false answer is accepted only if
- * `required` endpoints give it. The endpoints must be on different hosts.
+ * Trusts an answer that at least `required` of the endpoints in `rpc` give. A false answer is accepted only if at least
+ * `required` endpoints give the same one. The endpoints must be on different hosts.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = endpoints({ required: 2 });

@@ -24,8 +24,8 @@ const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
  * Trusts a block that at least `threshold` of these auditors signed. The contract is read at the block of the newest
- * statement with enough signatures, and a storage proof must confirm its answer. A false block is accepted only if
- * `threshold` auditors sign it.
+ * statement with enough signatures, and a storage proof must confirm its answer. A false block is accepted only if at
+ * least `threshold` auditors sign it.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
  * @example
  * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
