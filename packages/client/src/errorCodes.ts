@@ -1,8 +1,8 @@
 import type { ErrorCode } from "keyroot";
 
 /**
- * The partner service's own error codes. It also sends codes of `keyroot` about ids, keys and JSON. Clients replace any
- * other code, which a proxy or a newer service may send, with SERVICE_ERROR.
+ * The partner service's own error codes. The service also sends codes of `keyroot` about ids, keys and JSON. A proxy or
+ * a newer service may send other codes. Clients replace these with SERVICE_ERROR.
  */
 const REFUSAL_CODES = [
   "CONTENT_TYPE",

@@ -6,8 +6,8 @@ import type { ClientErrorCode } from "./errorCodes.ts";
 export { KeyrootError };
 
 /**
- * An error class of `keyroot` that takes the clients' codes. Its type is written out because the inferred one would
- * need Node's types, which web apps do not have.
+ * An error class of `keyroot` that accepts the clients' codes. This type is written out, because the type that
+ * TypeScript infers would need Node's types, which web apps do not have.
  */
 interface ErrorClass<E, Details> {
   new (code: ClientErrorCode, message: string, details?: Details): E;

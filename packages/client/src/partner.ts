@@ -1,6 +1,6 @@
 /**
- * The entry `@keyroot/client/partner`, with the client for a partner's back end. It runs only in Node, because its
- * token never expires and must not reach a browser.
+ * The entry `@keyroot/client/partner`, with the client for a partner's back end. It runs only on servers, because the
+ * client's token never expires and must not reach a browser.
  */
 export { ArgumentError, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export { type ClientErrorCode as ErrorCode } from "./errorCodes.ts";

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/account`, for registries whose users can change their keys. Pass the result of `accounts` as the
- * `accounts` option of a verifier. The other functions write and read accounts, key statements and account files.
+ * The entry `keyroot/account`, for registries whose users can change their keys. Pass the result of `accounts` to a
+ * verifier as its `accounts` option. The other functions write and read accounts, key statements and account files.
  */
 import { verifyAccountFile } from "./account/accountFile.ts";
 import { type Accounts, makeAccounts } from "./account/choice.ts";

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/auditors`, for verifiers that trust statements of auditors. Pass the result of `auditors` as the
- * `trust` option.
+ * The entry `keyroot/auditors`, for verifiers that trust the statements of auditors. Pass the result of `auditors` to a
+ * verifier as its `trust` option.
  */
 export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./trust/auditors/auditorKey.ts";
 export { auditors, type AuditorsOptions } from "./trust/auditors/auditors.ts";

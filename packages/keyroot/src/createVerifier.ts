@@ -15,11 +15,12 @@ export interface Verifier {
    * Verifies a user's public key against the root that the contract stores for the user (docs/specification.md,
    * "Public-key verification procedure").
    *
-   * The verifier reads the root, fetches the Merkle-tree file with this root, computes the whole tree again, and
-   * requires that exactly one record belongs to the user. It returns the published key only if all checks succeed and
-   * the key equals `expectedPublicKey`. If the call throws any error, do not use the key.
+   * The verifier reads the root, fetches the Merkle-tree file that belongs to it, and computes the whole tree again.
+   * Exactly one record in the file must belong to the user. The published key is returned only if all checks succeed
+   * and the key equals `expectedPublicKey`. If the call throws any error, do not use the key.
    *
-   * The result's `evidence` shows how the root was verified. It is never weaker than the `trust` option requires.
+   * The result's `evidence` shows how the root was verified. The evidence is never weaker than the `trust` option
+   * requires.
    * @param userID 32 lowercase characters of zBase32
    * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
    * @throws TransportError if an endpoint or the file host does not respond. The key is then neither verified nor
@@ -28,19 +29,21 @@ export interface Verifier {
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
   /**
-   * Verifies the keys of a contact list. Each key is checked as in `verify`, but the contacts share their requests: all
+   * Verifies the keys of a contact list. Each key is checked as in `verify`, but the contacts share their requests. All
    * roots are read at the same block, and each file is fetched and checked only once.
    *
-   * If you use a cache, a new answer can contradict an earlier one. Either one of the two answers is false, or the
-   * chain replaced the earlier block before it was final. There are two outcomes:
-   * - If the earlier answer has stronger evidence from a final block, the contact's outcome is the error EQUIVOCATION,
-   *   which contains the evidence for both answers.
+   * If the verifier has a cache, a new answer of the chain can contradict an earlier one. Then one of the two answers
+   * is false, or the earlier answer came from a block that the chain has replaced since. The outcome depends on the
+   * evidence:
+   * - If the earlier answer has the stronger evidence and comes from a finalized block, the contact's outcome is the
+   *   error EQUIVOCATION. The error contains the evidence for both answers.
    * - Otherwise, the verifier accepts the new answer and removes the earlier one from the cache. The outcome's
    *   `contradicts` field then contains the earlier answer.
    * @returns an outcome for each contact, in the order of the list
    * @throws ArgumentError if the list or the options are invalid. No request was sent.
    * @example
-   * const outcomes = await verifier.verifyMany([{ userID, expectedPublicKey: keyFromServer }], { cache: new Map() });
+   * const verifier = createVerifier({ ...options, cache: new Map() });
+   * const outcomes = await verifier.verifyMany([{ userID, expectedPublicKey: keyFromServer }]);
    * for (const outcome of outcomes) {
    *   console.log(outcome.userID, "verified" in outcome ? outcome.verified.publicKey : outcome.error.code);
    * }

@@ -92,8 +92,8 @@ const DELAY_OF: ReadonlyMap<string | undefined, keyof typeof DELAYS> = /* @__PUR
 ] satisfies [ErrorCode, keyof typeof DELAYS][]);
 
 /**
- * Describes an error to the app's user according to its advice, in English and without technical terms. An error that
- * Keyroot did not throw is described as a fault of the app.
+ * Describes an error to the app's user, in English and without technical terms. The text depends on the error's advice.
+ * An error that Keyroot did not throw is described as a fault of the app.
  * @param error an error from Keyroot, or the object that its `toJSON` returned
  * @example
  * const { title, text } = describeError(error);

@@ -1,6 +1,6 @@
 /**
- * The errors that Keyroot throws on purpose. Their class shows how to react. Programs can rely on `code`, but `message`
- * is written for people and may change. docs/errors.md explains every code.
+ * The errors that Keyroot throws on purpose. An error's class shows how to react to it. Programs can rely on the
+ * `code`, but the `message` is written for people and may change. docs/errors.md explains every code.
  */
 
 import type { ErrorCode } from "./errorCodes.ts";
@@ -9,8 +9,8 @@ import type { Evidence } from "./evidence.ts";
 export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 
 /**
- * The recommended reaction to an error (docs/errors.md, "Advice"). The app must not use the key after any error. The
- * values mean:
+ * The recommended reaction to an error (docs/errors.md, "Advice"). Whatever the advice is, the app must not use the key
+ * after an error. The values mean:
  * - `warn`: warn the user, because an attack is possible.
  * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet.
  * - `developer`: correct the call or the options.
@@ -21,8 +21,8 @@ export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 
 /**
  * The advice for each error code or class name. A code takes precedence over a class, and the default is `developer`.
- * VerificationError is not in the table, because its advice is `warn` for every code. A verifier replaces the advice of
- * some errors with a milder one (verifier/milderAdvice.ts).
+ * VerificationError is not in the table, because its advice is `warn` for every code. For some errors, a verifier
+ * replaces `warn` with milder advice (verifier/milderAdvice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.
@@ -59,7 +59,7 @@ export interface ErrorDetails {
 export type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
 /**
- * The base class of all errors.
+ * The base class of all errors that Keyroot throws.
  * @typeParam Code the error codes that the constructor accepts. Each package has one union of codes.
  * @example
  * try {
@@ -95,7 +95,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
 
   /**
    * Returns the error's fields, except for its cause, as JSON values for `JSON.stringify`. To send an error from a
-   * worker to the page, post this object, because a structured clone of the error itself has no code.
+   * worker to the page, post this object. A structured clone of the error itself would lose the code.
    */
   toJSON(): object {
     const { name, code, message, advice, docs } = this;
@@ -139,7 +139,7 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   /** The step of the verification that failed. */
   readonly step: VerificationStep;
   /**
-   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as its evidence.
+   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as this evidence.
    */
   readonly evidence: Evidence | undefined;
 
@@ -164,7 +164,8 @@ export interface TransportErrorDetails extends ErrorDetails {
 
 /**
  * The network or a service failed, so the call neither verified nor refuted anything. A later attempt may succeed. If
- * the app aborted the call, the code is ABORTED and the name is AbortError, as in the platform's own functions.
+ * the app aborted the call, the error's code is ABORTED, and its name is AbortError, as for the platform's own
+ * functions.
  */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
@@ -173,7 +174,8 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
     return this.code === "ABORTED" ? "AbortError" : "TransportError";
   }
   /**
-   * The HTTP status of the response. Undefined if there was no response, or if the connection does not show the status.
+   * The HTTP status of the response. Undefined if there was no response, or if its status is not visible, for example
+   * because the request went through a provider.
    */
   readonly status: number | undefined;
   /** The time in seconds that the host asks to wait before the next attempt (Retry-After). */

@@ -9,7 +9,7 @@ export interface EvidenceDetails {
   /** The slot of the finalized header that contains the block, for `light-client`. */
   slot?: number | undefined;
   /**
-   * The number of sync committee members who signed the header, at most 512, for `light-client`. It is 0 if the header
+   * For `light-client`, the number of sync committee members who signed the header, at most 512. It is 0 if the header
    * is the checkpoint itself.
    */
   participation?: number | undefined;
@@ -17,7 +17,10 @@ export interface EvidenceDetails {
   maxCheckpointAgeMs?: number | undefined;
 }
 
-/** The evidence for a verified key or for the absence of a key, with the same fields for every source of blocks. */
+/**
+ * The evidence for a verified key, or for the fact that a user has no key. It has the same fields for every source of
+ * blocks.
+ */
 export interface Evidence {
   /** The source of the block, as the `trust` option chose it. */
   source: "one-endpoint" | "endpoints" | "own-node" | "pinned-block" | "light-client" | "auditors";
@@ -25,22 +28,22 @@ export interface Evidence {
   details?: EvidenceDetails | undefined;
   /**
    * The block at which the contract was read, with its timestamp in seconds since 1970. Undefined if the latest answer
-   * of one endpoint was enough.
+   * of one endpoint was enough, which only `oneEndpoint()` without options allows.
    */
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /**
-   * True if a storage proof under the block's state root confirms the contract's answer. Otherwise, the answer is an
-   * unproven claim of one endpoint, or of several endpoints that agree.
+   * True if a storage proof confirms the contract's answer under the block's state root. If it is false, the answer is
+   * an unproven claim of one endpoint, or of several endpoints that agree.
    */
   storageProof: boolean;
   /**
-   * The codes of the damage that the auditors found in the user's root (docs/auditing.md). Undefined if their statement
-   * does not list the root as damaged.
+   * The codes of the damage that auditors found in the tree with the user's root (docs/auditing.md). Undefined if the
+   * auditors' statement does not list this root as damaged.
    */
   damage?: readonly string[] | undefined;
   /**
-   * `checked` if the verifier read the whole file and found exactly one record of the user. Undefined if no record was
-   * verified.
+   * The value is `checked` if the verifier read the whole file and found exactly one record of the user. Undefined if
+   * no record was verified.
    */
   uniqueness?: "checked" | undefined;
 }

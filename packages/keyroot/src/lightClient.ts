@@ -1,7 +1,7 @@
 /**
  * The entry `keyroot/light-client`, for verifiers that check blocks with Ethereum's light-client protocol. Pass the
- * result of `lightClient`, whose code is loaded at the first verification, as the `trust` option. The other functions
- * make and verify proofs of blocks.
+ * result of `lightClient` to a verifier as its `trust` option. The light client's code is loaded at the first
+ * verification. The other functions make and verify proofs of blocks.
  */
 import { loadModule } from "./engine/loadModule.ts";
 import type { BlockProof } from "./trust/lightClient/blockProof.ts";
@@ -27,9 +27,9 @@ export {
 } from "./trust/lightClient/lightClient.ts";
 
 /**
- * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint, so
- * anyone who trusts the checkpoint can check it offline with `verifyBlockProof`, and pass the resulting block hash to
- * `pinnedBlock`.
+ * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint. Anyone
+ * who trusts the checkpoint can therefore check it offline with `verifyBlockProof`, and pass the resulting block hash
+ * to `pinnedBlock`.
  * @throws VerificationError, TransportError as a verification with `lightClient`
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/safety-code`, with functions for safety codes, which two users who meet compare to verify both
- * users' keys.
+ * The entry `keyroot/safety-code`, with functions for safety codes. Two users who meet can compare their safety codes
+ * to verify each other's keys.
  */
 export {
   type AccountHolder,

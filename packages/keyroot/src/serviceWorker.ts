@@ -1,6 +1,7 @@
 /**
  * The entry `keyroot/service-worker`, with the exports of all other entries except `keyroot/store/file`. Service
- * workers cannot load modules on demand, so the package puts all this code in one file (scripts/package/packages.ts).
+ * workers cannot load modules on demand, so the package contains all this code in one file
+ * (scripts/package/packages.ts).
  */
 export * from "./account.ts";
 export * from "./auditors.ts";

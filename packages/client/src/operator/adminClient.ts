@@ -58,7 +58,7 @@ export interface AdminClientOptions extends ConnectionOptions {
 export interface CreatePartnerOptions extends CallOptions {
   /**
    * The idempotency key, 32 to 128 visible ASCII characters. A call with the same key and name returns the same
-   * partner. Default: a random key for each call, which its retries share.
+   * partner. Default: a random key for each call, which is also used for its retries.
    */
   idempotencyKey?: string | undefined;
 }
@@ -171,8 +171,8 @@ export class AdminClient {
   }
 
   /**
-   * Suspends a partner. The service then rejects its tokens and those of its users, but keys that are already published
-   * can still be verified.
+   * Suspends a partner. The service then rejects the tokens of the partner and of its users. Keys that are already
+   * published can still be verified.
    */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
@@ -213,8 +213,8 @@ export class AdminClient {
   }
 
   /**
-   * Immediately revokes a partner's server token, and all access tokens that were made from it. Repeating the call has
-   * no effect.
+   * Revokes a partner's server token and all access tokens that were made from it. The tokens become invalid
+   * immediately. Repeating the call has no effect.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -236,8 +236,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to a partner's dashboard with a link that works once, within 15 minutes. Inviting an existing name
-   * again replaces the earlier link and deletes the person's passkeys and sessions.
+   * Invites a person to a partner's dashboard. The link in the result works only once, within 15 minutes. If you invite
+   * the same name again, a new link replaces the earlier one, and the person's passkeys and sessions are deleted.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -246,8 +246,8 @@ export class AdminClient {
   }
 
   /**
-   * Removes a person from a partner's dashboard and deletes the person's passkeys and sessions. If there is no such
-   * person, for example because the call is repeated, the service rejects it with PERSON_UNKNOWN.
+   * Removes a person from a partner's dashboard, and deletes the person's passkeys and sessions. If there is no such
+   * person, for example because the call is repeated, the service rejects the call with PERSON_UNKNOWN.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -256,8 +256,9 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes.
-   * Inviting an existing name again replaces the earlier link and deletes the person's passkeys and sessions.
+   * Invites a person to the operator's console, which manages all partners. The link in the result works only once,
+   * within 15 minutes. If you invite the same name again, a new link replaces the earlier one, and the person's
+   * passkeys and sessions are deleted.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -266,9 +267,9 @@ export class AdminClient {
   }
 
   /**
-   * Discards a user's `pending` public key, even if the partner is suspended, so that the user can register another
-   * one. If the key is already being published, the service rejects the call with PUBLIC_KEY_SUBMITTED. Repeating the
-   * call has no effect.
+   * Discards a user's `pending` public key, so that the user can register another one. This also works if the partner
+   * is suspended. If the key is already being published, the service rejects the call with PUBLIC_KEY_SUBMITTED.
+   * Repeating the call has no effect.
    * @param userID 32 characters of zBase32, or 40 hex digits
    * @param keyID the id of the key, as listed in the audit log
    * @throws ArgumentError USER_ID_INVALID
@@ -280,8 +281,8 @@ export class AdminClient {
   }
 
   /**
-   * Publishes all registered keys that are not published yet. The request is sent only once. If its response is lost,
-   * the service still publishes the keys, but no later call returns those batches.
+   * Publishes all registered keys that are not published yet. The request is never repeated. If its response is lost,
+   * the service still publishes the keys, but no later call returns the batches with these keys.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");

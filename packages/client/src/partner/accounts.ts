@@ -6,8 +6,8 @@ import type { OperationClient } from "../shared/operationClient.ts";
 import type { KeyChange, UserAccount } from "../shared/operations.ts";
 
 /**
- * The operations on users' accounts (docs/accounts.md), in the `accounts` field of `PartnerClient`. They throw the same
- * errors as its other operations.
+ * The operations on users' accounts (docs/accounts.md). They are in the `accounts` field of `PartnerClient`, and throw
+ * the same errors as the client's other operations.
  * @example
  * const { accounts } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { statements } = await accounts.get(userID);
@@ -35,8 +35,8 @@ export class PartnerAccounts {
   }
 
   /**
-   * Approves a change to which a recovery key objected. Before the call, find out who really owns the account.
-   * Repeating it has no effect.
+   * Approves a change of a user's key although a recovery key objected to it. Before you call this function, find out
+   * who really owns the account. Repeating the call has no effect.
    */
   async approve(userID: string, number: number, keyID: string, options: CallOptions = {}): Promise<KeyChange> {
     return this.#decide("/v1/authdBizSrv/accounts/approve", userID, number, keyID, options);

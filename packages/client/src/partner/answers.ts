@@ -6,7 +6,7 @@ import type { ServiceError } from "../errors.ts";
 import type { Region, UserID } from "keyroot/internal/formats";
 import { toServiceError } from "../shared/problem.ts";
 
-/** A user to create. If `context` is set, the user also receives a refresh token for this device or purpose. */
+/** A user to create. If `context` is set, a refresh token for this device or purpose is created, too. */
 export interface UserToCreate {
   /** The user id: 32 characters of zBase32, or 40 hex digits. */
   userID: string;

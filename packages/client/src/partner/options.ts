@@ -4,7 +4,7 @@ import type { PageOptions } from "../shared/pages.ts";
 /** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
   /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires, so keep it only on
+   * The partner's server token (docs/specification.md, "Server refresh token"). It never expires, so keep it only on
    * servers.
    */
   serverToken: string;
@@ -19,8 +19,8 @@ export interface ListTokensOptions extends PageOptions {
 /** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
   /**
-   * The id of the user after whom the list begins, as 32 characters of zBase32 or 40 hex digits. Default: the list
-   * begins with the first user.
+   * The list begins with the user after this one. The user id has 32 characters of zBase32, or 40 hex digits. Default:
+   * the list begins with the first user.
    */
   after?: string | undefined;
 }

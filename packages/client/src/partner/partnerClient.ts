@@ -66,9 +66,9 @@ const userPage = page("users", shadowUser);
  * - manage webhooks
  * - read users' accounts, and decide about changes
  *
- * The client exchanges its server token for access tokens when necessary, and repeats a request after a network error,
- * a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so repeating it is safe. User ids
- * are 32 characters of zBase32, or 40 hex digits in upper or lower case.
+ * The client exchanges its server token for access tokens when necessary. It repeats a request after a network error, a
+ * timeout, or the HTTP status 429, 502, 503 or 504, which is safe because every operation is idempotent. User ids have
+ * 32 characters of zBase32, or 40 hex digits in upper or lower case.
  *
  * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
@@ -104,8 +104,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user, or returns the existing one if the partner has already created it in this region. If the
-   * user has another region or another partner, the service rejects the request with USER_ID_TAKEN.
+   * Creates a shadow user. If the partner has already created this user in the same region, the result is the existing
+   * user. If the user belongs to another region or another partner, the service rejects the request with USER_ID_TAKEN.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { subject, body } = userOf(userID);
@@ -115,8 +115,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request, and a refresh token for each user who has a `context`. Each user counts
-   * as one request for the rate limit. For longer lists, use `provision`.
+   * Creates up to 500 users with one request, and a refresh token for each user who has a `context`. For the rate
+   * limit, each user counts as one request. For longer lists, use `provision`.
    * @returns the result for each user, in the order of the list
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    * @throws ServiceError if a user in the list is malformed. No user is then created.
@@ -168,8 +168,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user and permanently deletes the user's data, except for a public key that is on the chain or about
-   * to be published. The user id cannot be used again. Repeating the call has no effect.
+   * Deactivates a user and permanently deletes the user's data. Only a public key that is published or about to be
+   * published is kept. The user id cannot be used again. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const { subject, body } = userOf(userID);
@@ -183,8 +183,9 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of a user's refresh tokens, including revoked ones, in the order of creation. They
-   * do not contain the tokens themselves. Each page is requested only when the caller needs its first token.
+   * Iterates over the descriptions of a user's refresh tokens, including revoked tokens, in the order of creation. The
+   * descriptions do not contain the tokens themselves. Each page of the list is requested only when the caller needs
+   * it.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ ...userOf(userID).body, after: tokenIDAfter(options) });
@@ -193,8 +194,8 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a user's refresh token, and all access tokens that were made from it. Repeating the call has no
-   * effect.
+   * Revokes a user's refresh token and all access tokens that were made from it. The tokens become invalid immediately.
+   * Repeating the call has no effect.
    */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { ...userOf(userID).body, token_id: checkText("The tokenID argument", tokenID) };
@@ -210,9 +211,9 @@ export class PartnerClient {
   }
 
   /**
-   * Registers the hash of a user's document, in a registry with the key type `document`. The partner authorizes it with
-   * this call, because a hash cannot prove possession. Each user has only one key, so a different hash is rejected with
-   * PUBLIC_KEY_REGISTERED. Repeating the call with the same hash has no effect.
+   * Registers the hash of a user's document, in a registry with the key type `document`. A hash cannot prove who owns
+   * it, so the partner authorizes the hash with this call. Each user has only one key, so a different hash is rejected
+   * with PUBLIC_KEY_REGISTERED. Repeating the call with the same hash has no effect.
    * @param hash the SHA-256 of the document, 32 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
@@ -225,9 +226,9 @@ export class PartnerClient {
   }
 
   /**
-   * Discards a user's `pending` public key, for example because someone else registered it, so that the user can
-   * register a different one. If the key has already been submitted to the chain, the service rejects the request with
-   * PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
+   * Discards a user's `pending` public key, so that the user can register a different one. This is necessary, for
+   * example, if someone else registered the key. If the key has already been submitted to the chain, the service
+   * rejects the request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -238,7 +239,8 @@ export class PartnerClient {
 
   /**
    * Approves a user's pending public key although the service received a different key for the same user. If
-   * `KEYROOT_HOLD_ON_CONFLICT` is set, such a key is published only after this call. Repeating the call has no effect.
+   * `KEYROOT_HOLD_ON_CONFLICT` is set in the service, a key with such a conflict is published only after this call.
+   * Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -248,8 +250,9 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the descriptions of the partner's server tokens, including revoked ones, in the order of creation.
-   * They do not contain the tokens themselves. Each page is requested only when the caller needs its first token.
+   * Iterates over the descriptions of the partner's server tokens, including revoked tokens, in the order of creation.
+   * The descriptions do not contain the tokens themselves. Each page of the list is requested only when the caller
+   * needs it.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
@@ -257,8 +260,9 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a server token and all access tokens that were made from it. A client can revoke its own token.
-   * If the response is then lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Revokes a server token and all access tokens that were made from it. The tokens become invalid immediately. A
+   * client can also revoke its own token. If the response to this call is lost, the retry fails with
+   * ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The tokenID argument", tokenID) };
@@ -267,9 +271,9 @@ export class PartnerClient {
   }
 
   /**
-   * Returns the events after a cursor, the oldest first. To lose none, process the events before you store the page's
-   * `cursor`, which you pass as `after` to the next call. If the call fails with CURSOR_UNKNOWN, start again without
-   * `after`, and ignore the events that you have already processed.
+   * Returns the events after a cursor, the oldest first. To lose no event, process the events of a page first, and only
+   * then store the page's `cursor`. Pass this cursor as `after` to the next call. If a call fails with CURSOR_UNKNOWN,
+   * start again without `after`, and ignore the events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -283,8 +287,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's audit log, which shows who changed the data of the partner or its users, the newest
-   * entry first. Each page is requested only when the caller needs its first entry.
+   * Iterates over the partner's audit log, the newest entry first. The log shows who changed the data of the partner or
+   * its users. Each page of the log is requested only when the caller needs it.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -293,12 +297,12 @@ export class PartnerClient {
 
   /**
    * Creates any number of users with one refresh token each. The list is read gradually and sent in groups, as in
-   * `createUsers`. Each user's outcome is yielded as soon as it is available, in any order. Work stops when the caller
+   * `createUsers`. The outcomes are yielded as soon as they are available, in any order. The run stops when the caller
    * stops iterating.
    *
    * If the service rejects a user, the user's outcome has an `error` field. A failure that would affect all later users
-   * ends the run. To continue it, provision the whole list again with the same `runId` within 24 hours after the start
-   * of the first run. Each user then receives the same token as before.
+   * ends the run. To continue the run, provision the whole list again with the same `runId` within 24 hours after the
+   * start of the first run. Each user then receives the same token as before.
    * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT
    * @throws TransportError
    * @throws ServiceError with the status 401, 429, 502, 503 or 504

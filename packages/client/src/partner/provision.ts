@@ -24,15 +24,16 @@ export interface UserToProvision {
 /** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it with the
-   * list, and keep it as secret as the tokens, because another run with this id returns the same tokens.
+   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store the id with
+   * the list, so that you can continue the run. Keep it as secret as the tokens, because another run with this id
+   * returns the same tokens.
    */
   runId: string;
   /** The device or purpose of the refresh tokens of users who have no `context` of their own. */
   context?: string | undefined;
   /**
-   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default:
-   * 1,000.
+   * The number of users to process at the same time, from 1 to 1,000. They are sent in two requests with half of the
+   * users each. Default: 1,000.
    */
   concurrency?: number | undefined;
   /** Called after each user, with the numbers of processed and failed users. */
@@ -53,13 +54,18 @@ interface ProvisioningOperations {
 
 export const MAX_LIST = 500;
 
-/** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */
+/** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32 characters. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** The HTTP statuses that end a run. They do not depend on the user, so later requests would also fail. */
+/**
+ * The HTTP statuses that end a run. They do not depend on the user in the request, so later requests would fail, too.
+ */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/** The error codes that end a run: the partner is suspended or has too many users, or the service is too old. */
+/**
+ * The error codes that end a run. They mean that the partner is suspended or has too many users, or that the service is
+ * too old.
+ */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
 function endsRun(error: KeyrootError): boolean {
@@ -79,7 +85,8 @@ export async function* provision<User extends UserToProvision>(
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
   const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
-  // Two requests run at the same time, so that the service processes one while the client sends or receives the other.
+  // Two requests run at the same time. The service can then process one of them while the client sends or receives the
+  // other one.
   const size = Math.max(1, Math.floor(concurrency / 2));
   const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
     concurrency: Math.floor(concurrency / size),
@@ -117,8 +124,8 @@ interface Run extends Pick<ProvisionOptions, "context"> {
 }
 
 /**
- * Creates a group of users with one request. If the service rejects it because of a malformed user, the group is halved
- * until only that user fails.
+ * Creates a group of users with one request. If the service rejects the request because one of the users is malformed,
+ * the group is halved again and again until only this user fails.
  */
 async function provisionGroup<User extends UserToProvision>(
   operations: ProvisioningOperations,
@@ -156,9 +163,9 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * Computes the idempotency key of a run: 64 hex digits of an HMAC-SHA-256 that is keyed with the run's id. It is the
- * same for each attempt, and nobody can guess it without the id. All requests of a run can share it, because requests
- * for different users or contexts have different effects even with the same key.
+ * Computes the idempotency key of a run: 64 hex digits of an HMAC-SHA-256 that is keyed with the run's id. Every
+ * attempt has the same key, and nobody can guess it without the id. All requests of a run can share one key, because
+ * requests for different users or contexts have different effects even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

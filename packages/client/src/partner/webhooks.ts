@@ -54,8 +54,8 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The operations for the partner's webhook endpoints, in the `webhooks` field of `PartnerClient`. They throw the same
- * errors as its other operations.
+ * The operations for the partner's webhook endpoints. They are in the `webhooks` field of `PartnerClient`, and throw
+ * the same errors as the client's other operations.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -115,8 +115,8 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Replaces the secret of a webhook endpoint. Change it in the receiver within 24 hours, while the service also signs
-   * deliveries with the earlier secrets.
+   * Replaces the secret of a webhook endpoint. For 24 hours, the service also signs deliveries with the earlier
+   * secrets. Change the secret in the receiver within this time.
    */
   async rotateSecret(endpointID: string, options: CreateTokenOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCreateOptions(options);

@@ -5,7 +5,8 @@ import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
 /**
- * How many ms before its expiry an access token is replaced. A short-lived token is replaced after 90% of its lifetime.
+ * The time in ms before its expiry at which an access token is replaced. A token with a short lifetime is replaced
+ * after 90% of it.
  */
 const MARGIN_MS = 60_000;
 
@@ -14,8 +15,8 @@ const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * A client's access token, which is replaced shortly before it expires. Concurrent callers share one exchange of the
- * refresh token.
+ * A client's access token. It is replaced shortly before it expires. Callers that need a new token at the same time
+ * share one exchange of the refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -34,7 +35,7 @@ export class AccessToken {
 
   /**
    * Returns a valid access token.
-   * @param signal ends only this caller's wait. The exchange continues for other callers.
+   * @param signal ends only this caller's wait. The exchange of the token continues for other callers.
    * @throws TransportError SERVICE_ANSWER_INVALID or ABORTED, or an error of the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
@@ -64,8 +65,9 @@ export class AccessToken {
 }
 
 /**
- * Returns the lifetime of a new access token in ms, its `exp` claim minus its `iat` claim. The local clock is not used,
- * because it may differ from the service's. Only the service can verify the token's signature.
+ * Returns the lifetime of a new access token in ms, which is its `exp` claim minus its `iat` claim. The local clock is
+ * not used, because it may differ from the service's clock. The token's signature is not verified, because only the
+ * service can do so.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {

@@ -30,8 +30,8 @@ export function both<A extends object, B extends object>(a: Check<A>, b: Check<B
 }
 
 /**
- * Maximum number of items in a list of a response. The longest page has 1,000 items, but an account may have more
- * statements.
+ * Maximum number of items in a list in a response. Pages have at most 1,000 items, but the list of an account's
+ * statements may be longer.
  */
 const MAX_ITEMS = 10_000;
 
@@ -101,7 +101,8 @@ interface KeyOrNone {
 }
 
 /**
- * Checks the public key and its id in a response. If the state is `unregistered`, the response must not contain a key.
+ * Checks the public key in a response and its id. If the user's state is `unregistered`, the response must not contain
+ * a key.
  * @param keyType the type of the registry's keys
  */
 export function withValidKey<T extends KeyOrNone>(check: Check<T>, keyType: KeyType): Check<T> {

@@ -11,8 +11,8 @@ import { sendWithRetry } from "./retry.ts";
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
 /**
- * A response counts as this many documents for the limits of `parseBoundedJson`, because a page has up to 1,000 objects
- * of up to 16 members.
+ * The limits of `parseBoundedJson` grow with the number of documents. A response counts as 16 documents, because a page
+ * has up to 1,000 objects of up to 16 members.
  */
 const DOCUMENTS = 16;
 
@@ -23,8 +23,8 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Returns a function that calls operations of a service and returns their JSON unchecked. After a transient failure, it
- * repeats the request (see `sendWithRetry`), which is safe because every operation is idempotent.
+ * Returns a function that calls a service's operations and returns their JSON unchecked. After a transient failure, the
+ * function repeats the request (see `sendWithRetry`). This is safe, because every operation is idempotent.
  * @throws ServiceError if the service rejects the request
  * @throws TransportError SERVICE_ANSWER_INVALID, or an error of `fetchBytes`
  */

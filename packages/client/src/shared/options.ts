@@ -54,7 +54,7 @@ export interface CallOptions {
 export interface CreateTokenOptions extends CallOptions {
   /**
    * The idempotency key, 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
-   * the same token or secret. Default: a random key for each call, which its retries share.
+   * the same token or secret. Default: a random key for each call, which is also used for its retries.
    */
   idempotencyKey?: string | undefined;
 }
@@ -138,8 +138,8 @@ export function checkCallOptions<T extends CallOptions>(options: T, ...names: (k
 }
 
 /**
- * Checks and returns the options of an operation that creates a token or a secret, with a random idempotency key if the
- * caller passes none.
+ * Checks the options of an operation that creates a token or a secret, and returns them. If the caller passes no
+ * idempotency key, a random one is added.
  * @param names the names of all options except `signal` and `idempotencyKey`
  */
 export function checkCreateOptions<T extends CreateTokenOptions>(options: T, ...names: (keyof T & string)[]) {
@@ -154,7 +154,7 @@ export function checkCreateOptions<T extends CreateTokenOptions>(options: T, ...
 }
 
 /**
- * Checks and returns a refresh token. The error never contains it.
+ * Checks a refresh token and returns it. Error messages never contain the token.
  * @param prefix the first characters of every token of this kind
  */
 export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {

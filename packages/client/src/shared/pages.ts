@@ -46,7 +46,8 @@ interface PagedList<Item> {
 }
 
 /**
- * Iterates over the items of a list. Each page is requested only when the caller needs its first item.
+ * Iterates over the items of a list that the service returns in pages. Each page is requested only when the caller
+ * needs it.
  * @throws ArgumentError ARGUMENT_INVALID
  * @throws TransportError SERVICE_ANSWER_INVALID
  * @throws the errors of `operationCaller`

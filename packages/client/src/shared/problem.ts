@@ -10,7 +10,10 @@ const MAX_FIELDS = 50;
 /** Matches refresh tokens and JWTs, which a service or proxy may repeat in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** A response with an HTTP status of 400 or more. Its content can be anything, because a proxy may have sent it. */
+/**
+ * A response with an HTTP status of 400 or more. Its content can be anything, because the response may come from a
+ * proxy.
+ */
 interface Refusal {
   status: number;
   headers: Headers;
@@ -20,7 +23,7 @@ interface Refusal {
 
 /**
  * Converts a response with an HTTP status of 400 or more into an error. The service sends a problem document (RFC
- * 9457), but a proxy may send any content.
+ * 9457), but a response from a proxy may have any content.
  */
 export function readProblem(host: string, path: string, { status, headers, answer }: Refusal): ServiceError {
   const problem = isObject(answer) ? answer : {};

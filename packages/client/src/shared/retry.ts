@@ -4,8 +4,8 @@ import { rejectOnAbort } from "keyroot/internal/transport";
 import type { CallOptions } from "./options.ts";
 
 /**
- * The HTTP statuses after which the same request may succeed: a rate limit was reached, or the service or a proxy was
- * not available.
+ * The HTTP statuses after which a repeated request may succeed. They mean that a rate limit was reached, or that the
+ * service or a proxy was not available.
  */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
@@ -44,8 +44,8 @@ function isTransientFailure(error: unknown): boolean {
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // The wait is random from zero to the maximum ("full jitter"), so clients that failed together retry at different
-  // times.
+  // The wait is random, from zero to the maximum ("full jitter"). Clients that failed at the same time then retry at
+  // different times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

@@ -12,8 +12,9 @@ const REPLACEABLE = new Set(["ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_INVALID"]);
 const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]+$/) });
 
 /**
- * Returns a function that calls operations with an access token, which it gets for the refresh token when necessary. If
- * the service rejects the access token as expired or invalid, the operation is repeated once with a new one.
+ * Returns a function that calls operations with an access token. It exchanges the refresh token for an access token
+ * when necessary. If the service rejects the access token as expired or invalid, the operation is repeated once with a
+ * new one.
  * @param refreshToken a server token or a user refresh token
  */
 export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {

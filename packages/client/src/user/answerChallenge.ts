@@ -27,8 +27,8 @@ const MAC_BYTES = 32;
 const LEAST_SIGNATURE_BYTES = 8;
 
 /**
- * Computes the response to the service's challenge, which must name the service, chain and contract in the app's
- * options.
+ * Computes the response to the service's challenge. The challenge must name the same service, chain and contract as the
+ * app's options.
  * @returns undefined if the user has already registered this key
  * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH
  * @throws ArgumentError ARGUMENT_INVALID
@@ -91,8 +91,8 @@ function readBytes(where: string, value: string | undefined, length: number): Ui
 }
 
 /**
- * Compares a field of the challenge with the app's option. They differ if the option is wrong, or if the service relays
- * another service's challenge.
+ * Compares a field of the challenge with the app's option. If they differ, the option is wrong, or the service relays
+ * the challenge of another service, to use the response there.
  */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;

@@ -12,8 +12,8 @@ export interface PossessionOptions {
    */
   service?: string | undefined;
   /**
-   * The id of the chain (EIP-155) on which the service publishes keys. If the service publishes keys, `register`
-   * requires this option.
+   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires this option if the service
+   * publishes keys.
    */
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
@@ -35,8 +35,8 @@ export interface ExternalKey {
   /** The public key, of the registry's type. */
   publicKey: Uint8Array;
   /**
-   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. What to
-   * return depends on the hardware:
+   * Computes the response to a challenge. The library has already checked the ephemeral key in the statement. The
+   * result depends on what the hardware can do:
    * - If it computes a shared secret, return `responseOf(statement, sharedSecret)` of `keyroot/records`.
    * - If it signs, return its signature of `possessionTranscript(statement)`. A P-256 signature can be in DER, or the
    *   64 bytes of r and s.

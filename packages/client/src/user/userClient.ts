@@ -48,8 +48,8 @@ interface KeyVerifier<Verified> {
  * The client for a user's app. It registers the user's public key, returns the key's state, and returns the verified
  * keys of other users.
  *
- * The client exchanges its refresh token for access tokens when necessary, and repeats a request after a network error,
- * a timeout, or the HTTP status 429, 502, 503 or 504. Every operation is idempotent, so repeating it is safe.
+ * The client exchanges its refresh token for access tokens when necessary. It repeats a request after a network error,
+ * a timeout, or the HTTP status 429, 502, 503 or 504, which is safe because every operation is idempotent.
  *
  * Every operation can throw these errors:
  * - ServiceError with the service's code, if the service rejects the request
@@ -78,13 +78,13 @@ export class UserClient {
   }
 
   /**
-   * Registers the user's public key and proves that the app has the private key, which is never sent. Each user has
-   * only one key, so a different one is rejected with PUBLIC_KEY_REGISTERED. Repeating the call with the same key has
-   * no effect.
+   * Registers the user's public key and proves that the app has the private key. The private key itself is never sent.
+   * Each user has only one key, so a different key is rejected with PUBLIC_KEY_REGISTERED. Repeating the call with the
+   * same key has no effect.
    * @param key the key pair, or the public key and a function that responds to the service's challenge. The private key
    * may be a `CryptoKey` that cannot be exported.
    * @throws ArgumentError as `checkPublicKey`
-   * @throws TransportError CHALLENGE_MISMATCH if the challenge has a different service, chain or contract than the
+   * @throws TransportError CHALLENGE_MISMATCH if the challenge names a different service, chain or contract than the
    * options
    */
   async register(key: OwnKey | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
@@ -98,9 +98,9 @@ export class UserClient {
   }
 
   /**
-   * Withdraws the user's own key while it is `pending`, for example because someone else registered it, so that the
-   * user can register a different one. If the key has already been submitted to the chain, the service rejects the
-   * request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
+   * Withdraws the user's own key while it is `pending`, so that the user can register a different one. This is
+   * necessary, for example, if someone else registered the key. If the key has already been submitted to the chain, the
+   * service rejects the request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
@@ -110,8 +110,9 @@ export class UserClient {
   }
 
   /**
-   * Stores the user's account text (docs/accounts.md). Call it before you submit the first statement. If the user's id
-   * is not the account id, the service rejects the text with ACCOUNT_MISMATCH. Repeating the call has no effect.
+   * Stores the text of the user's account (docs/accounts.md). Store it before you submit the account's first statement.
+   * If the user's id is not the account id, the service rejects the text with ACCOUNT_MISMATCH. Repeating the call has
+   * no effect.
    * @param account the `text` of `makeAccount` of `keyroot/account`
    */
   async storeAccount(account: string, options: CallOptions = {}): Promise<UserAccount> {
@@ -125,8 +126,9 @@ export class UserClient {
   }
 
   /**
-   * Submits a signed statement and proves that the app has the private key. Number 0 registers the first key, and a
-   * higher number changes it after the hold period. Repeating the call has no effect.
+   * Submits a signed statement, and proves that the app has the private key of the public key in it. A statement with
+   * the number 0 registers the first key. A statement with a higher number changes the key after the hold period.
+   * Repeating the call has no effect.
    * @param statement the result of `makeKeyStatement` of `keyroot/account`
    * @param key the key of the statement, as for `register`. Omit it for void statements and hashes of documents.
    * @throws the errors of `register`
@@ -139,8 +141,8 @@ export class UserClient {
   }
 
   /**
-   * Uses a recovery key to object to a pending change of the user's key. If it is too late, the service rejects the
-   * request with CHANGE_SUBMITTED. Repeating the call has no effect.
+   * Submits a recovery key's objection to a pending change of the user's key. If the change was approved or is already
+   * being published, the service rejects the request with CHANGE_SUBMITTED. Repeating the call has no effect.
    * @param objection the result of `makeObjection` of `keyroot/account`
    */
   async objectToChange(objection: string, options: CallOptions = {}): Promise<KeyChange> {
@@ -155,11 +157,11 @@ export class UserClient {
 
   /**
    * Returns the public key of another user of the same partner, verified against the chain. The service's key must
-   * equal the published one, except in two cases:
-   * - If neither the service nor the chain responds, the result is the key that the verifier's cache contains as
-   *   verified.
-   * - In a registry with accounts, the result is the newest key that the chain shows, which may be newer than the
-   *   service's.
+   * equal the published key, except in two cases:
+   * - If neither the service nor the chain responds, the result is the verified key in the verifier's cache, if there
+   *   is one.
+   * - In a registry with accounts, the result is the newest key that the chain shows. It may be newer than the
+   *   service's key.
    *
    * If the call throws an error, do not use the key.
    * @param userID 32 characters of zBase32
@@ -193,8 +195,8 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key that the service reports for another user of the same partner, without proof. To get a
-   * verified key, use `publicKeyOf`.
+   * Returns the public key that the service reports for another user of the same partner. It is not proven. To get a
+   * verified key, call `publicKeyOf`.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */

@@ -70,10 +70,15 @@ const TEXT = new RegExp(
 );
 
 /**
- * Makes a new account and its text. Store the text, because every change of the key needs it.
+ * Makes a new account. Store its `text`, because you need it for every later change of the user's key.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
- * const account = makeAccount({ chainId: 1, contract, keys: [{ type: "ed25519", publicKey: paperKey }], threshold: 1 });
+ * const account = makeAccount({
+ *   chainId: 1,
+ *   contract,
+ *   keys: [{ type: "ed25519", publicKey: paperKey }],
+ *   threshold: 1,
+ * });
  * console.log(account.userID, account.text);
  */
 export function makeAccount(options: AccountOptions): Account {
@@ -113,8 +118,8 @@ export function parseAccount(text: unknown): Account {
 }
 
 /**
- * Returns the id of a slot: the user id under which the key with this number is published. The id of slot 0 is the
- * account id.
+ * Returns the user id of an account's slot. The account's key with the same number is published under this id. The id
+ * of slot 0 is the account id itself.
  * @param number a whole number from 0 to 2³² − 1
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -10,8 +10,8 @@ import { MAX_ACCOUNT_FILE_BYTES } from "./limits.ts";
 import { invalidStatement, parseKeyStatement, type SignedKeyStatement, verifySignatures } from "./keyStatement.ts";
 
 /**
- * The maximum numbers of void statements and signatures in an account file. They limit a reader's work, because a phone
- * needs milliseconds for each signature.
+ * The maximum numbers of void statements and signatures in an account file. A phone needs milliseconds to verify one
+ * signature, so these limits keep the work of a reader short even if the file is hostile.
  */
 const MAX_VOIDS = 15;
 const MAX_SIGNATURES = 32;
@@ -38,8 +38,8 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
 }
 
 /**
- * Parses an account file, whose statements must have consecutive numbers. Two different files never contain the same
- * statements with the same signatures.
+ * Parses an account file. Its statements must have consecutive numbers. Equal statements with equal signatures always
+ * result in the same text, so only one file is valid for them.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
 export function parseAccountFile(source: Uint8Array): AccountFile {
@@ -66,8 +66,9 @@ export function parseAccountFile(source: Uint8Array): AccountFile {
 }
 
 /**
- * Returns the maximum number of void statements in an account file, so that even a hostile file makes a reader check at
- * most 32 signatures. If more slots need one, the owner signs a key for the first empty slot instead.
+ * Returns the maximum number of void statements in an account file. With this limit, a reader never has to check more
+ * than 32 signatures, even if the file is hostile. An owner who would need more void statements signs a key for the
+ * first empty slot instead.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function maxVoidStatements(account: Pick<Account, "threshold">): number {
@@ -77,9 +78,9 @@ export function maxVoidStatements(account: Pick<Account, "threshold">): number {
 }
 
 /**
- * Verifies an account file without the chain. The account must belong to this user and this registry, and enough of its
- * recovery keys must have signed each statement. Only the chain can show whether the key is published and whether there
- * is a newer one.
+ * Verifies an account file without reading the chain. The account must belong to this user and this registry, and
+ * enough of its recovery keys must have signed each statement. Only the chain can show whether the key is published,
+ * and whether a newer key exists.
  * @throws VerificationError as `parseAccountFile`; ACCOUNT_MISMATCH, step "file"
  */
 export function verifyAccountFile(source: Uint8Array, userID: UserID, place: AccountPlace): AuthorizedKey {

@@ -1,7 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { invalidArgument } from "../input/options.ts";
 
-/** The choice that user ids are account ids. `accounts` makes this value, and `createVerifier` takes it as an option. */
+/** The choice that user ids are account ids. `accounts` makes this value. Pass it to `createVerifier` as an option. */
 export interface Accounts {
   readonly name: "accounts";
 }
@@ -13,7 +13,10 @@ export interface AccountPlace {
   contract: string;
 }
 
-/** The newest key that an account file authorizes, and the slot that must be empty for it to be the newest. */
+/**
+ * The newest key that an account file authorizes, and the slot after the file's last statement. If the chain has a root
+ * for that slot, the account has a newer key.
+ */
 export interface AuthorizedKey {
   /** The number of the key: 0 for the account's first key. */
   number: number;
@@ -27,18 +30,21 @@ export interface AuthorizedKey {
 }
 
 /**
- * Verifies an account file, which may come from any source, without the chain.
+ * Verifies an account file without reading the chain. The file may come from any source.
  * @throws VerificationError ACCOUNT_INVALID, ACCOUNT_MISMATCH, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8,
  * step "file"
  */
 export type VerifyAccountFile = (source: Uint8Array, userID: UserID, place: AccountPlace) => AuthorizedKey;
 
-/** The values that `makeAccounts` made. A value from elsewhere is not in this map, so it cannot be used by mistake. */
+/**
+ * The values that `makeAccounts` made, each with its function. `openAccounts` rejects any other value, because it is
+ * not in this map.
+ */
 const choices = /* @__PURE__ */ new WeakMap<object, VerifyAccountFile>();
 
 /**
- * Makes the value of the `accounts` option, which brings with it the code that verifies account files. Apps without
- * accounts do not load that code.
+ * Makes the value of the `accounts` option. The code that verifies account files comes with this value, so apps that do
+ * not use accounts do not load it.
  */
 export function makeAccounts(verifyFile: VerifyAccountFile): Accounts {
   const accounts: Accounts = Object.freeze({ name: "accounts" });

@@ -53,9 +53,9 @@ const SIGNATURE = /^— ([1-9][0-9]?) ([A-Za-z0-9+/]{86}==)$/;
  * Returns the text that recovery keys sign. Sign its UTF-8 bytes with Ed25519, or with ECDSA over P-256 and SHA-256,
  * depending on the type of the recovery key.
  *
- * Sign a statement only if the slot before it has a root on the chain. Otherwise, the operator could publish the slots
- * in another order, and an older key could seem to be the newest. Sign `void` only for a slot whose key the account did
- * not authorize.
+ * Sign a statement only if the slot before it already has a root on the chain. Otherwise, the operator could publish
+ * the slots in a different order, so that an older key looks like the newest one. Sign `void` only for a slot with a
+ * key that the account did not authorize.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function keyStatementText(account: Pick<Account, "userID">, options: KeyStatementOptions): string {
@@ -67,8 +67,8 @@ export function keyStatementText(account: Pick<Account, "userID">, options: KeyS
 }
 
 /**
- * Makes a signed statement and verifies its signatures, which may be passed in any order. If there are more than the
- * threshold requires, it contains those with the lowest key numbers.
+ * Makes a signed statement and verifies its signatures. They may be passed in any order. If you pass more signatures
+ * than the threshold requires, the statement contains only the ones with the lowest key numbers.
  * @param options `signatures` are Ed25519 signatures of 64 bytes, or P-256 signatures as r ‖ s (WebCrypto) or in DER
  * (Secure Enclave, Android Keystore)
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false or missing signature
@@ -97,7 +97,8 @@ export function makeKeyStatement(
 }
 
 /**
- * Checks the form of a caller's signature and converts it to the only valid one. It is not verified yet.
+ * Checks the form of a caller's signature and converts it to the only form that statements may contain. The signature
+ * itself is not verified here.
  * @param path the name of the signature, for error messages
  */
 export function checkSignature(
@@ -115,8 +116,8 @@ export function checkSignature(
 }
 
 /**
- * Writes a statement that `parseKeyStatement` returned: its text, an empty line, and one line for each signature. Each
- * statement has only one text.
+ * Writes a statement that `parseKeyStatement` returned: its text, an empty line, and one line for each signature. Equal
+ * statements always result in the same text.
  */
 export function serializeKeyStatement({ signatures, ...statement }: SignedKeyStatement): string {
   const lines = signatures.map(({ keyNumber, signature }) => `— ${keyNumber} ${base64.encode(signature)}\n`);
@@ -140,8 +141,8 @@ export function parseKeyStatement(text: unknown): SignedKeyStatement {
 }
 
 /**
- * Verifies a signed statement of an account, which may come from any source. Only the chain can show whether the key is
- * published and whether it is the newest one.
+ * Verifies an account's signed statement. The statement may come from any source. Only the chain can show whether its
+ * key is published, and whether it is the account's newest key.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */
 export function verifyKeyStatement(account: Pick<Account, "text">, statement: string): KeyStatement {

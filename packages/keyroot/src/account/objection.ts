@@ -16,8 +16,8 @@ const STATEMENT_ORIGIN = "keyroot/key-v1\n";
 const ORIGIN = "keyroot/objection-v1\n";
 
 /**
- * Returns the text that a recovery key signs to object to a statement that is not published yet: the statement's text
- * with another first line. Sign its UTF-8 bytes, as for `keyStatementText`.
+ * Returns the text that a recovery key signs to object to a statement before it is published. The result is the
+ * statement's text with a different first line. Sign its UTF-8 bytes in the same way as a text from `keyStatementText`.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function objectionText(account: Pick<Account, "userID">, statement: KeyStatementOptions): string {
@@ -25,8 +25,8 @@ export function objectionText(account: Pick<Account, "userID">, statement: KeySt
 }
 
 /**
- * Makes a signed objection, for which one recovery key is enough, whatever the threshold is. Send it to the service
- * during the hold period to stop the change. Verifiers ignore objections.
+ * Makes a signed objection to a change. One recovery key is enough for it, even if the account's threshold is higher.
+ * To stop the change, send the objection to the service during the hold period. Verifiers ignore objections.
  * @throws ArgumentError ARGUMENT_INVALID; VerificationError KEY_STATEMENT_INVALID for a false signature
  * @example
  * const text = objectionText(account, { number: 1, publicKey });
@@ -47,7 +47,7 @@ export function makeObjection(
 }
 
 /**
- * Verifies an objection, which may come from any source.
+ * Verifies an objection. It may come from any source.
  * @returns the statement to which a recovery key of the account objects
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, step "file"
  */

@@ -15,8 +15,9 @@ export interface RecoveryKey {
 const SIGNATURE_BYTES = 64;
 
 /**
- * Checks a public key. An Ed25519 key must be the canonical encoding of a point of prime order, so that all
- * implementations agree on its signatures. A P-256 key must be a compressed point of the curve.
+ * Checks whether a recovery key's public key is valid. An Ed25519 key must be the canonical encoding of a point of
+ * prime order, because only then do all implementations accept the same signatures. A P-256 key must be a compressed
+ * point of the curve.
  */
 export function isRecoveryKey({ type, publicKey }: RecoveryKey): boolean {
   try {

@@ -6,8 +6,9 @@ interface BuiltinModules {
 }
 
 /**
- * Returns one of Node's built-in modules, whose functions are several times faster than plain JavaScript. Elsewhere,
- * the result is undefined: browsers have no `process.getBuiltinModule`, and in Next.js's Edge Runtime it throws.
+ * Returns one of Node's built-in modules. Their functions are several times as fast as plain JavaScript. The result is
+ * undefined in browsers, which have no `process.getBuiltinModule`, and in Next.js's Edge Runtime, where that function
+ * throws an error.
  */
 export function builtinModule<Name extends keyof BuiltinModules>(name: Name): BuiltinModules[Name] | undefined {
   try {

@@ -1,6 +1,6 @@
 /**
- * Runs work for each item, at most `count` items at a time. The first error rejects the promise, and no more work is
- * started.
+ * Runs `work` for each item, for at most `count` items at the same time. After the first error, the promise is
+ * rejected, and no more work is started.
  */
 export async function forEachAtOnce<T>(count: number, items: Iterable<T>, work: (item: T) => Promise<void>) {
   // The workers share one iterator.

@@ -1,8 +1,8 @@
 import { TransportError } from "../errors.ts";
 
 /**
- * Loads a module on demand. All dynamic imports of the library use this function, because import errors differ between
- * platforms and bundlers.
+ * Loads a module on demand. Import errors differ between platforms and bundlers, so all dynamic imports of the library
+ * use this function and fail with the same error.
  * @param load calls `import()` with a literal path, which bundlers require
  * @throws TransportError MODULE_UNAVAILABLE
  */

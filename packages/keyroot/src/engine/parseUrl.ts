@@ -12,8 +12,8 @@ const PLAIN_URL =
   /^(https?:)\/\/(((?:[a-z\d_-]+\.)*[a-z][a-z\d-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d{0,4}))?)(\/[!-[\]-~]*)?$/;
 
 /**
- * Parses an http(s) URL. Only plain URLs are accepted on platforms without `URL`, and in React Native, whose `URL`
- * accepts any text and returns a wrong host for some texts.
+ * Parses an http(s) URL. On platforms without the class `URL`, only plain URLs are accepted. The same applies to React
+ * Native, whose `URL` accepts any text and returns a wrong host for some texts.
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, which may include a secret.
  */
 export function parseUrl(url: string): UrlParts {

@@ -1,7 +1,7 @@
 import { EnvironmentError } from "../errors.ts";
 
 /**
- * Returns a feature of the platform that the library cannot replace.
+ * Returns a feature of the platform for which the library has no replacement.
  * @param remedy the package or setting that adds the feature
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if the platform does not have the feature
  */

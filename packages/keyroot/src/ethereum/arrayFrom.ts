@@ -1,9 +1,9 @@
 /**
- * Repairs `Array.from` while `@ethereumjs/rlp` is loaded, because that package builds a table with it. The function
- * with which `merkle-tree-gen` replaces it ignores the second argument, so the table would be empty, and RLP could not
- * encode long items.
+ * Repairs `Array.from` while `@ethereumjs/rlp` is loaded, because that package builds a table with this function. The
+ * package `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. The table would
+ * then be empty, and RLP could not encode long items.
  *
- * Import this file before `@ethereumjs/rlp`, and then call `restoreArrayFrom`.
+ * Import this file before `@ethereumjs/rlp`. Call `restoreArrayFrom` after both are loaded.
  */
 const { from } = Array;
 const found = Object.getOwnPropertyDescriptor(Array, "from");

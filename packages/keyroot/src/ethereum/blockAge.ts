@@ -7,8 +7,8 @@ type Position = Pick<BlockHeader, "number" | "timestamp">;
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is neither too old nor in the future. A block from the future must not be stored, because it
- * would not become too old for a long time.
+ * Checks that a block is neither too old nor in the future. A block from the future must not be stored: until its time
+ * comes, it would never count as too old.
  * @param maxAgeMs undefined to accept any age
  * @param now the current time on this machine, in ms since 1970
  */
@@ -25,10 +25,11 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 }
 
 /**
- * Checks whether a block is earlier than another one. The result is false if one of the blocks is unknown.
+ * Checks whether a block is earlier than another block. The result is false if either of them is unknown.
  *
- * The times are compared first, and the numbers only if the times are equal. A false number could make every later
- * block seem earlier, but a false time cannot, because block sources reject blocks from the future.
+ * The blocks' times are compared, and their numbers only if the times are equal. Numbers are less reliable than times:
+ * a block with a false, very high number would make every later block seem earlier. A false time cannot do this,
+ * because block sources reject blocks from the future.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

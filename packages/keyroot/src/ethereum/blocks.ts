@@ -16,7 +16,7 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
 }
 
 /**
- * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint's
+ * Fetches the hash of the chain's first block. It distinguishes test chains that have the same chain id. The endpoint's
  * answer is not proven.
  * @returns 0x and 64 lowercase hex digits
  */
@@ -26,7 +26,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block header by number or tag and verifies that it has the hash in the response.
+ * Fetches a block header by number or tag, and verifies that its fields result in the hash that the response states.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, HEADER_UNSUPPORTED, step "anchor"
  */
@@ -39,7 +39,7 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
 }
 
 /**
- * Fetches a block header by hash, and verifies that it has this hash.
+ * Fetches a block header by its hash, and verifies that its fields result in this hash.
  * @param hash 0x and 64 lowercase hex digits
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {

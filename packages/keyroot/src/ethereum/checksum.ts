@@ -9,8 +9,8 @@ import { keccak256 } from "./keccak.ts";
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Checks the checksum that the case of an address's letters encodes (EIP-55). An address whose letters all have the
- * same case has no checksum and is accepted.
+ * Checks the checksum of an address, which is encoded in the case of its letters (EIP-55). If all letters have the same
+ * case, the address has no checksum and is accepted.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {

@@ -4,7 +4,10 @@ import { describeValue, isObject } from "../input/values.ts";
 import { VerificationError } from "../errors.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** The fields of a block header in order, each with its JSON-RPC name and size in bytes. Each fork appends fields. */
+/**
+ * The fields of a block header in order, each with its JSON-RPC name and its size in bytes. New forks of Ethereum
+ * append fields at the end.
+ */
 const FIELDS = [
   // Fields in every fork: Yellow Paper, section 4.4
   ["parentHash", 32],
@@ -38,8 +41,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * The fields that a block may have: those above, which its hash covers, the other fields of a block (execution-apis),
- * and some fields of other networks.
+ * The fields that a block may have. They are the fields of the header, which the block hash covers, the other fields of
+ * a block (execution-apis), and some fields of other networks.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),
@@ -77,8 +80,8 @@ export function extractHeader(block: unknown): HeaderJson {
 }
 
 /**
- * Checks that a block's header is one of Ethereum's, after its hash could not be confirmed. On networks such as
- * Avalanche, the block hash also covers other fields.
+ * Checks that a block has only Ethereum's fields. Call it if the block's hash could not be confirmed, to find the
+ * reason: on networks such as Avalanche, the block hash also covers fields that Ethereum does not have.
  * @throws VerificationError HEADER_UNSUPPORTED, step "anchor", if the block has fields that the hash may also cover
  */
 export function checkHeaderKind(block: unknown, cause: unknown): void {
@@ -92,8 +95,8 @@ export function checkHeaderKind(block: unknown, cause: unknown): void {
 }
 
 /**
- * Computes the block hash, which is the Keccak-256 of the header in RLP (Yellow Paper, section 4.4). A header must have
- * all fields of its fork and of earlier forks, and no others.
+ * Computes the hash of a block, which is the Keccak-256 of its header in RLP (Yellow Paper, section 4.4). The header
+ * must have exactly the fields of its fork and of all earlier forks.
  */
 export function hashHeader(header: unknown): BlockHeader {
   if (!isObject(header)) throw invalid("fields", header);
@@ -118,7 +121,7 @@ export function hashHeader(header: unknown): BlockHeader {
 }
 
 /**
- * Checks that a header belongs to the expected block.
+ * Checks that a header has the expected hash, and the expected number if there is one.
  * @param subject the start of the error message, such as "The endpoint's header"
  * @param number the expected block number, if it is known
  */

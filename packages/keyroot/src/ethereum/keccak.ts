@@ -3,7 +3,7 @@ import { bytesToHex } from "../bytes/hex.ts";
 
 /**
  * Computes Ethereum's variant of Keccak-256 (Yellow Paper, section 3), which is FIPS 202 with a rate of 136 bytes and
- * the suffix 0x01. Using the `Keccak` class instead of the package's `keccak_256` saves 0.5 kB.
+ * the suffix 0x01. An app becomes 0.5 kB smaller with the package's `Keccak` class than with its `keccak_256`.
  * @returns 0x and 64 lowercase hex digits
  */
 export function keccak256(bytes: Uint8Array): string {

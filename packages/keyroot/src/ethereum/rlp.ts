@@ -3,7 +3,7 @@ import { decode, encode } from "@ethereumjs/rlp";
 
 restoreArrayFrom();
 
-// The functions get new names because bundlers skip a file that only re-exports, and would skip the side effect of
-// `restoreArrayFrom` with it.
+// The functions get new names here, because bundlers skip a file that only re-exports. They would then also skip the
+// call of `restoreArrayFrom` in this file.
 export const decodeRlp = decode;
 export const encodeRlp = encode;

@@ -9,8 +9,8 @@ export function invalidAnswer(expected: string, actual: unknown): TransportError
 }
 
 /**
- * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but they are accepted, because some
- * nodes write them.
+ * A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but they are accepted here, because
+ * some nodes write them.
  */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
@@ -26,7 +26,8 @@ export function parseQuantity(value: unknown): bigint {
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  // No BigInt is used, because Hermes converts BigInts from 2^63 on to wrong numbers, such as 2^64 - 5 to -5.
+  // This does not use BigInt, because Hermes converts BigInts from 2^63 on to wrong numbers. For example, 2^64 - 5
+  // becomes -5.
   const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);

@@ -7,8 +7,8 @@ import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
 /**
- * A proof of the value of one storage slot of one account (EIP-1186): two lists of trie nodes in hex with 0x, each of
- * which begins with the root node.
+ * A proof of the value in one storage slot of a contract (EIP-1186). It consists of two lists of trie nodes, written in
+ * hex with 0x. Each list begins with the root node.
  */
 export interface StorageProof {
   accountProof: readonly string[];
@@ -23,7 +23,10 @@ export interface ProvenSlot {
   value: string;
 }
 
-/** Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so its path has at most 64 nodes and a leaf. */
+/**
+ * Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so its path has at most 64 branch nodes and a
+ * leaf.
+ */
 export const MAX_PROOF_NODES = 65;
 
 /** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */
@@ -33,8 +36,8 @@ const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof of one slot from a response to `eth_getProof`. Only its form is checked, so call
- * `verifyStorageProof` to verify it.
+ * Extracts the proof of one slot from a response to `eth_getProof`. Only the proof's form is checked. To verify it,
+ * call `verifyStorageProof`.
  * @param index the index of the slot in the request
  */
 export function extractProof(answer: unknown, index = 0): StorageProof {
@@ -59,8 +62,8 @@ function parseNodes(what: string, nodes: unknown): string[] {
 }
 
 /**
- * Verifies a storage proof against a state root. It shows the contract's code hash and the value of the slot, or that
- * the slot is empty or there is no contract.
+ * Verifies a storage proof against a block's state root. A valid proof shows the hash of the contract's code and the
+ * value of the slot. It can also show that the slot is empty, or that there is no contract at this address.
  * @param stateRoot the state root of a block header, 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits

@@ -6,21 +6,25 @@ import { keccak256 } from "./keccak.ts";
 export type RlpItem = Uint8Array | RlpItem[];
 
 /**
- * The number of items in a branch node: a child for each of 16 nibbles, and the value of the key that ends at the node.
+ * The number of items in a branch node. It has a child for each of the 16 nibbles, and the value of a key that ends at
+ * this node.
  */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
-/** The number of items in any other node: a path, and the value of a leaf or the child of an extension. */
+/**
+ * The number of items in a leaf or an extension. Both begin with a path. A leaf's second item is a value, and an
+ * extension's is its child.
+ */
 const PATH_NODE_ITEMS = 2;
 /**
- * A node's path in hex (Yellow Paper, appendix C). Its first nibble shows whether the node is a leaf or an extension,
- * and whether the number of nibbles is even or odd.
+ * A node's path in hex (Yellow Paper, appendix C). The first nibble shows whether the node is a leaf or an extension,
+ * and whether the number of nibbles in its path is even or odd.
  */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 
 /**
  * Reads the value of a key from the nodes of a proof in a Merkle Patricia trie (Yellow Paper, appendix D). The root
- * node must come first. The others can have any order, and those that are not on the key's path are ignored.
+ * node must come first. The other nodes can have any order. Nodes that are not on the key's path are ignored.
  * @param root Keccak-256 of the root node, 0x and 64 lowercase hex digits
  * @param key the nibbles of the key in lowercase hex, without 0x. In Ethereum's tries, the key is the Keccak-256 of an
  * address or slot.
@@ -48,7 +52,8 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
       if (isLeaf) return toValue(child);
       rest = rest.slice(nibbles.length);
     }
-    // A parent contains a child of fewer than 32 bytes itself. Of a larger child, it contains only the hash.
+    // A parent contains a child of fewer than 32 bytes as a whole. For a larger child, it contains only the child's
+    // hash.
     node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(`0x${bytesToHex(child)}`));
   }
 }

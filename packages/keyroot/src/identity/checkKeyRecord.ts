@@ -10,7 +10,7 @@ import type { KeyRecord } from "./serializedRecord.ts";
 import { checkPublicKey, keyIDOf } from "./publicKey.ts";
 
 /**
- * Checks the key in a record as `checkPublicKey` does, and that `keyID` belongs to it.
+ * Checks the public key in a record as `checkPublicKey` does, and checks that `keyID` is the id of this key.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @returns the bytes of the public key
  * @throws ArgumentError KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID, or an error of `checkPublicKey`
@@ -30,7 +30,7 @@ export function checkKeyRecord(record: KeyRecord, keyType: KeyType = curve41417)
 }
 
 /**
- * Verifies the key in a published record and compares it with the key that a server returned for the user.
+ * Verifies the key in a published record, and compares it with the key that a server returned for the user.
  * @param path the path of the record in the document, for error messages
  * @param expectedPublicKey the key that a server returned for the user, or `ANY_KEY` for no comparison
  * @returns the bytes of the public key

@@ -9,8 +9,8 @@ import { checkLength, type KeyType } from "./keyTypes/keyType.ts";
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
- * The value of `expectedPublicKey` that accepts any published key without a comparison. It is a symbol, so a server
- * cannot send it in JSON.
+ * The value of `expectedPublicKey` that accepts any published key without a comparison. This value is a symbol, so a
+ * server cannot send it in JSON.
  * @example
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
  */
@@ -26,8 +26,8 @@ export type ExpectedKey = Uint8Array | string | AnyKey;
 export type ExpectedBytes = Uint8Array | AnyKey;
 
 /**
- * Checks an expected key. `undefined` is rejected, because a renamed field in a server's response must not disable the
- * comparison.
+ * Checks an expected key. The value `undefined` is rejected. Otherwise, if a server renamed the field with the key, the
+ * comparison would silently be skipped.
  * @returns a copy of the key, because the caller may change the bytes before the comparison
  * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, BASE64_INVALID. ARGUMENT_INVALID if the key is missing.
  */

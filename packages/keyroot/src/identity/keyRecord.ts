@@ -25,8 +25,8 @@ export function makeKeyRecord(userID: UserID, publicKey: Uint8Array, keyType: Ke
 }
 
 /**
- * Parses the text of a record and checks the form of its three fields, which may have any order and spacing. To check
- * the key itself, use `checkKeyRecord`.
+ * Parses the text of a record and checks the form of its three fields. They may have any order and spacing. To check
+ * the public key itself, call `checkKeyRecord`.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError RECORD_INVALID, JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN,
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, KEY_ID_INVALID, ARGUMENT_INVALID

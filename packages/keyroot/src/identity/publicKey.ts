@@ -7,7 +7,7 @@ import { checkKeyType, checkLength, type KeyType } from "./keyTypes/keyType.ts";
 export const KEY_ID_BYTES = 16;
 
 /**
- * Checks a public key as all verifiers do. A Curve41417 key must have the right length and format, its coordinates must
+ * Checks a public key as all verifiers do. A Curve41417 key must have the right length and format. Its coordinates must
  * be less than the field's prime and satisfy the curve equation, and 8 times the point must not be the identity.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws ArgumentError PUBLIC_KEY_LENGTH, KEY_TYPE_MISMATCH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE,

@@ -22,8 +22,8 @@ export interface KeyHolder {
 }
 
 /**
- * A user of a registry with accounts. The safety code covers the user's recovery keys, so it stays the same when the
- * public key changes.
+ * A user of a registry with accounts. The safety code depends on the user's recovery keys instead of the public key, so
+ * it stays the same when the public key changes.
  */
 export interface AccountHolder {
   /** The account id: 32 lowercase characters of zBase32. */
@@ -44,8 +44,8 @@ export interface SafetyCode {
 const PLAIN = { domain: "keyroot-safety-code-v1", format: "KEYROOT-SAFETY-1" };
 const ACCOUNTS = { domain: "keyroot-safety-code-v2", format: "KEYROOT-SAFETY-2" };
 /**
- * The number of hash iterations, as in Signal's apps. An attacker who searches for a key with the same digits must
- * compute this many hashes for each attempt.
+ * The number of hash iterations, which is the same as in Signal's apps. An attacker who searches for a key with the
+ * same digits must compute this many hashes for each key.
  */
 const ITERATIONS = 5200;
 /** The number of digit groups per user. Each group has five digits and is computed from 5 bytes. */
@@ -58,15 +58,15 @@ const FINGERPRINT_BYTES = 32;
 const PAYLOAD = /^(KEYROOT-SAFETY-[12]):([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
 /**
- * Makes the safety code of two users, which both users' apps show. The digits are equal only if both apps use the real
- * keys of both users, so pass verified keys. The computation takes about 100 ms.
+ * Makes the safety code that the apps of two users show. Both apps show the same digits only if they use the same two
+ * keys. Pass verified keys. The computation takes about 100 ms.
  *
  * In a registry with accounts, pass both users' accounts instead of their keys. The code then stays the same when a
  * user changes the key.
  *
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`). SHA-512 is iterated
- * 5,200 times over the user id and the key, which results in 30 digits per user, the smaller number first
- * (docs/formats.md).
+ * 5,200 times over the user id and the key, which results in 30 digits for each user. The smaller of the two numbers
+ * comes first (docs/formats.md).
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, or an error of `checkPublicKey`. ARGUMENT_INVALID if both
  * users are the same, or if only one of them has an account.
@@ -89,15 +89,15 @@ export function makeSafetyCode(
 }
 
 /**
- * Verifies the payload that the contact's app shows as a QR code. The payload must belong to these two users, and both
- * apps must use the same two keys.
+ * Verifies the payload that the contact's app shows as a QR code. The payload must belong to these two users, and it
+ * must show that both apps use the same two keys.
  * @param payload the scanned text
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws VerificationError SAFETY_CODE_INVALID or ACCOUNT_MISMATCH, step "file"; USER_MISMATCH, step "record";
- * SAFETY_CODE_MISMATCH, step "key". In SAFETY_CODE_MISMATCH, `actual` shows for whom the two apps have different keys:
- * it contains "contact" for the contact, and "mine" for this app's user.
+ * SAFETY_CODE_MISMATCH, step "key". In SAFETY_CODE_MISMATCH, `actual` shows whose key differs between the two apps. It
+ * contains "contact" for the contact's key, and "mine" for the key of this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
@@ -201,8 +201,8 @@ function fingerprintOf(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Computes a user's 30 decimal digits. Each group of five digits is a 40-bit number modulo 100,000, whose distribution
- * differs from a uniform one by less than one part in 10⁷.
+ * Computes a user's 30 decimal digits. Each group of five digits is a 40-bit number modulo 100,000. The groups are
+ * nearly uniform: no value is more probable than another by more than one part in 10⁷.
  */
 function digitsOf(hash: Uint8Array): string {
   let digits = "";

@@ -78,7 +78,7 @@ export function userIDToHex(userID: UserID): string {
 }
 
 /**
- * Generates a user id of 160 random bits from the system's secure generator.
+ * Generates a user id from 160 random bits of the system's secure generator.
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is no secure generator
  * @example
  * const userID = randomUserID();

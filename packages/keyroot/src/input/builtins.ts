@@ -4,9 +4,9 @@ import { ArgumentError } from "../errors.ts";
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the array methods that this library uses. Some other libraries replace them, and with a method that skips
- * elements, a verification could accept a false key. The methods run on small lists, so errors that occur only for
- * larger lists are not found.
+ * Checks that the array methods that this library uses work as they should. Some other libraries replace these methods.
+ * If a replaced method skipped elements, a verification could accept a false key. The check runs the methods only on
+ * small lists, so it does not find errors that occur only with larger ones.
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
@@ -17,8 +17,8 @@ export function checkBuiltins(): void {
 }
 
 /**
- * Checks the methods of `checkBuiltins`, and also the others that `merkle-tree-gen` replaces, which elliptic-curve code
- * and the operator's programs use.
+ * Checks the methods of `checkBuiltins`, and also the other methods that the package `merkle-tree-gen` replaces.
+ * Elliptic-curve code and the operator's programs use them.
  */
 export function checkAllBuiltins(): void {
   checkBuiltins();

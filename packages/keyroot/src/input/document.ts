@@ -3,8 +3,8 @@ import { checkUntrusted, decodeDocument } from "./untrusted.ts";
 import { isBytes } from "./values.ts";
 
 /**
- * Parses an untrusted JSON document in UTF-8. A `source` that is not bytes is already parsed, so it is returned
- * unchanged.
+ * Parses an untrusted JSON document in UTF-8. If `source` is not a `Uint8Array`, it counts as parsed already and is
+ * returned unchanged.
  * @param subject the name of the document, for error messages
  * @param limits `maxDepth` is the maximum nesting depth of objects and arrays
  * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"

@@ -12,24 +12,24 @@ const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /**
- * The limits on the number of values in a JSON text. Parsed values can take much more memory than the text: an empty
- * object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes,
- * because engines store a hidden class for each order.
+ * The limits on the number of values in a JSON text. Parsed values can take much more memory than the text. For
+ * example, an empty object takes 3 bytes of JSON, but more than 60 bytes of memory. Each new order of member names
+ * takes up to 600 bytes, because engines store a hidden class for each order.
  *
- * Each limit is `perDocument`, plus one for every `characters` characters. The limits are above the needs of Keyroot's
- * formats:
- * - A Merkle-tree file has an object for every 400 bytes, a member for every 62 bytes, a comma for every 57 bytes, and
- *   a new name for every 268 bytes.
- * - A log has a member for every 53 bytes.
- * - A block has a transaction hash for every 69 bytes.
+ * A text may have `perDocument` values of a kind for each document, and in addition one value per `characters`
+ * characters. For example, a document of 4,000 characters may have 1,024 + 100 members. Keyroot's formats need less:
+ * - A Merkle-tree file has one object per 400 bytes, one member per 62 bytes, one comma per 57 bytes, and one new name
+ *   per 268 bytes.
+ * - A log has one member per 53 bytes.
+ * - A block has one transaction hash per 69 bytes.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
 /**
- * A random factor for the hashes of member names. It differs in each process, so attackers cannot prepare names with
- * equal hashes.
+ * A random factor for the hashes of member names. Each process has a different factor, so attackers cannot prepare
+ * names with equal hashes.
  */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
@@ -45,8 +45,8 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Rejects a JSON text whose parsed values would take much more memory than the text. Call it before you parse the text.
- * For a text that is not JSON, the result has no meaning.
+ * Rejects a JSON text whose parsed values would take much more memory than the text. Call this function before you
+ * parse the text. If the text is not JSON, the result has no meaning.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character is allowed
@@ -76,8 +76,9 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // Engines store a member whose name is a number below 2^32 in a separate table of 300 bytes. No format of Keyroot
-      // has such names. Escaped names are counted in the same way, because they may be numbers.
+      // If a member's name is a number below 2^32, engines store the member in a separate table of 300 bytes, so it
+      // counts as four more names. No format of Keyroot has such names. Escaped names count in the same way, because
+      // they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
       // Each name is read only once, because a text that is not JSON may contain several colons after a long name.

@@ -2,9 +2,9 @@ import { ArgumentError } from "../errors.ts";
 import { describeValue, isBytes, isObject } from "./values.ts";
 
 /**
- * Checks for the arguments of public functions, because programs in plain JavaScript can pass any value. Each check
- * returns the value, or throws ArgumentError ARGUMENT_INVALID with the expected and the actual value. The error message
- * begins with `what`, such as "The chainId option".
+ * Checks for the arguments of public functions. They are necessary because programs in plain JavaScript can pass any
+ * value. Each check returns the value, or throws ArgumentError ARGUMENT_INVALID with the expected and the actual value.
+ * The error message begins with `what`, such as "The chainId option".
  */
 
 /** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
@@ -48,8 +48,8 @@ export function checkChainId(what: string, value: unknown): number {
 }
 
 /**
- * Checks that a value is `true` or `false`. Other values are rejected, because a condition treats even the text "false"
- * as true.
+ * Checks that a value is `true` or `false`. Other values are rejected, because in a condition, even the text "false"
+ * counts as true.
  */
 export function checkBoolean(what: string, value: unknown): boolean {
   if (typeof value === "boolean") return value;
@@ -78,8 +78,8 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Checks that options are an object and rejects unknown names. Otherwise, a misspelled option would have no effect, and
- * a check that the caller requires could be missing.
+ * Checks that options are an object, and rejects unknown names. Otherwise, a misspelled option would have no effect,
+ * and a check that the caller asked for would not be made.
  * @param what the start of the error message, such as "The options"
  * @param expected describes the object, for the error message
  * @throws ArgumentError ARGUMENT_INVALID, with the valid names in `expected`

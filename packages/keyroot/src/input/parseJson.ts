@@ -5,12 +5,12 @@ import { scanJson } from "./jsonLimits.ts";
 
 /**
  * The characters that are allowed outside strings: punctuation, white space and digits. Values such as null, true, -1,
- * 1.5 and 1e3 are therefore rejected.
+ * 1.5 and 1e3 contain other characters, so they are rejected.
  */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 /**
  * Parses untrusted JSON that contains only objects, arrays, strings and whole numbers. Duplicate keys in an object are
- * rejected, because `JSON.parse` keeps only the last of them, and a parser that keeps the first would find different
+ * rejected. `JSON.parse` keeps only the last of them, but other parsers keep the first one and would find different
  * data in the same file.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, or an error of `scanJson`

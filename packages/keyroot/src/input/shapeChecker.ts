@@ -5,8 +5,8 @@ import { describeValue, isObject } from "./values.ts";
 type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**
- * Checks the types of untrusted parsed data and returns it with TypeScript types. For a wrong type, each method throws
- * an error of `makeError`, whose message names the path of the value, such as `siblings[0].hash`.
+ * Checks the types of untrusted parsed data and returns it with TypeScript types. If a value has the wrong type, each
+ * method throws an error that `makeError` makes. The message names the path of the value, such as `siblings[0].hash`.
  */
 export class ShapeChecker {
   private readonly makeError: MakeShapeError;

@@ -16,8 +16,8 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
 }
 
 /**
- * Runs a check or parser on untrusted data. Each ArgumentError becomes a VerificationError with the same code, because
- * invalid data means that the verification failed.
+ * Runs a check or a parser on untrusted data. If it throws an ArgumentError, the error becomes a VerificationError with
+ * the same code, because invalid data means that the verification failed.
  * @param subject the name of the data, for error messages
  */
 export function checkUntrusted<T>(step: VerificationStep, subject: string, check: () => T): T {

@@ -11,8 +11,8 @@ export function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Describes an untrusted value for an error message. A text is quoted and shortened, and most other values are
- * described only by their type.
+ * Describes an untrusted value for an error message. A text is quoted and shortened. Most other values are described
+ * only by their type.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
@@ -27,8 +27,8 @@ export function describeValue(value: unknown): string {
  */
 let unprintable = /[^ -~]/gu;
 try {
-  // Use the RegExp constructor, because a literal would be a syntax error in engines that do not support these Unicode
-  // categories.
+  // This uses the RegExp constructor, because a literal would be a syntax error in engines that do not support these
+  // Unicode categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
   // In such an engine, `printable` escapes all characters outside ASCII.

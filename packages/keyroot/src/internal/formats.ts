@@ -1,6 +1,6 @@
 /**
- * Formats of ids, keys and hashes, without the code for curves and proofs. Bundlers load a whole entry as soon as a
- * page imports anything from it. The code that a page loads first therefore imports this small entry instead of
+ * Formats of ids, keys and hashes, without the code for curves and proofs. As soon as a page imports anything from an
+ * entry, the whole entry is loaded. The code that a page loads first therefore imports this small entry instead of
  * `identity`, `ethereum` and `merkle`.
  */
 export { ADDRESS } from "../ethereum/rpcValues.ts";

@@ -21,8 +21,8 @@ import { piecesOf } from "./nodes.ts";
 export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType = curve41417): MerkleFile {
   checkKeyType(keyType);
   if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
-  // All texts begin with the user id and have the same length, so sorting them sorts the user ids. The array is copied,
-  // because `map` skips holes.
+  // All texts begin with the same characters and the user id, so sorting the texts sorts the user ids. The array is
+  // copied first, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
   // The texts are parsed again, so that verifiers accept every file.
   return fileOf(
@@ -33,8 +33,8 @@ export function makeMerkleFile(records: readonly KeyRecord[], keyType: KeyType =
 }
 
 /**
- * Writes a Merkle-tree file as JSON without spaces, with the keys in the same order as in the deployed files. It is
- * yielded in pieces, because it can be too long for one string.
+ * Writes a Merkle-tree file as JSON without spaces, with the keys in the same order as in the deployed files. The text
+ * is yielded in pieces, because it can be too long for one string.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");

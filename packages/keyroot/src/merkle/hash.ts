@@ -20,9 +20,9 @@ export function hashLeaf(value: string): string {
 }
 
 /**
- * Computes the hash of an inner node, which is the SHA-256 of 128 ASCII characters: the lowercase hex digits of the
- * left child, followed by those of the right child. The specification does not define this rule, but the deployed files
- * follow it (docs/formats.md, "Merkle tree").
+ * Computes the hash of an inner node, which is the SHA-256 of 128 ASCII characters. They are the left child's hash and
+ * then the right child's hash, both in lowercase hex digits. The specification does not define this rule, but the
+ * deployed files follow it (docs/formats.md, "Merkle tree").
  * @param left 64 lowercase hex digits
  * @param right 64 lowercase hex digits. Equal to `left` if the left child is paired with itself.
  * @returns 64 lowercase hex digits

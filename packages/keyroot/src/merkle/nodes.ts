@@ -6,7 +6,7 @@ const PIECE = 256;
 
 /**
  * Yields the nodes of the `merkle` object as JSON text: first the leaves, then each level, and finally the root
- * (docs/specification.md, "Node object fields"). No piece begins or ends with a comma. Hashes are written as they are,
+ * (docs/specification.md, "Node object fields"). No piece begins or ends with a comma. Hashes are written unchanged,
  * because JSON does not escape any of their characters.
  */
 export function* serializeNodes(tree: MerkleTree): Generator<string> {

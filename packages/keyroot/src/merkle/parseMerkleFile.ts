@@ -14,8 +14,8 @@ import { isBytes } from "../input/values.ts";
  * - `lookup` and the nodes in `merkle` match `values` exactly.
  * - The header keys of `merkle` are correct or missing.
  *
- * To check the public keys themselves, use `checkKeyRecord`. A file that `serializeMerkleFile` wrote takes less time
- * than others.
+ * To check the public keys themselves, call `checkKeyRecord`. Files that `serializeMerkleFile` wrote are parsed faster
+ * than other files.
  * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @param keyType the type of the registry's keys. Default: `curve41417`

@@ -6,7 +6,7 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Maximum size of a Merkle-tree file in bytes. It is the length of V8's longest string, which is enough for about
+ * Maximum size of a Merkle-tree file in bytes. This is the length of the longest string in V8. It is enough for about
  * 660,000 users.
  */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
@@ -23,7 +23,7 @@ export function decodeFile(bytes: Uint8Array): string {
 
 /**
  * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. It makes a new file from the
- * records in `values` and compares that file's text with `text`, so it never accepts a file that `verifyMerkleFile`
+ * records in `values`, and compares the new file with `text`. It therefore never accepts a file that `verifyMerkleFile`
  * rejects.
  * @returns undefined for any other file, whether valid or invalid
  */
@@ -47,9 +47,10 @@ export function parseSerializedFile(text: string, root: string, keyType: KeyType
 }
 
 /**
- * Reads the values of a file, on the assumption that records contain no spaces. The caller must check the result.
- * @param minLength the minimum length of a record in characters. Shorter texts are not read, because many of them would
- * take much more memory than the file.
+ * Reads the values of a file quickly, which only works if the records contain no spaces. The caller must check the
+ * result.
+ * @param minLength the minimum length of a record in characters. Reading stops at a shorter text, because many short
+ * texts would take much more memory than the file.
  */
 function readValues(text: string, minLength: number): string[] {
   const values: string[] = [];
@@ -58,8 +59,8 @@ function readValues(text: string, minLength: number): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // The values are parsed one by one, because other JSON from a dishonest host could take much more memory than its
-    // text.
+    // Only strings are parsed, one by one. If a dishonest host sends other JSON, the parsed values could take much more
+    // memory than the text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > minLength);
   return values;

@@ -59,8 +59,8 @@ export interface ProvenKey {
 
 const FORMAT = "keyroot-proof-v1";
 /**
- * The size limits of a proof, which usually has about 2 kB. Its nesting depth is 3: the proof, `siblings` and a
- * sibling.
+ * The limits on the size and depth of a proof. A proof usually has about 2 kB, and three levels: the proof itself,
+ * `siblings`, and a sibling.
  */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
 /** Maximum number of siblings, which is enough for a tree of 1,000,000 leaves. */
@@ -93,8 +93,8 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and the record in it. Only their form is checked, so call `verifyMerkleProof` to verify the
- * proof.
+ * Parses an inclusion proof and the record in it. Only the form of both is checked. To verify the proof, call
+ * `verifyMerkleProof`.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file";
@@ -120,7 +120,8 @@ export function parseMerkleProof(
 
 /**
  * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and show that the tree
- * with this root includes the record. Only the whole file can show that the tree has no second record of this user.
+ * with this root includes this record. Only the whole file can show that the tree does not have a second record of the
+ * user.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, or an error of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"

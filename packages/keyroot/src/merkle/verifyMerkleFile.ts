@@ -87,8 +87,9 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected one. The member
-  // is then read with the object's own key, because engines find it faster than with an equal string.
+  // Deployed files have their nodes in this order, so the next key of `merkle` is usually the expected hash. The member
+  // is then read with the object's own key, because engines find members faster with it than with another string of the
+  // same characters.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];

@@ -6,8 +6,8 @@ import { encodeBytes, encodeUint } from "./words.ts";
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 
 /**
- * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`: the selector, the root, the offset and length in bytes of
- * the user ids, and the user ids (20 bytes each), with zeros up to a whole word.
+ * Makes the calldata of `addMerkleTreeRoot(bytes32,bytes)`. It consists of the selector, the root, the offset of the
+ * user ids, their total length in bytes, and the user ids. Each user id has 20 bytes, and zeros fill the last word.
  * @param root 64 lowercase hex digits
  */
 export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {

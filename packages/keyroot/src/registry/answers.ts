@@ -13,7 +13,8 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 
 /**
  * Decodes the result of `getBlockNumber`.
- * @param highest the number of the block at which the contract was read. A root cannot have a higher block number.
+ * @param highest the number of the block at which the contract was read. A root cannot have a higher block number than
+ * this one.
  */
 export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   const number = parseSafeQuantity(`0x${decodeWord(answer)}`);

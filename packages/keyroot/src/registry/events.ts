@@ -32,17 +32,20 @@ export interface BlockRange {
 /** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE", "TIMEOUT"]);
 
-/** The number of accepted ranges after which a wider one is tried. It doubles each time a wider range is rejected. */
+/**
+ * The initial number of ranges that must be accepted before a wider range is tried. The number doubles each time a
+ * wider range is rejected.
+ */
 const FIRST_PATIENCE = 8;
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If an endpoint
  * rejects a range with too many blocks or logs, or does not answer in time, fewer blocks are requested. A wider range
- * is tried again only after several accepted ones.
+ * is tried again only after several ranges were accepted.
  * @param onRead called after each response, with the number of the last block that was read
  * @param fewerBlocks called with an error and the number of blocks in the request that failed. It returns the number of
- * blocks to ask for next, or undefined to throw the error. Default: half of the blocks after RPC_ERROR,
- * ANSWER_TOO_LARGE or TIMEOUT
+ * blocks for the next request, or undefined if the error should be thrown. Default: half of the blocks after RPC_ERROR,
+ * ANSWER_TOO_LARGE or TIMEOUT, and otherwise undefined
  * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request, or an error of the call if the
  * endpoint rejects a range of a single block
  */
@@ -103,8 +106,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Each log must match the request and occur only once, and all logs of a block
- * must have the same block hash.
+ * Fetches the registry's events in a range of blocks. Each log must match the request and occur only once. All logs of
+ * a block must have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

@@ -31,8 +31,8 @@ export interface ReadRootsOptions {
 }
 
 /**
- * Reads the roots of many users, up to 700 per call. Each call contains the code of a reader contract, which the node
- * runs and which calls the registry for each user. A rejected call is split into smaller ones.
+ * Reads the roots of many users, up to 700 per call. Each call contains the code of a contract that calls the registry
+ * for each user. The node runs this code without deploying it. If a call is rejected, it is split into smaller calls.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users, each with 64 lowercase hex digits, or undefined for a user without a
  * root
@@ -107,8 +107,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with the same root share one entry: their number (2
- * bytes), followed by the root.
+ * Decodes the result of the reader contract. Consecutive users with the same root share one entry, which consists of
+ * the number of these users (2 bytes) and the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

@@ -21,7 +21,8 @@ export function usersSlotOf({ chainId, contract }: { chainId: number; contract: 
 
 /**
  * Computes the storage slot of a user's root (Solidity, "Layout of State Variables in Storage", mappings). The slot is
- * the Keccak-256 of two words: the user id followed by 12 zero bytes, and the slot of the mapping.
+ * the Keccak-256 of two words. The first word is the user id followed by 12 zero bytes, and the second one is the slot
+ * of the mapping.
  * @param usersSlot the slot of the mapping
  * @returns 0x and 64 lowercase hex digits
  */
@@ -30,7 +31,8 @@ export function slotOfUser(userID: UserID, usersSlot: number): string {
 }
 
 /**
- * Computes the storage slot of a root's block number in `PublicKeyRegistry`, as `slotOfUser` does for a user's root.
+ * Computes the storage slot of a root's block number in `PublicKeyRegistry`. The rule is the same as for a user's root
+ * (see `slotOfUser`).
  * @param root 64 lowercase hex digits
  * @returns 0x and 64 lowercase hex digits
  */

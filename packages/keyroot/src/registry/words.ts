@@ -9,8 +9,8 @@ export function encodeUint(value: number): string {
 }
 
 /**
- * Encodes ABI `bytes` in lowercase hex, without 0x: first their number, then the bytes themselves, and finally zeros up
- * to a whole word.
+ * Encodes bytes as the ABI type `bytes`, in lowercase hex without 0x. The result is the number of bytes, the bytes
+ * themselves, and zeros up to a whole word.
  */
 export function encodeBytes(bytes: Uint8Array): string {
   const words = Math.ceil(bytes.length / 32);

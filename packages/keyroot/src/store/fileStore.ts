@@ -5,8 +5,8 @@ import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Makes a store in a folder. Each name has a file of its own, which only the process's user can read. Files are
- * replaced atomically, so after a crash each has either the old content or the new one.
+ * Makes a store in a folder. Each name has a file of its own, and only the user account that runs the process can read
+ * these files. They are replaced atomically, so after a crash, each file has either its old or its new content.
  * @param folder the folder of the store, which is created if it is missing
  * @returns the store, whose functions throw TransportError STORE_UNAVAILABLE
  * @example

@@ -1,11 +1,11 @@
 import { checkObject, invalidArgument } from "../input/options.ts";
 
 /**
- * A storage for named texts, which `cache` and `watch` use. To make one, use `keyroot/store/indexeddb`,
+ * A store for named texts, for a verifier's cache and its watch. To make a store, use `keyroot/store/indexeddb`,
  * `keyroot/store/file` or `keyroot/store/key-value`. A `Map` is also a store, but it loses all texts when the process
  * ends.
  *
- * Protect a store like the app's own data, because anyone who can write to it can make a client accept a false key.
+ * Protect the store like the app's own data. Anyone who can write to it can make the app accept a false key.
  */
 export interface Store {
   /** Returns the last stored text with this name, or undefined if there is no such text. */

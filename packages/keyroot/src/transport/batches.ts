@@ -12,9 +12,9 @@ interface PendingCall {
 const REFUSED = [401, 403, 429];
 
 /**
- * Returns a function that sends JSON-RPC calls as `rpcCaller` does, except that concurrent calls over HTTP share one
- * request, a batch (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls that they leave
- * unanswered are repeated in smaller batches, and finally one by one.
+ * Returns a function that sends JSON-RPC calls like `rpcCaller`, but in batches: concurrent calls over HTTP share one
+ * request (JSON-RPC 2.0, section 6). Some endpoints accept only small batches, or none. Calls without an answer are
+ * therefore repeated in smaller batches, and finally one by one.
  * @param batchSize maximum number of calls in one request
  */
 export function batchingCaller(rpc: string | Eip1193Provider, batchSize: number, options: RpcOptions): RpcCall {

@@ -3,13 +3,13 @@ import { invalidArgument } from "../input/options.ts";
 import { isLoopback } from "./url.ts";
 
 /**
- * Matches IPv6 addresses that lead to an IPv4 address: IPv4-compatible and IPv4-mapped (RFC 4291, section 2.5.5),
- * IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses.
+ * Matches IPv6 addresses that lead to an IPv4 address. These are IPv4-compatible and IPv4-mapped (RFC 4291, section
+ * 2.5.5), IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses.
  */
 const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\w+):(\w*)(?::.*)?)\]$/;
 
 /**
- * Rejects two endpoints of a quorum on the same host, because one operator controls both.
+ * Rejects endpoints of a quorum that are on the same host, because one operator would then have several votes.
  * @param endpoints URLs, or functions that send requests
  */
 export function checkDifferentHosts(endpoints: readonly unknown[]): void {
@@ -19,8 +19,9 @@ export function checkDifferentHosts(endpoints: readonly unknown[]): void {
 }
 
 /**
- * Returns a name for the node that a URL leads to, which all URLs of the node share. On this machine, each port is a
- * node of its own. On any other machine, all ports together are one node, because one operator controls them.
+ * Returns the name of the node that a URL leads to. Two URLs of the same node result in the same name. On this machine,
+ * each port is a node of its own. On any other machine, all ports together are one node, because one operator controls
+ * them.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);

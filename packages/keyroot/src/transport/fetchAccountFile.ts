@@ -7,7 +7,7 @@ import { addPath } from "./url.ts";
  * Fetches a user's account file from the file host. The caller must verify it.
  * @param merkleUrl the checked URL of the folder with the Merkle-tree files
  * @param userIDHex the account id as 40 hex digits
- * @param suffix `.next` for the file of a change that the registry's operator is publishing
+ * @param suffix `.next` for the file with a change that the registry's operator is still publishing
  */
 export async function fetchAccountFile(
   merkleUrl: string,

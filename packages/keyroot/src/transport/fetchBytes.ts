@@ -27,8 +27,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends an HTTP request and reads the whole response within the limits, without following redirects. Error messages
- * contain only the URL's host, because other parts may contain a secret.
+ * Sends an HTTP request and reads the whole response within the limits. Redirects are not followed. Error messages
+ * contain only the host of the URL, because its other parts may contain a secret.
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED
  */
@@ -61,8 +61,8 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 }
 
 /**
- * Removes the `cache` field on platforms that do not support it. Older Cloudflare Workers would reject the request, and
- * React Native would change its URL.
+ * Removes the `cache` field from the options of a request on platforms that do not support it. With this field, older
+ * Cloudflare Workers would reject the request, and React Native would change its URL.
  */
 function supported({ cache, ...init }: RequestInit): RequestInit {
   const { Request } = globalThis as Partial<typeof globalThis>;
@@ -99,9 +99,9 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 }
 
 /**
- * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. The URL is compared
- * because React Native's fetch always follows redirects, and browsers hide their status. The status 304 is not a
- * redirect.
+ * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. The status alone is not
+ * enough, because React Native's fetch always follows redirects, and browsers hide their status. The status 304 is not
+ * a redirect.
  * @param asked the URL of the request
  */
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
@@ -120,9 +120,9 @@ function isSameUrl(a: string, b: string): boolean {
 }
 
 /**
- * Returns the end of the error message for a failed fetch: Node's error code, such as ECONNREFUSED, which is in the
- * cause of the error "fetch failed". The original message is not quoted, because in some runtimes it includes the whole
- * URL.
+ * Returns the end of the error message for a failed fetch. In Node, it is the error code, such as ECONNREFUSED, from
+ * the cause of the error "fetch failed". The original message is not quoted, because in some runtimes it includes the
+ * whole URL.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -11,7 +11,8 @@ import { timeLeft, withTimeout } from "./timeout.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or an Ethereum library. */
 export interface Eip1193Provider {
-  // Wallets declare `params` in different ways. A stricter type would reject the providers of MetaMask and viem.
+  // Wallets declare the type of `params` in different ways. A stricter type would reject the providers of MetaMask and
+  // viem.
   // oxlint-disable-next-line typescript/no-explicit-any
   request(args: { method: string; params?: any }): Promise<unknown>;
 }
@@ -77,7 +78,7 @@ interface Reply {
   problem?: string;
 }
 
-/** Sends a call, or several calls as a batch. The id of each call is its place in the list, from 1. */
+/** Sends a call, or several calls as a batch. The id of each call is its position in the list, counted from 1. */
 export async function post(
   url: string,
   calls: readonly { method: string; params: readonly unknown[] }[],
@@ -125,8 +126,8 @@ export function resultOf(
 }
 
 /**
- * Makes the error for a failure that the endpoint or provider reported, with the reported code in `actual`. Its message
- * quotes a short form of the reported message without URLs, which may contain secrets.
+ * Makes the error for a failure that the endpoint or provider reported. The field `actual` contains the reported code.
+ * The message quotes the start of the reported message without URLs, which may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, details: TransportErrorDetails): TransportError {
   const { code, message } = isObject(error) ? error : {};

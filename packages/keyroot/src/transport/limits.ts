@@ -16,12 +16,12 @@ export const RPC_LIMITS = { maxBytes: 2 ** 20, timeoutMs: 30_000 };
 
 /**
  * Maximum size in bytes of the response to an RPC method:
- * - `eth_chainId` and `eth_call` return a number or word in hex, or an error message.
+ * - `eth_chainId` and `eth_call` return a number or a word in hex, or an error message.
  * - `eth_getCode` returns hex, which has twice the length of the largest code (EIP-170).
  * - `eth_getProof` returns three proofs of 65 nodes each, for the account and two slots.
  *
- * For other methods, only `RPC_LIMITS.maxBytes` applies. A block, for example, contains the hashes of all its
- * transactions.
+ * For other methods, only `RPC_LIMITS.maxBytes` applies. Their responses can be large. For example, a block contains
+ * the hashes of all its transactions.
  */
 const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_chainId: 2 ** 12,

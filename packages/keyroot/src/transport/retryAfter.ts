@@ -9,7 +9,8 @@ export function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get("Retry-After");
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
-  // Every HTTP date begins with the name of a weekday. A date in the oldest format does not end with "GMT".
+  // Every HTTP date begins with the name of a weekday. A date in the oldest of the formats has no "GMT" at the end, so
+  // it is added.
   const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
   const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
   if (Number.isNaN(date)) return undefined;

@@ -14,8 +14,9 @@ export function timeLeft(timeoutMs: number, deadline = Infinity): number {
 }
 
 /**
- * Runs `work`, and throws an error when `timeoutMs` have passed or `signal` aborts, even if `work` ignores its own
- * signal. That signal is always aborted at the end, which closes all open requests.
+ * Runs `work`, and throws an error when `timeoutMs` have passed or `signal` aborts. It does so even if `work` ignores
+ * the signal that it receives. At the end, the signal that `work` received is always aborted, which closes all open
+ * requests.
  * @param subject the name of the host or task, for error messages
  * @throws TransportError TIMEOUT or ABORTED, or an error of `work`
  */
@@ -49,8 +50,8 @@ export async function withTimeout<T>(
 }
 
 /**
- * Waits until a promise settles or a signal aborts. After an abort, the task of the promise continues, because other
- * callers may wait for it.
+ * Waits until a promise settles or a signal aborts. After an abort, the work behind the promise continues, because
+ * other callers may still wait for it.
  * @throws TransportError ABORTED, or the error of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -73,7 +74,7 @@ export function abortedError(signal: AbortSignal | undefined): TransportError {
 }
 
 /**
- * Returns an error after which the caller can continue with other hosts.
+ * Returns an error if the caller can continue with other hosts after it, and throws it otherwise.
  * @throws the error if its code is ABORTED, or if it is not a KeyrootError
  */
 export function recoverable(error: unknown): KeyrootError {

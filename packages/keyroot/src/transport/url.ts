@@ -2,10 +2,10 @@ import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Checks that a value is an http(s) URL and returns it. The error contains only the URL's host, because other parts may
- * contain a secret.
- * @param remedy the end of the error message for unencrypted http. If it is set, http to other machines is rejected,
- * because attackers in the network could read and change the data.
+ * Checks that a value is an http(s) URL and returns it. The error contains at most the URL's host, because the other
+ * parts may contain a secret.
+ * @param remedy the end of the error message for unencrypted http. If it is set, http URLs of other machines are
+ * rejected, because attackers in the network could read and change the data.
  * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch would reject
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {
@@ -27,7 +27,7 @@ function parseOrEmpty(url: unknown): Partial<UrlParts> {
 }
 
 /**
- * Adds words to the path of a URL. Slashes at the end of the path are removed, and the query is kept.
+ * Adds words to the path of a URL. Slashes at the end of the URL's path are removed first. The URL's query is kept.
  * @param url a URL that `checkUrl` accepts
  * @param words a path that does not begin with a slash, with or without a query
  */

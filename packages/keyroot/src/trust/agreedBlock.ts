@@ -5,8 +5,8 @@ import type { BlockRequest, BlockTag, FoundBlock } from "./blockSource.ts";
 import type { Quorum, Votes } from "./quorum.ts";
 
 /**
- * Finds a block on which enough endpoints of a quorum agree. If at least `quorum` endpoints are honest and fewer than
- * `quorum` are dishonest, the dishonest ones can neither change nor prevent the result.
+ * Finds a block on which enough endpoints agree. If at least `quorum` endpoints are honest and fewer than `quorum` are
+ * dishonest, the dishonest endpoints can neither change nor prevent the result.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<FoundBlock> {
@@ -17,11 +17,12 @@ export async function findAgreedBlock({ quorum, tag }: BlockRequest): Promise<Fo
 }
 
 /**
- * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
- * endpoints report, which a minority of dishonest endpoints cannot change. If too few endpoints have this block, it
- * continues at the next lower number that an endpoint reported, so honest endpoints may be slightly behind.
+ * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that at least
+ * `quorum` endpoints have reached. Fewer dishonest endpoints than that cannot raise this number. If too few endpoints
+ * agree on the block with this number, the search continues at the next lower number that an endpoint reported. It
+ * therefore also succeeds if some honest endpoints are slightly behind.
  *
- * An endpoint whose newest block has the searched number is not asked twice.
+ * If an endpoint's newest block already has the number, the endpoint is not asked again.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
@@ -38,7 +39,8 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
   await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
 
   let number = heads[quorum - 1];
-  // Each round uses a lower number that an endpoint reported, so there are at most as many rounds as endpoints.
+  // Each round uses a lower number than the round before, and endpoints reported all these numbers. There are therefore
+  // at most as many rounds as endpoints.
   for (let round = 0; number !== undefined && round < endpoints.count; round++) {
     const height = number;
     const blocks = await endpoints.findAgreement(

@@ -5,7 +5,9 @@ import type { BlockTag } from "./blockSource.ts";
 export interface BlockOptions {
   /** The confirmation state of the block. Default: `latest`. */
   block?: BlockTag | undefined;
-  /** Maximum age of the block in ms. An older block means that an endpoint has stopped or hides newer blocks. */
+  /**
+   * Maximum age of the block in ms. If an endpoint's block is older, the endpoint has stopped or hides newer blocks.
+   */
   maxAgeMs?: number | undefined;
 }
 

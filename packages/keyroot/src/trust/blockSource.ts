@@ -39,8 +39,8 @@ export interface FoundBlock {
 }
 
 /**
- * Checks that the block is recent enough for the user's root, and adds to the evidence what the source states about the
- * root. The root is 0x and 64 hex digits, or only 0x if there is no contract.
+ * Checks that the block is recent enough for the user's root. If the source has information about this root, such as
+ * damage, the function adds it to the evidence. The root is 0x and 64 hex digits, or only 0x if there is no contract.
  * @throws VerificationError in the step "root"
  */
 export type CheckRoot = (
@@ -66,9 +66,9 @@ interface BundledBlock {
 }
 
 /**
- * Where a trusted block hash comes from. Each source is one module or folder next to this file, with a constructor that
- * apps call (`makeTrust`). The later steps are the same for all sources: `verifier/readRootAtBlock.ts` reads the header
- * and the root, and the verifier checks the file and the record.
+ * A source of trusted block hashes. Each source is one module or folder next to this file, with a constructor that apps
+ * call (`makeTrust`). The later steps are the same for all sources. `verifier/readRootAtBlock.ts` reads the header and
+ * the root, and the verifier checks the file and the record.
  *
  * `findBlock` MUST:
  * - return a hash only after all checks that the source promises, and never a block with weaker evidence;
@@ -77,7 +77,8 @@ interface BundledBlock {
  * - send requests only through `calls` or `quorum`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.
  *
- * `findBlock` MUST NOT read the contract. It should load its code on demand, because every app loads the constructors.
+ * `findBlock` MUST NOT read the contract. It should load its code on demand, because every app loads the constructors
+ * of all sources.
  */
 export interface BlockSource {
   /** The name of the choice, in evidence and on the command line. */
@@ -85,14 +86,14 @@ export interface BlockSource {
   /** The number of endpoints that must agree. Undefined if the source needs exactly one endpoint. */
   required?: number;
   /**
-   * Checks that the endpoints (URLs, or functions that send requests) are independent of each other. Only a source with
-   * `required` has this function.
+   * Checks that the endpoints are independent of each other. Each endpoint is a URL, or a function that sends requests.
+   * Only a source with `required` has this check.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   checkEndpoints?: (endpoints: readonly unknown[]) => void;
   /**
-   * True if the contract's answer must be proven under the block's state root. If the answering endpoint chose the
-   * header itself, a proof under this header would be worth no more than its answer.
+   * True if the contract's answer must be proven under the block's state root. A proof is useful only if the header can
+   * be trusted. If a dishonest endpoint could choose the header, it could also prove a false answer under it.
    */
   storageProof: boolean;
   /** The confirmation state of the block, unless the source determines it. */
@@ -100,13 +101,13 @@ export interface BlockSource {
   maxAgeMs?: number | undefined;
   findBlock: (request: BlockRequest) => Promise<FoundBlock>;
   /**
-   * Finds the block of a bundle. Undefined if the source needs a network.
+   * Finds the block of a bundle without a network. Undefined if the source cannot do this.
    * @throws VerificationError UNANCHORED, or an error of `findBlock`
    */
   findInBundle?: (bundle: BundledBlock) => FoundBlock;
   /**
-   * Checks whether the source still accepts stored evidence. The caller has already checked that the evidence comes
-   * from a source with this name.
+   * Checks whether the source still accepts evidence from the cache. The caller has already checked that the evidence
+   * comes from a source with this name.
    * @param agreeing the number of the verifier's endpoints that gave this block and answer
    */
   accepts: (evidence: Evidence, agreeing: number) => boolean | Promise<boolean>;

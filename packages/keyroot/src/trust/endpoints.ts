@@ -8,14 +8,14 @@ import { makeTrust, type Trust } from "./trust.ts";
 export interface EndpointsOptions extends BlockOptions {
   /**
    * The number of endpoints in `rpc` that must agree on a block and on the contract's answer at this block. Require
-   * more than half of them, because otherwise two groups with different answers can both be large enough.
+   * more than half of the endpoints. Otherwise, two groups with different answers could both be large enough.
    */
   required: number;
 }
 
 /**
- * Trusts that fewer than `required` of the endpoints in `rpc` give the same false answer. The endpoints must be on
- * different hosts.
+ * Trusts an answer that at least `required` of the endpoints in `rpc` give. A false answer is accepted only if at least
+ * `required` endpoints give the same one. The endpoints must be on different hosts.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = endpoints({ required: 2 });

@@ -4,8 +4,8 @@ import type { BlockRequest, FoundBlock } from "./blockSource.ts";
 import { makeTrust, type Trust } from "./trust.ts";
 
 /**
- * Trusts the endpoint in `rpc`, whose answers about the chain are not proven. Choose one that is not run by the same
- * people as the key's server or the file host.
+ * Trusts the endpoint in `rpc`. Its answers about the chain are not proven. Choose an endpoint that is not run by the
+ * same people as the server that returns the keys or the file host.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = oneEndpoint({ block: "finalized" });

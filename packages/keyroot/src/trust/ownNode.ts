@@ -3,9 +3,9 @@ import { findReportedBlock } from "./oneEndpoint.ts";
 import { makeTrust, type Trust } from "./trust.ts";
 
 /**
- * Trusts the endpoint in `rpc` for the block, because it is the app's own node, or a light client such as Helios or
- * Colibri that verifies blocks itself. The library cannot check this, but requires a storage proof of the contract's
- * answer under the block.
+ * Trusts the block of the endpoint in `rpc`. Use it only for the app's own node, or for a light client such as Helios
+ * or Colibri that verifies blocks itself. The library cannot check what kind of endpoint it is. A storage proof must
+ * confirm the contract's answer at the block.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = ownNode();

@@ -4,8 +4,8 @@ import type { FoundBlock } from "./blockSource.ts";
 import { makeTrust, type Trust } from "./trust.ts";
 
 /**
- * Trusts a block hash that the app got elsewhere, such as from its own node or from `verifyBlockProof`. The contract's
- * answer must be proven with a storage proof under this block.
+ * Trusts a block hash that the app got elsewhere, such as from its own node or from `verifyBlockProof`. A storage proof
+ * must confirm the contract's answer at this block.
  * @param hash 0x and 64 lowercase hex digits
  * @throws ArgumentError ARGUMENT_INVALID
  * @example

@@ -42,8 +42,8 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer that enough endpoints gave, with one vote per endpoint, as soon as no other answer can get
-   * enough votes.
+   * Returns the answer that enough endpoints gave. Each endpoint has one vote. The result is available as soon as no
+   * other answer can get enough votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
@@ -63,8 +63,8 @@ export class Quorum {
   }
 
   /**
-   * Sends a request to all endpoints at the same time, and ends as soon as the votes decide the result. Slow endpoints
-   * therefore cause no delay. An endpoint that fails has no vote.
+   * Sends a request to all endpoints at the same time, and returns a result as soon as the votes decide it. Slower
+   * endpoints then cause no delay. An endpoint that fails has no vote.
    * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
    * until the votes decide the result.
    * @returns undefined if the votes of all endpoints do not decide the result
@@ -97,8 +97,8 @@ export class Quorum {
 
   /**
    * Makes the error QUORUM_NOT_REACHED. It is a VerificationError if answers were false or contradicted each other, and
-   * a TransportError if they were only missing. If HEADER_UNSUPPORTED explains all false answers, that error is
-   * returned instead.
+   * a TransportError if answers were only missing. If all false answers have the error HEADER_UNSUPPORTED, this error
+   * is returned instead, because it is about the chain and not about the endpoints.
    */
   notReached(): KeyrootError {
     const verdicts = this.errors.filter((error) => error instanceof VerificationError);

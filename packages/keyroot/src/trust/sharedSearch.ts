@@ -11,8 +11,9 @@ interface Running<T> {
 }
 
 /**
- * Makes a search that concurrent verifications share, so a host that does not respond delays all of them only once. It
- * is aborted when no verification waits for it any more. All users of a contact list share one result.
+ * Makes a search that concurrent verifications share. A host that does not respond then delays all of them together
+ * only once. The search is aborted when no verification waits for it any more. All users of a contact list share one
+ * result.
  */
 export function sharedSearch<T>(search: Search<T>): Search<T> {
   const lists = new WeakMap<BlockRequest["calls"], Promise<T>>();

@@ -2,8 +2,8 @@ import { invalidArgument } from "../input/options.ts";
 import type { BlockSource, SourcePlace } from "./blockSource.ts";
 
 /**
- * What an app trusts for the hash of the block. Make this value with a function such as `endpoints` or `lightClient`,
- * and pass it to `createVerifier` as the `trust` option.
+ * The app's choice of whom it trusts to name the block at which the contract is read. Make this value with a function
+ * such as `endpoints` or `lightClient`, and pass it to `createVerifier` as the `trust` option.
  */
 export interface Trust {
   readonly name: BlockSource["name"];
@@ -12,9 +12,7 @@ export interface Trust {
 /** Makes the source of blocks for one registry, when a verifier is created. */
 type OpenTrust = (place: SourcePlace) => Omit<BlockSource, "name">;
 
-/**
- * The `trust` values that this library made. A value from elsewhere is not in the map, so it cannot be used by mistake.
- */
+/** The `trust` values that this library made. `openTrust` rejects any other value, because it is not in this map. */
 const choices = /* @__PURE__ */ new WeakMap<object, OpenTrust>();
 
 /** Makes a `trust` value. The caller has checked its settings, except those that depend on the registry. */

@@ -52,8 +52,8 @@ export function findSlot(
 }
 
 /**
- * Checks that the contract has no root for the slot after the last statement, and returns the root of the key's slot.
- * Both were read at the same block.
+ * Returns the root of the key's slot, and checks that the contract has no root for the slot after the last statement.
+ * Both slots were read at the same block.
  * @throws VerificationError SUCCESSOR_UNPROVEN, or an error of `verifyRoot`
  */
 export function verifySlotRoot(
@@ -70,7 +70,8 @@ export function verifySlotRoot(
 }
 
 /**
- * Checks that the published record of the slot has the key that the account authorized and the caller expects.
+ * Checks the key in the published record of the slot. It must be the key that the account authorized, and the key that
+ * the caller expects.
  * @throws VerificationError SUCCESSOR_UNPROVEN, KEY_MISMATCH
  */
 export function verifyAuthorizedKey(

@@ -61,8 +61,8 @@ interface BundledAccount {
 }
 
 /**
- * The user to verify, and what the caller trusts. Get the contract and the trust from a source that the bundle's sender
- * does not control, because a forged bundle could contain a different contract.
+ * The user to verify, with the contract and the trust of the caller. Get the contract and the trust from a source that
+ * the bundle's sender does not control, because a forged bundle could name a contract of its own.
  */
 export interface BundleQuery
   extends
@@ -92,8 +92,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 /**
- * The size limits of a bundle, which are enough for the deepest tries of today's chains. Its nesting depth is 4: the
- * bundle, `proof`, `siblings` and a sibling.
+ * The limits on the size and depth of a bundle. The size is enough for the deepest tries of today's chains. A bundle
+ * has four levels: the bundle itself, `proof`, `siblings`, and a sibling.
  */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
@@ -103,7 +103,8 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Parses a bundle with its proof and record. Only their form is checked, so call `verifyBundle` to verify the bundle.
+ * Parses a bundle with its proof and its record. Only the form of the bundle is checked. To verify it, call
+ * `verifyBundle`.
  * @param source the received bytes, or the parsed JSON
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, or an error of `parseJson`, step "file"; the
@@ -138,18 +139,18 @@ export function parseBundle(source: unknown, keyType?: KeyType): { bundle: Bundl
 
 /**
  * Verifies a bundle offline. The bundle may come from any source, because it is accepted only if it proves two things:
- * - At the trusted block, the trusted contract has a root for this user. The caller trusts the block's hash, or
- *   auditors who signed it.
+ * - At the trusted block, the trusted contract has a root for this user. A block is trusted if the caller names its
+ *   hash, or if auditors whom the caller trusts signed it.
  * - The tree with this root includes a record of this user with the expected key.
  *
- * The result is as old as the block, but it stays true, because the contract sets each user's root only once. In a
- * registry with accounts, the user may have changed the key since then.
+ * The result describes the state at the block, which may be old. It remains true, because the contract sets each user's
+ * root only once. In a registry with accounts, however, the user may have changed the key since then.
  * @param source the received bytes, or the parsed JSON
  * @throws VerificationError the errors of `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
  * with `auditors`, the errors of `verifyStatement` from `keyroot/auditors`; with accounts, ACCOUNT_MISSING,
  * SUCCESSOR_UNPROVEN; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH,
  * NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
- * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. In this case, nothing was verified.
+ * @throws ArgumentError ARGUMENT_INVALID, BUILTIN_REPLACED. Nothing was verified.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const { publicKey, evidence } = await verifyBundle(bytes, {
@@ -203,8 +204,8 @@ export async function verifyBundle(source: unknown, query: BundleQuery): Promise
 }
 
 /**
- * Makes the error for a reader without the `accounts` option. Such a reader would otherwise accept the account's first
- * key, although the user may have changed it since.
+ * Makes the error for a reader without the `accounts` option who receives a bundle with an account. Without this error,
+ * the reader would accept the account's first key, although the user may have changed the key since.
  */
 function unexpectedAccount(): VerificationError {
   const message =
@@ -219,7 +220,7 @@ function accountOf({ account }: Bundle): BundledAccount {
   throw new VerificationError("file", "ACCOUNT_MISSING", message, { expected: "account" });
 }
 
-/** The error for a `trust` value that cannot show the block of a bundle, because its source needs a network. */
+/** Makes the error for a `trust` value that cannot be used offline, because its source of blocks needs a network. */
 function unanchored({ hash, number }: BlockHeader): VerificationError {
   const message = `The bundle is for the untrusted block ${hash} with the number ${number}. Get the block's hash from a trusted source, and pass pinnedBlock(hash) as trust.`;
   return new VerificationError("anchor", "UNANCHORED", message, { actual: hash });

@@ -19,8 +19,8 @@ export interface CachedKey extends CachedAnswer {
   blockNumber: number;
   record: KeyRecord;
   /**
-   * Two lists of endpoint names, as `sourceOf` returns them: those that agreed on the block, and those that agreed on
-   * the answer.
+   * Two lists of endpoint names from `sourceOf`. The first one has the endpoints that agreed on the block, and the
+   * second one those that agreed on the answer.
    */
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
@@ -41,7 +41,8 @@ const RECHECK_MS = 3_600_000;
 const providers = new WeakMap<object, string>();
 
 /**
- * Returns an endpoint's name, which never changes. It does not contain the URL, because the URL may include a secret.
+ * Returns a name for an endpoint, which is always the same for the same URL. It does not contain the URL itself,
+ * because the URL may include a secret.
  */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
@@ -77,7 +78,7 @@ export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<Cach
 }
 
 /**
- * Stores a verified key, unless the cache already has stronger evidence for the same root.
+ * Stores a verified key. If the cache already has stronger evidence for the same root, the cached key is kept.
  * @param cached the user's key in the cache
  */
 export async function storeKey(
@@ -105,8 +106,8 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
 }
 
 /**
- * What the cache contains besides keys: the account file of a user's last verified key, the code of an alarm, and the
- * time in ms since 1970 at which the chain first showed that the user has no key.
+ * The notes about a user that the cache contains besides keys. They are the account file of the last verified key, the
+ * code of an alarm, and the time in ms since 1970 at which the chain first showed no key of the user.
  */
 type Note = "account" | "alarm" | "absent";
 
@@ -121,7 +122,8 @@ export async function storeNote(cache: Store, query: KeyQuery, note: Note, text:
 }
 
 /**
- * Checks whether a cached key was verified for the same query and under at least the verifier's trust.
+ * Checks whether a cached key may be used for this query. Its evidence must be at least as strong as the verifier's
+ * trust requires.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
  */
 export async function meetsTrust(
@@ -137,8 +139,9 @@ export async function meetsTrust(
 }
 
 /**
- * Checks whether a cached key can be used without a new request. Its root must be final. The unproven answer of a
- * single endpoint also expires, so that the endpoint can correct a false answer later.
+ * Checks whether a cached key can be used without a new request. Its root must have been read at a finalized block. A
+ * key that is based on the unproven answer of a single endpoint also expires after an hour. The endpoint can then
+ * correct a false answer.
  */
 export function isPermanent({ evidence, final, storedAt }: CachedKey, source: BlockSource, now: number): boolean {
   if (!final || !isInTime(evidence, source, now)) return false;
@@ -153,8 +156,8 @@ function isInTime({ block }: Evidence, { maxAgeMs = Infinity }: Pick<BlockSource
 }
 
 /**
- * Counts the current endpoints that agreed on the block and those that agreed on the answer, and returns the smaller
- * number.
+ * Counts how many of the current endpoints agreed on the block, and how many agreed on the answer. Returns the smaller
+ * of the two numbers.
  */
 function countAgreeing(sources: CachedKey["sources"], current: readonly string[]): number {
   let least = sources.length === 0 ? 0 : current.length;
@@ -168,8 +171,8 @@ function countAgreeing(sources: CachedKey["sources"], current: readonly string[]
 }
 
 /**
- * Returns the cached key if it is valid and equals the expected key. Otherwise, the result is undefined, and the caller
- * reads the chain again.
+ * Returns the cached key if it is valid and equals the expected key. If the result is undefined, the caller must read
+ * the chain again.
  */
 export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey | undefined {
   const { contract, chainId } = query;
@@ -184,7 +187,8 @@ export function recordOf(query: KeyQuery, { record, index, ...entry }: CachedKey
 }
 
 /**
- * Returns the name of a user's entry in the cache, which is different for each chain, contract, code and type of key.
+ * Returns the name of a user's entry in the cache. The same user has a different entry for each chain, contract, code
+ * hash and key type.
  */
 function entryName({ chainId, contract, codeHash, keyType, userID }: KeyQuery): string {
   const place = [chainId, contract.toLowerCase(), codeHash ?? "any-code", keyType?.name ?? "curve41417"];

@@ -5,7 +5,7 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 /**
  * Calls a contract at a block (EIP-1898).
  * @param data the calldata, 0x and hex
- * @returns the result in lower case, so equal results are equal texts
+ * @returns the result in lower case, so that equal results are equal texts
  */
 export async function callContract(
   call: RpcCall,

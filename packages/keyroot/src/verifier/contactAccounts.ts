@@ -24,10 +24,11 @@ export interface ContactSlot extends AccountSlot {
 }
 
 /**
- * Where account files come from. If the files of one kind prove too old, those of the next kind are tried:
- * - `known`: the app or its cache, or the file host if they have no file
- * - `next`: the file host's file of the newest change
- * - `hosted`: the file host's file that everyone reads
+ * The origin of account files. If a file turns out to be too old, the next origin is tried:
+ * - `known` is the file of the app or its cache. If there is none, it is the file that the file host serves to
+ *   everyone.
+ * - `next` is the file host's file with a change that is being published.
+ * - `hosted` is the file that the file host serves to everyone.
  */
 export type AccountFiles = "known" | "next" | "hosted";
 
@@ -37,11 +38,12 @@ export interface AccountContact extends Pick<Contact, "account"> {
 }
 
 /**
- * Finds the slots of a contact list, each from the newer of the contact's account file and the cached one. If there is
- * neither, the file is fetched from the file host.
+ * Finds the slots of a contact list. For each contact, it uses the app's account file or the cached one, whichever is
+ * newer. If there is neither, the file is fetched from the file host.
  *
- * An account file is never used if its key is older than the cached one. Otherwise, someone who stole the recovery keys
- * could declare the newest slot void, which would make an older key valid again without any publication.
+ * An account file is never used if its key is older than the key of the cached file. Otherwise, someone who stole the
+ * recovery keys could declare the newest slot void. An older key would then be valid again, although nothing was
+ * published.
  * @param cache a store with account files only of keys that were verified on the chain
  * @returns a slot or an error for each contact, in the order of the list
  */

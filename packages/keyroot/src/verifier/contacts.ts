@@ -7,7 +7,7 @@ import { isBytes } from "../input/values.ts";
 export type Contact = Pick<KeyOptions, "expectedPublicKey" | "account" | "knownSince"> & { userID: UserID };
 
 /**
- * Checks the form of a contact list, and copies the list, because the caller may change the original during the
+ * Checks the form of a contact list and returns a copy of it. The caller may change the original list during the
  * verification.
  */
 export function copyContacts(contacts: readonly Contact[]): Contact[] {

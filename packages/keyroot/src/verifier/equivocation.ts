@@ -16,11 +16,12 @@ export interface CachedAnswer {
 }
 
 /**
- * Checks whether a new answer contradicts the cached one. If the cached answer has stronger evidence and comes from a
- * finalized block, an error is thrown: the contract sets each user's root only once, so one of the answers is false.
+ * Checks whether a new answer contradicts the cached one. The contract sets each user's root only once, so a
+ * contradiction of a finalized block means that one of the two answers is false. If the cached answer comes from a
+ * finalized block and has stronger evidence, an error is thrown.
  *
- * Otherwise, the new answer is accepted, even if the evidence is equally strong, because a false answer in the cache
- * must not block all later honest ones.
+ * Otherwise, the new answer is accepted, even if the evidence for both is equally strong. If it were rejected, a false
+ * answer in the cache would block all later honest answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(

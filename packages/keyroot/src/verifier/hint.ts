@@ -13,9 +13,9 @@ export interface HintedFile {
 }
 
 /**
- * Reads a user's root without evidence and starts to download its file, which makes a verification as fast as an
- * unproven read. The caller uses the file only after the evidence has confirmed its root, so a false answer costs a
- * download but never changes a verdict.
+ * Reads a user's root without evidence and starts to download the root's file. The download then runs while the
+ * evidence is requested, so a verification is as fast as an unproven read. The caller uses the file only after the
+ * evidence has confirmed the root. A false answer therefore costs a download, but never changes a verdict.
  * @returns undefined if no endpoint answers with a root. The caller's own requests then report the reason.
  */
 export async function startDownload(

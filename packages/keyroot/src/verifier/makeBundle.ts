@@ -44,8 +44,9 @@ export interface MadeBundle {
 }
 
 /**
- * Makes a user's bundle: a storage proof of the contract's answer at a block, and the user's record from the file of
- * the root. `verifyBundle` checks it as a reader does before it is returned.
+ * Makes a bundle, with which others can verify a user's published key offline. The bundle contains a storage proof of
+ * the contract's answer at a block, and the user's record from the file of the root. Before the bundle is returned,
+ * `verifyBundle` checks it as a reader does.
  *
  * The evidence for the block depends on `trust`. With `auditors`, the bundle contains the auditors' statement about the
  * block. With `oneEndpoint`, the block is an unproven answer of that endpoint.
@@ -111,9 +112,10 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
 }
 
 /**
- * Runs work with a user's account file. If the chain has a root for the next slot, the app's file is older than the
- * last change of the key. The work is then run again with the file host's file of the newest change, and then with the
- * file that everyone reads. Without the app's file, that one comes first.
+ * Runs `work` with the newest account file of a user. The app's file is tried first. If the chain has a root for the
+ * file's next slot, the user has changed the key since the file was made. Then `work` runs again with other files of
+ * the file host: first the file with a change that is being published, then the file that everyone reads. If the app
+ * has no file, the file that everyone reads is tried first.
  */
 async function withNewestFile<T>(
   { accountFileBytes, fetchHostedFile, isMissing }: typeof import("./accountSlot.ts"),

@@ -2,14 +2,15 @@ import { type Advice, type KeyrootError, VerificationError } from "../errors.ts"
 import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /**
- * Maximum age in ms of a block that shows that a user has no root. It is 3 hours, because auditors publish a statement
- * only every hour, about a block that is already final.
+ * Maximum age in ms of a block that shows that a user has no root: 3 hours. Auditors publish a statement only every
+ * hour, about a block that is already final, so their newest statement may be about a block that is more than an hour
+ * old.
  */
 const MAX_ABSENCE_AGE_MS = 10_800_000;
 
 /**
- * Replaces an error's advice `warn` with a milder one in two situations: the user's key is not published yet, or the
- * configuration is probably wrong.
+ * Replaces an error's advice `warn` with milder advice in two cases: the user's key is probably not published yet, or
+ * the configuration is probably wrong.
  * @param knownSince the time when the app first stored this user, in ms since 1970. Default: the user is new
  * @param isKnown true if the verifier has verified a key of the user before
  */
@@ -40,8 +41,8 @@ function milderAdvice(
   const age = time - (knownSince ?? time);
   const isNew = !isKnown && age >= 0 && age <= config.publicationMs;
   const isAbsent = code === "NOT_PUBLISHED" || code === "STATEMENT_TOO_OLD";
-  // The source of the evidence needs no further check, because the evidence already meets the verifier's trust. An
-  // attacker who could hide a key under this trust could also show a false one.
+  // The source of the evidence needs no further check, because the evidence already meets the verifier's trust. If
+  // attackers could forge such evidence to hide a key, they could also forge it to show a false key.
   const blockTime = (evidence?.block?.timestamp ?? Infinity) * 1000;
   return isAbsent && isNew && evidence && time - blockTime <= MAX_ABSENCE_AGE_MS ? "wait" : undefined;
 }

@@ -10,7 +10,10 @@ import type { Accounts } from "../account/choice.ts";
 import type { Store } from "../store/store.ts";
 import type { Trust } from "../trust/trust.ts";
 
-/** The options that apply to all calls of a verifier, such as the contract, the file host, the trust and the limits. */
+/**
+ * The options of a verifier, which apply to all its calls: the contract, the file host, the trust, the limits and
+ * others.
+ */
 export interface VerifierOptions {
   /**
    * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain: https, or http with `allowHttp`. If `trust`
@@ -24,8 +27,9 @@ export interface VerifierOptions {
   /** The URL of the folder with the Merkle-tree files: https, or http with `allowHttp`. */
   merkleUrl: string;
   /**
-   * What the app trusts for the block at which the contract is read. Pass the result of `oneEndpoint`, `endpoints`,
-   * `ownNode` or `pinnedBlock`, of `lightClient` from `keyroot/light-client`, or of `auditors` from `keyroot/auditors`.
+   * The app's choice of whom it trusts to name the block at which the contract is read. Pass the result of
+   * `oneEndpoint`, `endpoints`, `ownNode`, `pinnedBlock`, `lightClient` (from `keyroot/light-client`) or `auditors`
+   * (from `keyroot/auditors`).
    */
   trust: Trust;
   /**
@@ -34,27 +38,27 @@ export interface VerifierOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. It is part of what an app
-   * trusts, so it is never read from data. Default: `curve41417`.
+   * The type of the registry's keys: a value of `keyroot/key-types`, such as `x25519`. The app sets the type itself. It
+   * is never read from data, because a server could then choose it. Default: `curve41417`.
    */
   keyType?: KeyType | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
   /**
-   * The result of `accounts` from `keyroot/account`. Set this option if the registry's user ids are account ids, so
-   * that users can change their keys. Either all ids of a registry are account ids, or none are. Default: each user has
-   * one key for life.
+   * The result of `accounts` from `keyroot/account`. Set this option if the registry's user ids are account ids, which
+   * lets users change their keys. Either all ids of a registry are account ids, or none of them are. Default: no
+   * accounts, so a user's key never changes.
    */
   accounts?: Accounts | undefined;
   /**
-   * The store in which the verifier keeps verified keys. With a store, it can also verify these keys while the chain
-   * cannot be read (docs/cache.md). Default: no store, so each call reads the chain.
+   * The store in which the verifier keeps verified keys. With a store, the verifier can also return these keys while
+   * the chain cannot be read (docs/cache.md). Default: no store, so each call reads the chain.
    */
   cache?: Store | undefined;
   /**
    * Maximum age in ms of a key from `cache` while the chain cannot be read. Default: any age, because a published key
-   * never changes. With `accounts`, users can change their keys, so a key is accepted offline only if you set this
-   * option.
+   * never changes. With `accounts`, users can change their keys, so without this option, no key is accepted while the
+   * chain cannot be read.
    */
   maxOfflineMs?: number | undefined;
   limits?: Partial<Limits> | undefined;
@@ -74,17 +78,18 @@ export interface KeyOptions {
   /** The key that a server returned for this user, as bytes or in base64. `ANY_KEY` accepts any published key. */
   expectedPublicKey: ExpectedKey;
   /**
-   * The user's account file, for example from the key's server or from the app's store. You do not have to trust its
-   * source. If it is missing or no longer the newest, the verifier fetches the file from the file host. Only available
-   * with the `accounts` option.
+   * The user's account file, for example from the server that returned the key or from the app's store. You do not have
+   * to trust the source of the file. If the file is missing or out of date, the verifier fetches the newest one from
+   * the file host. Only for verifiers with the `accounts` option.
    */
   account?: string | Uint8Array | undefined;
   /**
-   * The time at which the app first stored this user, in ms since 1970. When `publicationMs` have passed since this
-   * time, the advice of a NOT_PUBLISHED error changes from `wait` to `warn`.
+   * The time at which the app first stored this user, in ms since 1970. Until `publicationMs` have passed since this
+   * time, the user's key may still be unpublished, and the advice of the error NOT_PUBLISHED is `wait`. After that, it
+   * is `warn`.
    *
-   * Default: a verifier with `cache` uses the time when it first found no key of this user. Without `cache`, the user
-   * is treated as new. The default also applies to null, which databases may return.
+   * Default: a verifier with `cache` uses the time at which it first found no key of this user. A verifier without
+   * `cache` treats the user as new. The default also applies to null, which databases may return.
    */
   knownSince?: number | null | undefined;
   /** A signal that aborts the verification. The verification then throws TransportError ABORTED. */
@@ -144,7 +149,7 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
 }
 
 /**
- * Checks that there are as many endpoints as the trust needs.
+ * Checks that `rpc` has as many endpoints as the trust needs, and returns them as a list.
  * @param required the number of endpoints that must agree, or undefined for exactly one endpoint
  */
 export function parseEndpoints(rpc: VerifierOptions["rpc"], required: number | undefined): readonly Endpoint[] {

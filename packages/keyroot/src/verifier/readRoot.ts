@@ -10,7 +10,8 @@ import { readRootByCall } from "./rootByCall.ts";
 import type { VerifierServers } from "./servers.ts";
 
 /**
- * Reads a user's root with the evidence that the source requires. There is no fallback to weaker evidence.
+ * Reads a user's root with the evidence that the source requires. If this evidence is not available, an error is
+ * thrown. Weaker evidence is never used instead.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
  * endpoint.
  * @param fetchFile as in `readRootAtBlock`
@@ -43,8 +44,8 @@ async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Pro
 }
 
 /**
- * Reads the number of the block in which a root was added. No proof confirms the number, but it must not be higher than
- * that of the evidence's block.
+ * Reads the number of the block in which a root was added. No proof confirms this number. It is only checked that it is
+ * not higher than the number of the evidence's block.
  * @throws TransportError RPC_ANSWER_INVALID if the number is too high, or an error of the call
  */
 export async function readBlockOfRoot(

@@ -30,8 +30,8 @@ export interface RootReading {
 }
 
 /**
- * Reads a user's root at a block that the source finds. For every source, the header's hash and the block's age are
- * checked. If the source requires a storage proof, the contract's answer is read with one.
+ * Reads a user's root at a block that the source finds. The header's hash and the block's age are checked for every
+ * source. The contract's answer is read with a storage proof if the source requires one.
  * @param servers the endpoints and the options of other requests. Only a source with `required` has more than one
  * endpoint.
  * @param fetchFile fetches the file of a root. If it is set, the download begins while the evidence is requested.

@@ -9,8 +9,8 @@ interface SharedRequest {
 }
 
 /**
- * Maximum number of slots in a request. The proof of a slot has up to 10 nodes of 1,066 characters in a trie of a
- * billion slots, so the response stays below the maximum size for `eth_getProof`.
+ * Maximum number of slots in a request. Even in a trie of a billion slots, the proof of a slot has at most 10 nodes of
+ * 1,066 characters. With 32 slots, the response therefore stays below the maximum size for `eth_getProof`.
  */
 const MAX_SLOTS = 32;
 
@@ -18,9 +18,9 @@ const MAX_SLOTS = 32;
 const waiting = new WeakMap<RpcCall, Map<string, SharedRequest>>();
 
 /**
- * Requests the proofs of storage slots (EIP-1186). Concurrent calls about the same contract and block share one request,
- * because each response contains the same proof of the account. If an endpoint refuses the shared request, only the
- * slots of this call are requested.
+ * Requests the proofs of storage slots (EIP-1186). Concurrent calls about the same contract and block share one
+ * request. Otherwise, each response would contain the same proof of the account. If an endpoint refuses the shared
+ * request, the slots of this call are requested alone.
  * @param hash the hash of the block: 0x and 64 lowercase hex digits
  * @returns the response, with the proofs of these slots in `storageProof`
  */

@@ -23,8 +23,8 @@ export interface RootAnswers {
  */
 export async function readRootByCall(query: RootQuery, call: RpcCall, block: BlockParameter): Promise<RootAnswers> {
   const { userID, nextSlotID, contract, codeHash: expected } = query;
-  // This module is loaded on demand, because most apps do not use Keccak-256. It must be loaded before the calls, so
-  // that all calls can share one request.
+  // This module is loaded on demand, because most apps do not need Keccak-256. It is loaded before the first call is
+  // sent, so that all calls can share one request.
   const hashing = expected === undefined ? undefined : await loadModule(() => import("../ethereum/fetchCodeHash.ts"));
   const pairs = nextSlotID === undefined ? undefined : await loadModule(() => import("./twoRootsByCall.ts"));
   const [chainId, roots, codeHash] = await Promise.all([

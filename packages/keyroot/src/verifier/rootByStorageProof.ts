@@ -8,8 +8,8 @@ import type { RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /**
- * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block. For a
- * query with `nextSlotID`, the same request proves the roots of both slots.
+ * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the block's state root. If the query
+ * has a `nextSlotID`, one request proves the roots of both slots.
  * @param hash the hash of the block, 0x and 64 lowercase hex digits
  * @param header the block's header, or the request for it
  * @param usersSlot the storage slot of the contract's mapping from users to roots
@@ -31,8 +31,8 @@ export async function readRootByStorageProof(
 }
 
 /**
- * Compares an empty storage slot with the contract's answer. They differ if the contract keeps the root in another slot
- * because it has a different storage layout.
+ * Checks that the contract has no root for a user whose storage slot is empty. A contract with a different storage
+ * layout may keep the root in another slot. The empty slot would then prove nothing.
  * @param root the value of the slot, 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
  */

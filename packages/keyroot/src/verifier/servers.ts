@@ -33,13 +33,13 @@ export interface ServerConfig {
 }
 
 /**
- * The fraction of `limits.timeoutMs` after which requests end. The rest is left for checking the responses. Because a
- * request ends before the verification does, the timeout error can name the host that did not respond.
+ * The fraction of `limits.timeoutMs` after which requests end. The rest of the time remains for checking the responses.
+ * A request ends before the whole verification does, so the timeout error can name the host that did not respond.
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of rounds of requests to several endpoints, in addition to the search for the block: for the latest
- * blocks, the answers, and the root's block.
+ * The number of rounds of requests to several endpoints, not counting the search for a block. The rounds ask for the
+ * latest blocks, for the answers, and for the root's block.
  */
 const QUORUM_ROUNDS = 3;
 
@@ -71,7 +71,8 @@ export async function withServers<T>(
   optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, timeoutMs } = limits;
-  // Each round has its own time limit, so that time remains for later rounds if some of the endpoints do not respond.
+  // Each round has its own time limit. If some endpoints do not respond in one round, there is still time for the later
+  // rounds.
   const roundMs = required === undefined ? timeoutMs : timeoutMs / (endpoints.length - required + 1 + QUORUM_ROUNDS);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
   return withTimeout("The verification", timeoutMs, callersSignal, async (signal) => {

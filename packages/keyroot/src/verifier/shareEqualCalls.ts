@@ -1,6 +1,9 @@
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
-/** Sends equal calls only once, so that all users of a list share the same block and the answers about it. */
+/**
+ * Returns a function that sends equal calls only once. All users of a list then share the same block and the answers
+ * about it.
+ */
 export function shareEqualCalls(call: RpcCall): RpcCall {
   const results = new Map<string, Promise<unknown>>();
   return (method, params) => {

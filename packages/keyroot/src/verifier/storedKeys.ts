@@ -30,19 +30,20 @@ export interface Target {
 /** What the cache has of a user. */
 export interface StoredKey {
   cached: CachedKey | undefined;
-  /** The stored key, if it is the expected one, was verified under at least the verifier's trust, and has no alarm. */
-  trusted: VerifiedKey | undefined;
   /**
-   * The code of an alarm about the user. The stored key is not used until a verification succeeds and ends the alarm.
+   * The stored key, if it is the expected key, has no alarm, and was verified with evidence as strong as the verifier's
+   * trust requires.
    */
+  trusted: VerifiedKey | undefined;
+  /** The code of an alarm about the user. The stored key is not used until a successful verification ends the alarm. */
   alarm: string | undefined;
 }
 
 /** The errors that show that the chain no longer confirms what it confirmed before. */
 const ALARMS = /^(?:EQUIVOCATION|SUCCESSOR_UNPROVEN|CODE_HASH_MISMATCH)$/;
 /**
- * The alarm about a user whose root the auditors found to be damaged. It ends when their statement no longer lists the
- * root.
+ * The alarm about a user whose root the auditors found to be damaged. It ends when the auditors' statement no longer
+ * lists this root.
  */
 const DAMAGED = "DAMAGED";
 
@@ -65,15 +66,15 @@ export function openStoredKeys(
       return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
     },
     /**
-     * Returns a stored key that no new answer of the chain can change. The key of an account is never returned, because
-     * only the chain shows that the account has no newer key.
+     * Returns a stored key if no new answer of the chain can change it. The key of an account is never returned here,
+     * because only the chain shows whether the account has a newer key.
      */
     findPermanent({ slot }: Target, { cached, trusted }: StoredKey): VerifiedKey | undefined {
       return !slot && cached && trusted && isPermanent(cached, source, now()) ? withAge(trusted, cached) : undefined;
     },
     /**
-     * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. The key
-     * of an account is returned only if its age is limited, because it may have been replaced at any time since.
+     * Returns a stored key that the chain confirmed earlier, if `error` shows that the chain cannot be read now. The
+     * key of an account may have been replaced since, so it is returned only if the app has set `maxOfflineMs`.
      */
     findOffline({ cached, trusted }: StoredKey, error: unknown): VerifiedKey | undefined {
       const isOffline = error instanceof TransportError && error.code !== "ABORTED";
@@ -104,8 +105,8 @@ export function openStoredKeys(
       if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
     },
     /**
-     * Records that the chain shows no key of a user. The time of the first record is kept, so that the user is not
-     * treated as new forever.
+     * Records that the chain shows no key of a user. Only the time of the first record is kept. With a later time, the
+     * user would be treated as new again and again.
      * @returns the time of the first record in ms since 1970
      */
     async noteAbsence({ query }: Target): Promise<number> {
@@ -115,8 +116,9 @@ export function openStoredKeys(
       return now();
     },
     /**
-     * Records an alarm about a user. The stored key is then not used until the chain confirms it again.
-     * @param isContradiction true if the stored answer contradicts the one that the error is about
+     * Records an alarm about a user if an error casts doubt on the stored key. The stored key is then not used until
+     * the chain confirms it again.
+     * @param isContradiction true if the stored answer contradicts the answer that led to the error
      */
     async noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
       if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))

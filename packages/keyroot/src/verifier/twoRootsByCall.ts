@@ -7,8 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import { callContract } from "./callContract.ts";
 
 /**
- * Reads the roots of two users in one call, so both answers are from the same block even if a load balancer distributes
- * calls to several nodes.
+ * Reads the roots of two users in one call. Both answers are then from the same block, even if a load balancer
+ * distributes calls to several nodes.
  */
 export async function readTwoRoots(
   call: RpcCall,

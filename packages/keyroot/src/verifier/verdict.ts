@@ -23,8 +23,8 @@ export interface VerifiedRecord {
 }
 
 /**
- * Checks the answers about a user's root, which must be from the expected chain and contract, and returns the root
- * (step 1 of the specification).
+ * Checks the answers about a user's root and returns the root (step 1 of the specification). The answers must be from
+ * the expected chain, and from a contract with the expected code.
  * @returns 64 lowercase hex digits
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED
  * @throws TransportError RPC_ANSWER_INVALID
@@ -39,7 +39,7 @@ export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evi
 }
 
 /**
- * Checks the answers about a user's root as `verifyRoot` does, but accepts a user without a root.
+ * Checks the answers about a user's root like `verifyRoot`, but accepts a user who has no root.
  * @returns undefined if the user has no root
  */
 export function verifyAnswers(
@@ -72,8 +72,8 @@ export async function verifyFile(query: KeyQuery, root: string, bytes: Uint8Arra
 }
 
 /**
- * Parses a file as `parseMerkleFile` does. The code for files that `serializeMerkleFile` did not write is loaded on
- * demand, so that apps load less at the start.
+ * Parses a file as `parseMerkleFile` does. Files that `serializeMerkleFile` did not write need a larger parser. This
+ * parser is loaded on demand, so that apps load less code at the start.
  * @throws VerificationError as `parseMerkleFile`
  */
 export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyType): Promise<MerkleFile> {

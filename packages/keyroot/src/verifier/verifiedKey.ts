@@ -9,17 +9,21 @@ export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
   /**
-   * The number of the block in which the root was added, which is at most that of the evidence's block. Do not rely on
-   * it, because the endpoints report it without proof, even if the root has stronger evidence.
+   * The number of the block in which the root was added. It is at most the number of the evidence's block. Do not rely
+   * on it, because the endpoints report this number without proof, even if the root itself is proven.
    */
   blockNumber: number;
   contract: string;
   chainId: number;
   /**
-   * The evidence with which the chain confirmed the key. If `cached` is set, the evidence is from that earlier time.
+   * The evidence with which the chain confirmed the key. If `cached` is set, the evidence dates from the time
+   * `cached.checkedAt`.
    */
   evidence: Evidence;
-  /** How old the answer is, if it comes from the verifier's cache. Undefined if the chain confirmed the key now. */
+  /**
+   * The age of the answer, if it comes from the verifier's cache. Undefined if the chain confirmed the key during this
+   * call.
+   */
   cached?: CachedVerification | undefined;
   /** In the result of `verify`, an earlier answer from the cache that differs, as in an outcome of `verifyMany`. */
   contradicts?: CachedAnswer | undefined;
@@ -34,8 +38,8 @@ export interface CachedVerification {
   /** The time since then in ms. */
   ageMs: number;
   /**
-   * The reason why the chain could not be read now. Undefined if no request was necessary, because the root was read at
-   * a finalized block and cannot change.
+   * The reason why the chain could not be read now. Undefined if the chain did not have to be read, because the stored
+   * root is from a finalized block and cannot change.
    */
   offline?: KeyrootError | undefined;
 }
@@ -47,8 +51,8 @@ export interface VerifiedAccount {
   /** The number of the key: 0 for the account's first key. A change of the key increases it. */
   number: number;
   /**
-   * The number of the key that this verifier last verified and stored in its cache, if the user has changed the key
-   * since. Tell the app's user that the contact's key has changed.
+   * The number of the key in the verifier's cache, if the user has changed the key since it was stored. If this field
+   * is set, tell the app's user that the contact's key has changed.
    */
   changedFrom?: number | undefined;
 }

@@ -9,8 +9,8 @@ import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { verifyFile, verifyRoot } from "./verdict.ts";
 
 /**
- * Verifies a public key as `Verifier.verify` describes, without a cache and without accounts, in three steps that do
- * not call each other: servers → evidence → verdict.
+ * Verifies a public key as `Verifier.verify` describes, for verifiers without a cache and without accounts. It calls
+ * three parts that are independent of each other, in this order: servers, evidence, verdict.
  */
 export async function verifyKey(
   config: VerifierConfig,

@@ -45,9 +45,9 @@ interface SlotReading {
 }
 
 /**
- * Reads the roots of each user's newest known slot and of the slot after it, at a finalized block, and updates the
- * users' states. If the slot after it is filled, the file host may have a newer statement, so its account files are
- * read, too.
+ * Reads two roots of each user at a finalized block, and updates the users' states. They are the roots of the newest
+ * known slot and of the next slot. If the next slot has a root, the file host may have a newer statement, so its
+ * account files are read, too.
  * @returns the users whose roots could be read
  */
 export async function readAccounts(
@@ -118,8 +118,8 @@ function useSlot(user: WatchedUserState, { key }: ContactSlot): void {
 }
 
 /**
- * Checks that the app's own account file authorizes the app's own key. Without this check, a mistake in the app would
- * later look like a change of the key.
+ * Checks that the account file of the app's user authorizes the user's key. Without this check, a mistake in the app
+ * would later look like a change of the key.
  */
 export function checkOwnAccount(
   config: VerifierConfig,

@@ -21,8 +21,8 @@ export interface Alarm {
   /** A description of the problem for people. */
   message: string;
   /**
-   * The evidence for other people, as JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"). It contains a
-   * bundle if one could be made.
+   * A file with the evidence, which others can check. It is JSON in the format `keyroot-alarm-v1` (docs/formats.md,
+   * "Alarm"). It contains a bundle if one could be made.
    */
   file: { name: string; text: string };
 }

@@ -47,8 +47,8 @@ export function newConditions({ reported = [] }: WatchedUserState, conditions: r
 }
 
 /**
- * Records which alarms were reported, so that each is raised only once. A condition that ends and begins again raises a
- * new alarm.
+ * Records which alarms were reported, so that each alarm is raised only once. If a condition ends and begins again, it
+ * raises a new alarm, unless it is about a changed root.
  * @param undelivered the conditions whose alarms must be repeated
  */
 export function noteReported(

@@ -27,8 +27,8 @@ const ALARMS_AT_ONCE = 4;
 const ROUND_TIMES = 3;
 
 /**
- * Makes the alarms and passes them to the app. An alarm that fails or takes too long does not delay the others, and is
- * repeated after them in later rounds.
+ * Makes the alarms and passes them to the app. If an alarm fails or takes too long, it does not delay the other alarms.
+ * It is repeated in later rounds, after the others.
  * @returns the conditions whose alarms the app did not accept
  */
 export async function raiseAlarms(

@@ -20,8 +20,8 @@ export interface WatchState {
 }
 
 /**
- * Returns the states of the listed users. The states of other users are kept while there is room, so a user who is
- * listed again returns to the same place in the queue.
+ * Returns the states of the listed users. The states of users who are no longer listed are kept while there is room. A
+ * user who is listed again therefore returns to the same place in the queue.
  */
 export function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));
@@ -39,8 +39,8 @@ export function listUsers({ users, round }: WatchState, userID: UserID, ids: rea
 }
 
 /**
- * Chooses the contacts to read in this round. Those that were read, or first listed, in the earliest rounds come first,
- * so new contacts never delay earlier ones.
+ * Chooses the contacts to read in this round. The contacts that were read the longest time ago come first. A new
+ * contact counts as read in the round in which it was first listed, so it never delays the others.
  */
 export function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;

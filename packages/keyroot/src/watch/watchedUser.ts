@@ -15,7 +15,10 @@ interface Outage {
   code: string;
 }
 
-/** The stored state of a user, as JSON. If the user has a root, the state also contains the evidence for it. */
+/**
+ * The state of a user, which is stored as JSON. If the user has a root, the state also contains the evidence for this
+ * root.
+ */
 export interface WatchedUserState extends Partial<Published> {
   /** The last round in which the user's root was requested, or the round in which the user was first listed. */
   turn?: number;
@@ -53,14 +56,14 @@ interface WatchedSlot {
 const MAX_GAP_MS = 900_000;
 
 /**
- * Records the chain's answer at a finalized block. `root` is undefined if the user has no root. If the first answer is
- * false, no alarm follows, because there is no earlier answer to compare it with (docs/threat-model.md).
+ * Records the chain's answer at a finalized block. `root` is undefined if the user has no root. A false first answer
+ * raises no alarm, because there is no earlier answer to compare it with (docs/threat-model.md).
  */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind answers from an earlier block, at which the user may not have had a root yet.
+    // A node that is behind answers from an earlier block. At that block, the user may not have had a root yet.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }
@@ -81,7 +84,7 @@ export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: nu
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
-/** Records the user's key in base64, which is empty if the root's file has no valid record of the user. */
+/** Records the user's key in base64. The key is an empty text if the root's file has no valid record of the user. */
 export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;

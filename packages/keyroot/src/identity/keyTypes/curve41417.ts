@@ -4,7 +4,7 @@ import { checkLength, invalidKey, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
 /**
- * The keys of the specification, and the default key type: uncompressed points of Curve41417, encoded as 0x04, X and Y
+ * The default key type, which the specification describes: uncompressed points of Curve41417, encoded as 0x04, X and Y
  * (SEC 1, section 2.3.3). A point must be on the curve and must not have a small order.
  */
 export const curve41417: KeyType = {
@@ -33,16 +33,14 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   const [x2, y2] = [reduce(x * x), reduce(y * y)];
   if ((x2 + y2 - 1n - d * x2 * y2) % p !== 0n)
     throw invalidKey("PUBLIC_KEY_NOT_ON_CURVE", "is not a point of Curve41417", bytes);
-  // By the doubling formula 2·(x, y) = (2xy / …, (y² − x²) / …), a point of order 1 or 2 has x = 0, one of order 4 has
-  // y = 0, and one of order 8 has x = ±y.
+  // The doubling formula is 2·(x, y) = (2xy / …, (y² − x²) / …). Therefore, x is 0 for a point of order 1 or 2, y is 0
+  // for a point of order 4, and x is ±y for a point of order 8.
   if (x === 0n || y === 0n || x === y || x + y === p)
     throw invalidKey("PUBLIC_KEY_SMALL_ORDER", "is a point of small order", bytes);
   return { x, y };
 }
 
-/**
- * Returns a smaller number that is equal modulo p. This is possible without division, because 2⁴¹⁴ equals 17 modulo p.
- */
+/** Returns a smaller number that is equal to n modulo p. No division is necessary, because 2⁴¹⁴ equals 17 modulo p. */
 function reduce(n: bigint): bigint {
   return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }

@@ -4,8 +4,8 @@ import { ArgumentError } from "../../errors.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./curve41417.ts";
 
-// This code has its own file because verifiers do not need the curve library, which has 8 kB after gzip and takes 5 ms
-// to load.
+// This code has its own file, so that verifiers do not load the curve library, which they do not need. The library has
+// 8 kB after gzip and takes 5 ms to load.
 
 /** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
@@ -25,7 +25,7 @@ export function curve(): EdwardsPointCons {
 }
 
 /**
- * Checks that a point is on the curve and in the subgroup of prime order, and returns it. The check takes about 2 ms.
+ * Decodes a point, and checks that it is on the curve and in the subgroup of prime order. The checks take about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */

@@ -5,8 +5,9 @@ import { checkLength, type KeyType } from "./keyType.ts";
 import { ROWS } from "./rows.ts";
 
 /**
- * The SHA-256 of a document that the app distributes itself, such as a list of devices, a hybrid key or a post-quantum
- * key. Any 32 bytes are valid. The app must compare the hash of the document that it receives with the verified key.
+ * The key type for documents that the app distributes itself, such as a list of devices, a hybrid key or a post-quantum
+ * key. The registered key is the document's SHA-256, so any 32 bytes are valid. An app that receives a document must
+ * compare its hash with the verified key.
  */
 export const document: KeyType = {
   ...ROWS.document,

@@ -4,7 +4,7 @@ import { ROWS } from "./rows.ts";
 
 /**
  * Ed25519 keys (RFC 8032) as 32 bytes, which must be the canonical encoding of a point of prime order. Other encodings
- * and points are rejected, because implementations disagree about the signatures that they verify (Chalkias, Garillot,
+ * and points are rejected, because implementations disagree on which signatures are valid for them (Chalkias, Garillot,
  * Nikolaenko: eprint 2020/1244).
  */
 export const ed25519: KeyType = {
@@ -27,11 +27,12 @@ function parse(bytes: Uint8Array) {
 }
 
 /**
- * Verifies a signature of a key that `check` accepts (RFC 8032, section 5.1.7). S must be below the order, and R must
- * be canonical and have no component of small order.
+ * Verifies a signature of an Ed25519 key that `check` accepts (RFC 8032, section 5.1.7). S must be less than the order
+ * of the group, and R must be canonical and must not have a component of small order.
  *
- * All implementations agree on such signatures. Without these conditions, the owner of a key could craft signatures
- * that only implementations of ZIP-215 accept, which use the equation with the cofactor.
+ * With these conditions, all implementations agree on whether a signature is valid. Without them, the owner of a key
+ * could craft signatures that only some implementations accept, namely those of ZIP-215, which use the equation with
+ * the cofactor.
  * @param signature 64 bytes: R ‖ S
  */
 export function isEd25519Signature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {

@@ -14,8 +14,8 @@ export interface GeneratedKey {
 }
 
 /**
- * A type of public keys. Each registry publishes keys of one type, which every app, publisher and auditor configures.
- * The type is never read from data, because a server could then choose it.
+ * A type of public keys. Each registry publishes keys of only one type, and every app, publisher and auditor configures
+ * this type. It is never read from data, because a server could then choose the type.
  */
 export interface KeyType {
   readonly name: KeyTypeName;
@@ -24,8 +24,8 @@ export interface KeyType {
   /** The length of a public key in bytes. */
   readonly length: number;
   /**
-   * How a user proves at registration that the key is theirs: with a shared secret or a signature. If the key itself
-   * can prove nothing, the value is `partner`, and the partner authorizes the key.
+   * How a user proves at registration that the key is theirs: with a shared secret or with a signature. The value is
+   * `partner` for keys that cannot prove anything. The partner then authorizes the key.
    */
   readonly possession: "shared secret" | "signature" | "partner";
   /** The maximum length of a signature in bytes, for types that sign. For P-256, it is the length in DER. */
@@ -42,7 +42,7 @@ export interface KeyType {
  * Checks that a key has the length of its type, and returns it.
  * @param subject the name of the key, for error messages
  * @throws ArgumentError KEY_TYPE_MISMATCH if the length is that of another key type, and PUBLIC_KEY_LENGTH for any
- * other wrong length. ARGUMENT_INVALID if the value is not bytes, which can only be a mistake in the program.
+ * other wrong length. ARGUMENT_INVALID if the value is not a `Uint8Array`, which can only be a mistake in the program.
  */
 export function checkLength(
   bytes: unknown,

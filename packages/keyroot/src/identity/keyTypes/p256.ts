@@ -5,8 +5,8 @@ import { ROWS } from "./rows.ts";
 const UNCOMPRESSED = 0x04;
 
 /**
- * P-256 keys, as WebCrypto exports them in the format "raw": an uncompressed point, encoded as 0x04, X and Y (SEC 1,
- * section 2.3.3). The group has prime order, so every point of the curve is a valid key.
+ * P-256 keys in the format "raw" of WebCrypto: uncompressed points, encoded as 0x04, X and Y (SEC 1, section 2.3.3).
+ * The group has prime order, so every point of the curve is a valid key.
  */
 export const p256: KeyType = {
   ...ROWS.p256,

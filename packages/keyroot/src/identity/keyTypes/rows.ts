@@ -1,8 +1,8 @@
 /**
- * The key types, one per row, with their checks in files of their own. `name` is for configuration, `title` for
- * readers, and `length` is the size of a public key in bytes. `possession` shows how a user proves at registration that
- * the key is theirs: with a shared secret, with a signature of at most `signatureBytes`, or by the partner's
- * authorization if the key itself can prove nothing.
+ * The key types, one per row. The checks of each type are in a file of its own. `name` is used in configuration, and
+ * `title` in texts for readers. `length` is the size of a public key in bytes. `possession` shows how a user proves at
+ * registration that the key is theirs: with a shared secret, or with a signature of at most `signatureBytes`. For keys
+ * that cannot prove anything, it is `partner`, because the partner authorizes them.
  */
 export const ROWS = {
   curve41417: { name: "curve41417", title: "Curve41417", length: 105, possession: "shared secret" },

@@ -7,8 +7,8 @@ const p = 2n ** 255n - 19n;
 
 /**
  * The u-coordinates of the points whose order divides 8, on Curve25519 and on its twist (Bernstein, "Curve25519: new
- * Diffie-Hellman speed records", and cr.yp.to/ecdh.html#validate). With such a key, every shared secret is zero (RFC
- * 7748, section 6.1).
+ * Diffie-Hellman speed records", and cr.yp.to/ecdh.html#validate). If a public key is one of these points, every shared
+ * secret with it is zero (RFC 7748, section 6.1).
  */
 const LOW_ORDER: readonly bigint[] = [
   0n,
@@ -19,8 +19,8 @@ const LOW_ORDER: readonly bigint[] = [
 ];
 
 /**
- * X25519 keys (RFC 7748), which are u-coordinates of 32 little-endian bytes. A coordinate must be less than 2^255 - 19,
- * because otherwise one key could have two encodings and therefore two ids. The point must not have a low order.
+ * X25519 keys (RFC 7748), which are u-coordinates of 32 little-endian bytes. A coordinate must be less than 2^255 - 19.
+ * Otherwise, one key could have two encodings, and therefore two ids. The point must not have a low order.
  */
 export const x25519: KeyType = {
   ...ROWS.x25519,

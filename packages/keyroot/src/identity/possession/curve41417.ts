@@ -7,17 +7,17 @@ import { foreignPrivateKey, type PossessionMethod } from "./method.ts";
 import { type ChallengeRequest, type PossessionStatement, responseOf } from "./statement.ts";
 
 /**
- * Proves that a user has the private key of a Curve41417 key. The proof uses Diffie-Hellman and a MAC, as RFC 6955 does
- * for keys that cannot sign (docs/formats.md).
+ * Proves that a user has the private key of a Curve41417 key. Such a key cannot sign, so the proof uses Diffie-Hellman
+ * and a MAC, as in RFC 6955 (docs/formats.md).
  *
  * The service generates an ephemeral key pair for each challenge. The app and the service then compute the same shared
  * point, each from its own private key and the other's public key. The response is a MAC whose key is derived from the
- * shared point, about which it reveals nothing.
+ * shared point. It reveals nothing about this point.
  */
 
 /**
- * Computes the response to a challenge with the private key. The service's ephemeral key is checked first, because a
- * point of small or mixed order would reveal information about the private key.
+ * Computes the response to a challenge with the private key. The service's ephemeral key is checked first. With a point
+ * of small or mixed order, the response would reveal information about the private key.
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
  * @example
@@ -31,8 +31,9 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
 }
 
 /**
- * Makes a challenge in the service, after checking the public key as `checkNewPublicKey` does. The expected response is
- * computed immediately, so the service does not have to keep the ephemeral private key. This takes about 7 ms.
+ * Makes a challenge for a user's new public key. The key is checked first, as in `checkNewPublicKey`. The expected
+ * response is computed immediately, so the service does not have to keep the ephemeral private key. All this takes
+ * about 7 ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
  * @throws ArgumentError as `checkNewPublicKey` and `possessionTranscript`
  */

@@ -10,8 +10,9 @@ export interface MadeChallenge {
 }
 
 /**
- * How a service checks that the users of one key type have their private keys (docs/formats.md). Apps do not load this
- * code, because it needs the arithmetic of the curve.
+ * The functions with which a service checks that users have the private keys of their public keys (docs/formats.md).
+ * Each key type has its own functions. Apps do not load this code, because it includes the arithmetic of the curve,
+ * which is large.
  */
 export interface PossessionMethod {
   /**
@@ -31,8 +32,8 @@ export function foreignPrivateKey(): ArgumentError {
 }
 
 /**
- * A `CryptoKey` of WebCrypto, whether it can be exported or not. The type has only the fields that Keyroot reads, so
- * that programs can use the declarations without a platform's type library.
+ * A `CryptoKey` of WebCrypto, which may be one that cannot be exported. The type declares only the fields that Keyroot
+ * reads, so that programs can use it without a platform's type library.
  */
 export interface WebCryptoKey {
   readonly type: string;

@@ -34,10 +34,10 @@ function signing(keyType: KeyType, verify: Verify): PossessionMethod {
 export const ed25519Possession = signing(ed25519, isEd25519Signature);
 
 /**
- * The proof of possession of P-256 keys, which is an ECDSA signature of the transcript's SHA-256. WebCrypto writes it
- * as the 64 bytes of r and s. The Secure Enclave and the Android Keystore write it in DER, which usually takes 70 to 72
- * bytes, and 64 only for one signature in 10¹⁴. No platform restricts s to the lower half of the order, so both halves
- * are accepted.
+ * The proof of possession of P-256 keys, which is an ECDSA signature of the transcript's SHA-256. WebCrypto writes the
+ * signature as the 64 bytes of r and s. The Secure Enclave and the Android Keystore write it in DER, which usually
+ * takes 70 to 72 bytes. Only one DER signature in 10¹⁴ has 64 bytes, so the length shows the format. No platform
+ * restricts s to the lower half of the order, so both halves are accepted.
  */
 export const p256Possession = signing(p256, (signature, message, publicKey) => {
   const format = signature.length === COMPACT_BYTES ? "compact" : "der";

@@ -47,7 +47,8 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns a service's URL in the form that statements contain: the URL standard's normal form without trailing slashes.
+ * Returns a service's URL in the form that statements contain. This is the normal form of the URL standard, without
+ * trailing slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -59,8 +60,8 @@ export function serviceNameOf(url: string): string {
 }
 
 /**
- * Returns the bytes that the MAC or the signature covers. Every field of variable length begins with its length, so two
- * different statements never have the same bytes.
+ * Returns the bytes of a statement that the MAC or the signature covers. Every field of variable length begins with its
+ * length, so two different statements never have the same bytes.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID
  * @example
  * // In `prove` of an Ed25519 key that hardware holds:
@@ -93,9 +94,9 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Computes the response to a challenge from a shared secret, which is the ephemeral key times the private key, if
- * secure hardware computes it. Before you pass the ephemeral key to the hardware, check it with `checkNewPublicKey` or
- * the type's `check`.
+ * Computes the response to a challenge from a shared secret. Use it if secure hardware computes the shared secret,
+ * which is the ephemeral key times the private key. Before you pass the ephemeral key to the hardware, check it with
+ * `checkNewPublicKey` or with the key type's `check`.
  * @param sharedSecret for Curve41417, the shared point in 105 bytes, encoded like a public key; for X25519, 32 bytes
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, for the shared point, and as `possessionTranscript`
@@ -114,8 +115,8 @@ export function responseOf(statement: PossessionStatement, sharedSecret: Uint8Ar
 }
 
 /**
- * Returns the label of a key type, the length of its keys, and the length of the service's ephemeral key. Transcripts
- * begin with the label, so no MAC or signature is also valid in another protocol or for another type.
+ * Returns the label of a key type, the length of its keys, and the length of the service's ephemeral key. Every
+ * transcript begins with the label, so a MAC or a signature is never valid in another protocol or for another key type.
  */
 function formatOf({ keyType = "curve41417" }: PossessionStatement) {
   const { name, length, possession } = hasOwn(ROWS, keyType) ? ROWS[keyType] : ROWS.document;

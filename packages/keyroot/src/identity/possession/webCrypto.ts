@@ -8,8 +8,8 @@ import { foreignPrivateKey, type PrivateKey } from "./method.ts";
 import { type PossessionStatement, possessionTranscript, responseOf } from "./statement.ts";
 
 /**
- * How WebCrypto represents a key type: the algorithm, the usage and length in bytes of the private key, and the form of
- * a JSON Web Key.
+ * WebCrypto's description of a key type: the algorithm, the usage of the private key and its length in bytes, and the
+ * fields of a JSON Web Key.
  */
 interface Scheme {
   algorithm: EcKeyImportParams | { name: string };
@@ -28,15 +28,15 @@ const SCHEMES: Readonly<Record<KeyTypeName, Scheme | undefined>> = {
   document: undefined,
 };
 /**
- * The u-coordinate of X25519's base point (RFC 7748, section 4.1). Multiplied by a private key, it gives the public
- * key.
+ * The u-coordinate of X25519's base point (RFC 7748, section 4.1). The product of a private key and this point is the
+ * public key.
  */
 const BASE_POINT = Uint8Array.of(9, ...new Uint8Array(31));
 
 /**
  * Computes the response to a challenge with WebCrypto, for X25519, Ed25519 and P-256 keys. The private key may be a
- * `CryptoKey` that cannot be exported, and is rejected if it does not belong to the public key. The caller must have
- * checked the ephemeral key.
+ * `CryptoKey` that cannot be exported. A private key that does not belong to the public key is rejected. The caller
+ * must have checked the ephemeral key.
  * @returns a MAC of 32 bytes for X25519, and a signature of 64 bytes for the other types
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the private key.
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED
@@ -67,8 +67,8 @@ async function toCryptoKey(scheme: Scheme, publicKey: Uint8Array, privateKey: Pr
         usage,
       ]);
     } catch (cause) {
-      // The platform may compare the two keys itself. Its error is not passed on, because it may contain the private
-      // key.
+      // The platform may find out itself that the two keys do not match. Its error is not passed on, because the error
+      // may contain the private key.
       if ((cause as Error).name !== "NotSupportedError") throw foreignPrivateKey();
       const message = `This platform's WebCrypto has no ${name}. Pass a function prove instead of the private key.`;
       throw new EnvironmentError("ENVIRONMENT_UNSUPPORTED", message, { expected: name });

@@ -5,8 +5,8 @@ import type { PossessionMethod } from "./method.ts";
 import { responseOf } from "./statement.ts";
 
 /**
- * The proof of possession of X25519 keys, which uses Diffie-Hellman and a MAC as for Curve41417. The shared secret (RFC
- * 7748, section 6.1) is never zero, because keys of low order are rejected.
+ * The proof of possession of X25519 keys. It uses Diffie-Hellman and a MAC, like the proof for Curve41417. The shared
+ * secret (RFC 7748, section 6.1) is never zero, because keys of low order are rejected.
  */
 export const possession: PossessionMethod = {
   makeChallenge(request, ephemeralPrivateKey = randomBytes(32)) {

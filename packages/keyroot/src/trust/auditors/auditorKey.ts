@@ -19,8 +19,8 @@ export interface AuditorKey {
 }
 
 /**
- * A valid auditor name: visible ASCII characters without the plus sign. C2SP signed-note also allows other characters,
- * but some of them look the same on a screen.
+ * The form of an auditor's name: 1 to 100 visible ASCII characters without the plus sign. C2SP signed-note allows more
+ * characters, but some of them look alike on a screen.
  */
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
 /** The byte that identifies Ed25519 keys (C2SP signed-note, "Signature types"). */

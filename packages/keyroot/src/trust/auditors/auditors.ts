@@ -12,8 +12,8 @@ import { type AuditorOptions, parseAuditorOptions, verifyByPolicy } from "./veri
 /** The settings of `auditors`. */
 export interface AuditorsOptions extends AuditorOptions {
   /**
-   * The URLs of folders with statements. Required, except when you verify a bundle. You do not have to trust the hosts
-   * of the folders, and additional hosts improve availability.
+   * The URLs of folders with the auditors' statements. They are required, except for the verification of a bundle. You
+   * do not have to trust the hosts of these folders. Additional hosts improve availability.
    */
   urls?: readonly string[] | undefined;
 }
@@ -23,8 +23,9 @@ const MAX_URLS = 16;
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Trusts that fewer than `threshold` of these auditors sign a false block together. The contract is read at the block
- * of the newest statement that enough of them signed, and its answer must be proven with a storage proof.
+ * Trusts a block that at least `threshold` of these auditors signed. The contract is read at the block of the newest
+ * statement with enough signatures, and a storage proof must confirm its answer. A false block is accepted only if at
+ * least `threshold` auditors sign it.
  * @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID
  * @example
  * const trust = auditors({ keys, threshold: 2, urls: ["https://auditor.example/statements"] });
@@ -77,9 +78,9 @@ function unanchored(): VerificationError {
 }
 
 /**
- * Checks a user's root against the statement, and adds the damage that the auditors found in the root to the evidence.
- * If the user has a root now, but had none at the statement's block, the verification fails, because the next statement
- * must confirm the root first.
+ * Returns the check of a user's root against the auditors' statement. If the statement lists the root as damaged, the
+ * check adds the damage to the evidence. If the user has a root now, but had none at the statement's block, the check
+ * fails until a newer statement confirms the root.
  */
 function checkRootIn({ block, damagedRoots }: FoundStatement, [call]: BlockRequest["calls"]): CheckRoot {
   return async ({ userID, contract }, root, evidence) => {

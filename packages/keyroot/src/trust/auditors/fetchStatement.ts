@@ -7,8 +7,8 @@ import { MAX_STATEMENT_BYTES } from "./statement.ts";
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
- * The fraction of a verification's time limit for one round of requests. If a host does not respond, the rest of the
- * time is left for other requests.
+ * The fraction of a verification's time limit that one round of requests may take. Even if a host does not respond,
+ * most of the time then remains for other requests.
  */
 const ROUND_SHARE = 0.2;
 

@@ -36,9 +36,9 @@ interface KnownStatement extends SignedStatement {
 const GRACE_MS = 500;
 
 /**
- * Finds the newest statement that enough auditors signed. It first reads each folder's newest statement. If too few
- * auditors signed the newest of these, it requests the older ones from all folders, because slower auditors may have
- * signed only an older one.
+ * Finds the newest statement that enough auditors signed. The newest statement of each folder is read first. Slower
+ * auditors may not have signed the latest of these statements yet. If it has too few signatures, the older statements
+ * are therefore requested from all folders.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, FUTURE_BLOCK, AUDITORS_NOT_REACHED
  * @throws TransportError AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
@@ -54,7 +54,7 @@ export async function findStatement(
   const known = new Map<string, KnownStatement>();
   const newest: (number | undefined)[] = [];
   /**
-   * Reads a statement from a folder and adds its signatures to those of the same text.
+   * Reads a statement from a folder. If the same statement was found before, the signatures of both files are combined.
    * @returns the statement's block number, or undefined if the statement has no valid signature
    */
   const read = async (folder: string, name: string) => {
@@ -116,8 +116,8 @@ export async function findStatement(
 }
 
 /**
- * Waits for requests, but as soon as one result is enough, at most 500 ms longer. A folder that does not respond
- * therefore causes almost no delay.
+ * Waits for all requests. As soon as one result is enough, the others have only 500 ms left, so a folder that does not
+ * respond causes almost no delay.
  */
 async function untilEnough<T>(requests: readonly Promise<T>[], isEnough: (result: T) => boolean): Promise<void> {
   const { promise, resolve } = withResolvers<undefined>();

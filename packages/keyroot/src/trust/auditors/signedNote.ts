@@ -36,7 +36,8 @@ export function serializeSignedNote({ text, signatures }: SignedNote): string {
 }
 
 /**
- * Parses a signed file, which may come from any source. Signatures with a different length from Ed25519's are ignored.
+ * Parses a signed file. It may come from any source. Signatures that do not have the length of Ed25519 signatures are
+ * ignored.
  * @param subject the name of the file, for error messages
  * @param source the received bytes
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"

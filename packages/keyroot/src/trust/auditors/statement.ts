@@ -81,7 +81,7 @@ export function serializeStatement(statement: Statement): string {
 }
 
 /**
- * Parses a statement file, which may come from any source.
+ * Parses an auditors' statement file. It may come from any source.
  * @param source the received bytes
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */

@@ -70,8 +70,8 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
 }
 
 /**
- * Verifies a statement file, which may come from any source. Enough auditors must have signed it, and its block must be
- * recent.
+ * Verifies an auditors' statement file. It may come from any source. Enough auditors must have signed it, and its block
+ * must be recent.
  * @param source the received bytes
  * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970
@@ -119,7 +119,8 @@ export function checkPlace(signed: StatementPlace, place: StatementPlace): void 
 }
 
 /**
- * Verifies the signatures of known keys, and ignores all other signatures (C2SP signed-note, "Signatures").
+ * Verifies the signatures of the auditors with these keys, and ignores all other signatures (C2SP signed-note,
+ * "Signatures").
  * @returns the keys of the auditors who signed, as text, in the order of the file
  * @throws VerificationError STATEMENT_INVALID if a signature has the name and id of a known key, but is false
  */

@@ -15,8 +15,8 @@ import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
 /**
- * Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly for the committee's
- * keys, and more if the endpoint indents it.
+ * Maximum size of a bootstrap or an update in bytes. An update in JSON has about 58,000 bytes, most of them for the
+ * committee's keys. It is larger if the endpoint indents the JSON.
  */
 const ITEM_BYTES = 2 ** 17;
 /** The number of bytes that encode the length of an update, before its fork digest, which is not authenticated. */
@@ -40,9 +40,9 @@ export class BeaconEndpoint {
   }
 
   /**
-   * Explains a failure if the endpoint named a fork that this version does not support. A response that could not be
-   * decoded becomes FORK_UNKNOWN, and a false one LIGHT_CLIENT_INVALID with the fork in the message. Any other error is
-   * returned unchanged.
+   * Explains a failure if the endpoint named a fork that this version does not support. If a response could not be
+   * decoded, the result is FORK_UNKNOWN. If a response was false, the result is LIGHT_CLIENT_INVALID with the fork in
+   * the message. Any other error is returned unchanged.
    */
   explain(failure: KeyrootError): KeyrootError {
     if (this.unknownFork === undefined) return failure;
@@ -123,8 +123,8 @@ export class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ, whose layout depends on the slot of its first header. A header of fixed
- * size is at the beginning, and any other header is at the first offset.
+ * Decodes a light-client container from SSZ. Its layout depends on the slot of its first header. If headers have a
+ * fixed size, the first header is at the beginning. Otherwise, it is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

@@ -11,15 +11,18 @@ import type { BeaconNetwork } from "./networks.ts";
 import { type LightClientConfig, provenBy, type ProvenBlock } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** The size limits of a block proof. The size is enough for more than 200 committee periods, or 8 months. */
+/**
+ * The limits on the size and depth of a block proof. The size is enough for more than 200 committee periods, which are
+ * 8 months.
+ */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 
 /**
- * A proof that a beacon block is final, which readers who trust the checkpoint can verify offline. Each part is a
- * light-client container in SSZ, encoded in base64.
+ * A proof that a beacon block is final. Readers who trust the checkpoint can verify it offline. Each part of the proof
+ * is a light-client container in SSZ, encoded in base64.
  */
 export interface BlockProof {
   format: typeof FORMAT;

@@ -14,9 +14,9 @@ const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;
 
 /**
- * Checks the joint signature of a committee in which some members are absent. Their keys are subtracted from the sum of
- * all keys, because that is much faster than adding all the other keys. The caller must have verified that the sum and
- * the keys belong to one committee.
+ * Checks the joint signature of a committee of which some members did not sign. The keys of these absent members are
+ * subtracted from the sum of all keys, which is much faster than adding up the keys of all who signed. The caller must
+ * have verified that the sum and the keys belong to the same committee.
  * @param sum the sum of all members' keys, 48 bytes
  * @param absent the keys of the members who did not sign, 48 bytes each
  * @param signature 96 bytes

@@ -28,7 +28,8 @@ interface CheckpointConfig {
 /** The settings and the current state of a light client. */
 export interface Following extends CheckpointConfig {
   /**
-   * The URLs of the Beacon API endpoints in the order of use. `follow` moves the endpoint that answered to the front.
+   * The URLs of the Beacon API endpoints, in the order in which they are used. `follow` moves the endpoint that
+   * answered to the front.
    */
   urls: string[];
   /** The current state of the light client. Undefined before the first bootstrap. */
@@ -40,20 +41,20 @@ export interface Following extends CheckpointConfig {
 /** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
 /**
- * Maximum age of a finalized header in ms. Finality takes about 15 minutes, so for an older header, the light client
- * tries the next endpoint.
+ * Maximum age of a finalized header in ms. Blocks become final after about 15 minutes. An endpoint whose header is
+ * older than this limit is therefore behind, and the light client tries the next endpoint.
  */
 const LATE_MS = 3_600_000;
 /** The time in ms after which the next endpoint is also asked, if the earlier ones have not finished. */
 const HEAD_START_MS = 1000;
 
 /**
- * Follows the chain to the newest finalized header. If an endpoint fails or has not finished after its head start, the
- * next one is asked, too. The first recent header ends the search, so an endpoint that does not respond delays the
- * result by at most its head start.
+ * Follows the chain to the newest finalized header. Each endpoint has a head start of 1 second or less. If it fails or
+ * has not finished by then, the next endpoint is asked, too. The first recent header ends the search, so an endpoint
+ * that does not respond delays the result only by its head start.
  *
- * `following.state` always contains a state that the rules accept, even after an error, and the next attempt continues
- * from it. A dishonest or broken endpoint can therefore only delay the result.
+ * Even after an error, `following.state` contains a state that the rules accept, and the next attempt continues from
+ * this state. A dishonest or broken endpoint can therefore only delay the result.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, FUTURE_BLOCK, step "anchor"
  * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, or an error of `fetchBytes`
  */
@@ -110,8 +111,8 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
 }
 
 /**
- * Follows the chain with one endpoint. It requests the bootstrap if there is no state yet, then the updates of past
- * periods, and finally the newest finality update.
+ * Follows the chain with one endpoint. If there is no state yet, the bootstrap is requested first. Then come the
+ * updates of past periods, and finally the newest finality update.
  */
 async function followEndpoint(following: Following, endpoint: BeaconEndpoint): Promise<LightClientState> {
   const { network, checkpoint, now } = following;
@@ -154,7 +155,8 @@ function isAhead(state: LightClientState, other: LightClientState | undefined): 
 }
 
 /**
- * Checks whether a state is too old. Old states are not safe, because former committee members could sell their keys.
+ * Checks whether a state is too old. An old state is not safe, because members who have left its committee may have
+ * sold their keys since.
  */
 export function isTooOld({ network, maxCheckpointAgeMs, now }: CheckpointConfig, { slot }: LightClientState) {
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;

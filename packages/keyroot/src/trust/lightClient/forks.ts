@@ -1,8 +1,8 @@
 import { byteList, byteVector, container, malformed, readUint64, type SszType, uint, vector } from "./ssz.ts";
 
 /**
- * The differences between the forks of the consensus layer, in one table. The slot determines the fork, because the
- * fork name in a response is not authenticated. The sources are consensus-specs,
+ * The differences between the forks of the consensus layer, in one table. The slot of a header determines its fork,
+ * because the fork name in a response is not authenticated. The sources are consensus-specs,
  * `specs/<fork>/light-client/sync-protocol.md` and `specs/<fork>/beacon-chain.md`.
  */
 

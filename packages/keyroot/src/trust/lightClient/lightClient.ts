@@ -14,8 +14,8 @@ import type { LightClientConfig } from "./source.ts";
 /** The settings of `lightClient`: its endpoints and the trusted checkpoint. */
 export interface LightClientOptions {
   /**
-   * The URLs of Beacon API endpoints in the order of use. They must be https, or http with `allowHttp`. You do not have
-   * to trust these endpoints.
+   * The URLs of Beacon API endpoints, in the order in which they are used. They must be https, or http with
+   * `allowHttp`. You do not have to trust these endpoints.
    */
   urls: readonly string[];
   /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */
@@ -25,9 +25,9 @@ export interface LightClientOptions {
   /** The store for the light client's state, about 50 kB. Default: memory. */
   store?: Store | undefined;
   /**
-   * Maximum age in ms of the newest trusted header, which each verification checks. If you set this option, the
-   * evidence contains its value. The default depends on the network's weak subjectivity period, and is 14 days on
-   * Ethereum.
+   * Maximum age in ms of the newest header that the app trusts. Each verification checks the age. The default depends
+   * on the network's weak subjectivity period. On Ethereum, it is 14 days. If you set this option, the evidence
+   * contains its value.
    */
   maxCheckpointAgeMs?: number | undefined;
   /** Maximum age of the found block in ms. Default: any age that the checkpoint's maximum age allows. */
@@ -55,7 +55,7 @@ const MAX_URLS = 16;
 
 /**
  * Trusts Ethereum's sync committees, starting from a trusted checkpoint. Two thirds of a committee must have signed the
- * block, and the contract's answer must be proven with a storage proof under it.
+ * block, and a storage proof must confirm the contract's answer at this block.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const trust = lightClient({ urls: ["https://beacon.example"], checkpoint });

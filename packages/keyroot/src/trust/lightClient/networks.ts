@@ -22,16 +22,16 @@ export interface BeaconNetwork {
 }
 
 /**
- * 14 days, which is below the weak subjectivity period of 3,532 epochs, or 15.7 days, for a safety decay of 10 %
- * (consensus-specs, `specs/electra/weak-subjectivity.md`).
+ * Ethereum's maximum age of a checkpoint: 14 days. The weak subjectivity period is longer, with 3,532 epochs or 15.7
+ * days for a safety decay of 10 % (consensus-specs, `specs/electra/weak-subjectivity.md`).
  */
 const ETHEREUM_AGE_MS = 14 * 86_400_000;
 const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
 
 /**
  * The simulated network of `@keyroot/operator/testing`. The library accepts it only for chain 31337, because its
- * signing keys are public. Tests and examples can contain a fixed checkpoint, which becomes too old only after 100
- * years.
+ * signing keys are public. Its checkpoints become too old only after 100 years, so tests and examples can contain a
+ * fixed one.
  */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,

@@ -26,7 +26,8 @@ import { hashPair, isValidBranch } from "./ssz.ts";
 /**
  * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, with the
  * changes up to Gloas). The state changes only with a finalized header that two thirds of the sync committee signed.
- * Two parts of the protocol are therefore missing: the forced update after a timeout, and the optimistic header.
+ * Two parts of the protocol do not meet this rule and are therefore left out: the forced update after a timeout, and
+ * the optimistic header.
  *
  * All functions are pure, and throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
@@ -57,8 +58,8 @@ export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: numbe
 }
 
 /**
- * Returns the newest slot whose signatures are accepted. It is 2 minutes in the future, because a device's clock may be
- * behind (see also `checkBlockAge`).
+ * Returns the newest slot whose signatures are accepted. This slot is 2 minutes in the future, because the device's
+ * clock may be slow (see also `checkBlockAge`).
  * @param ms the time in ms since 1970
  */
 export function latestSlot(network: BeaconNetwork, ms: number): number {
@@ -93,7 +94,7 @@ export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): F
 }
 
 /**
- * Verifies a bootstrap and returns the first state.
+ * Verifies a bootstrap and returns the light client's first state.
  * @param checkpoint the root of a beacon block, 0x and 64 lowercase hex digits
  */
 export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: Bootstrap): LightClientState {
@@ -107,7 +108,7 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 }
 
 /**
- * Verifies an update and returns the next state.
+ * Verifies an update and returns the light client's next state.
  * @param currentSlot the result of `latestSlot` at the current time
  * @returns undefined if the update contains no new information. Its signature is then not verified.
  * @throws VerificationError FUTURE_BLOCK, LIGHT_CLIENT_INVALID, step "anchor"

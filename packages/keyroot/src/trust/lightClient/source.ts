@@ -17,9 +17,9 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
 const running = new WeakMap<Store, Promise<FoundBlock>>();
 
 /**
- * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. It first waits until
- * earlier searches with the same store have ended, because two concurrent searches could replace a newer state with an
- * older one.
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The search first
+ * waits for earlier searches with the same store to end. Otherwise, two concurrent searches could replace a newer state
+ * in the store with an older one.
  * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
  * @throws TransportError as `follow`
  */

@@ -8,8 +8,8 @@ import { describeValue, isObject } from "../../input/values.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types that occur in
- * light-client responses. Numbers are kept as bytes, so that SSZ and JSON give equal values. For a malformed value, all
- * functions throw TransportError BEACON_ANSWER_INVALID.
+ * light-client responses. Numbers are kept as bytes, so that a value from SSZ equals the same value from JSON. For a
+ * malformed value, all functions throw TransportError BEACON_ANSWER_INVALID.
  */
 export interface SszType<T> {
   /** The size of a value in bytes. Undefined if values differ in size. */
@@ -37,7 +37,7 @@ export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(left, right));
 }
 
-/** Computes the root of a tree of chunks. Chunks of zeros fill their number up to a power of two. */
+/** Computes the root of a tree of chunks. If the number of chunks is not a power of two, chunks of zeros are added. */
 function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   let level = chunks;
   for (let zero: Uint8Array = new Uint8Array(CHUNK_BYTES); level.length > 1; zero = hashPair(zero, zero)) {
@@ -73,8 +73,8 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`, which is not exact from 2^53 on. `getBigUint64` is not used, because Hermes converts
- * BigInts from 2^63 on to wrong numbers.
+ * Reads a little-endian `uint64`. The result is not exact from 2^53 on. `getBigUint64` is not used, because Hermes
+ * converts BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
@@ -107,7 +107,10 @@ export function uint(size: number): SszType<Uint8Array> {
   return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
 }
 
-/** Returns the type for at most 32 bytes. The root is the hash of the padded bytes and the number of bytes. */
+/**
+ * Returns the type for at most 32 bytes. A value's root is the hash of its bytes, padded with zeros, and of their
+ * number.
+ */
 export function byteList(): SszType<Uint8Array> {
   const check = (bytes: Uint8Array) => {
     if (bytes.length <= CHUNK_BYTES) return bytes;
@@ -147,7 +150,8 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
 }
 
 /**
- * Returns the type for a list of named values. Values of variable size are encoded last, with an offset in their place.
+ * Returns the type for a list of named values. Values of variable size are encoded at the end. In their place in the
+ * list is the offset at which they begin.
  */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
@@ -201,8 +205,8 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
 }
 
 /**
- * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). If a branch is
- * longer than the index requires, it must begin with zeros.
+ * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). If the branch is
+ * longer than the index requires, its extra nodes must be at the beginning and zero.
  * @param root the root of the tree
  */
 export function isValidBranch(

@@ -28,7 +28,7 @@ export function serializeState(state: LightClientState, origin: StateOrigin): st
 }
 
 /**
- * Reads a stored state of a light client.
+ * Parses the stored state of a light client.
  * @returns undefined if the state is missing or damaged, if it has a different format, network or checkpoint, or if it
  * was made with a higher maximum age of the checkpoint
  */
