@@ -1,5 +1,3 @@
-import "./shortRetries.ts";
-
 /**
  * Loaded before all tests of a stage. Hardhat ends the process at an error that no test waits for, so the stage would
  * lose its other tests and their output. With this module, such an error fails the running test, or, between tests, the

@@ -10,6 +10,7 @@ import { startFileHost, startLocalChain } from "@keyroot/service/stack";
 import type { RpcCall } from "keyroot/internal/transport";
 import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
+import "../shortRetries.ts";
 import { callerOf, receiptOf } from "./local.ts";
 
 // Keep idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test
