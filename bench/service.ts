@@ -187,7 +187,8 @@ type Figures = Record<string, number>;
 type Rounds<Name extends string> = Record<number, Record<Name, Figures[]>>;
 
 /**
- * Measures everything in alternating rounds for each number of clients, so that other load affects all measurements equally.
+ * Measures everything in alternating rounds for each number of clients, so that other load affects all measurements
+ * equally.
  */
 async function inRounds<Name extends string>(
   clients: number[],

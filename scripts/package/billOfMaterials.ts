@@ -22,8 +22,8 @@ export interface BillOfMaterials {
 const NPM = join(dirname(createRequire(import.meta.url).resolve("npm/package.json")), "bin/npm-cli.js");
 
 /**
- * Lists the locked packages that a package needs: those that npm installs with it, and those whose code is in its
- * modules.
+ * Lists the locked packages that a package needs: the packages that npm installs with it, and those whose code is part
+ * of its modules.
  * @param root the folder of the project
  * @param folder the package's folder, relative to `root`
  */
@@ -48,8 +48,9 @@ export function billOfMaterials(root: string, folder: string): BillOfMaterials {
 }
 
 /**
- * Runs npm on a copy of the project's manifests and lock file. npm names the root package after its folder, and
- * `--workspace` selects by name, so in a folder named `keyroot`, `--workspace=keyroot` would select every package.
+ * Runs npm on a copy of the project's manifests and lock file. In the original folder, `--workspace=keyroot` could
+ * select every package: npm names the root package after its folder, which may be `keyroot`, and selects workspaces by
+ * name.
  */
 function runOnManifests(root: string, args: readonly string[]): string {
   const copy = mkdtempSync(join(tmpdir(), "keyroot-manifests-"));
