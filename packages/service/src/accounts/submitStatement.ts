@@ -98,7 +98,7 @@ function findSame(statements: readonly StoredStatement[], number: number, keyID:
 }
 
 /**
- * Checks that a statement is the account's next one. The slot before it then has a root on the chain, which the owner
+ * Checks that a statement is the account's next one. The previous slot then has a root on the chain, which the owner
  * must check before signing.
  * @throws ServiceError STATEMENT_NUMBER, CHANGE_PENDING
  */
