@@ -2,12 +2,14 @@
 // library, and needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least
 // one of them is wrong.
 //
-//     node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits
-//                                                                     with 1 if any of them differs
-//     node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on a set of vectors as an array
-//     … --key-type x25519                                             the type of the keys, if a question does not name it
-//     … --rpc URL --contract 0x… --merkle-url URL USER                verifies a user's published key at the finalized
-//                                                                     block, or at the block of --block, a tag or hash.
+//     node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and
+//                                                                     exits with 1 if any of them differs
+//     node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on a set of vectors
+//                                                                     as an array
+//     … --key-type x25519                                             the type of the keys, if a question does not
+//                                                                     name it
+//     … --rpc URL --contract 0x… --merkle-url URL USER                verifies a user's published key at the
+//                                                                     finalized block, or at --block, a tag or hash.
 //                                                                     It trusts the endpoint only for this block
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";

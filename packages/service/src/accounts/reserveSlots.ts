@@ -10,9 +10,9 @@ const RESERVED_SLOTS = 8;
 
 /**
  * Reserves the ids of the slots after a statement, so that no user can have them. Anyone who knows the account text can
- * compute these ids, and may already have created users with them. Such users are erased. They have no keys, because no
- * account has such an id, except for keys that a publisher took before the registry had accounts. Users with such a key
- * are kept.
+ * compute these ids, and may already have created users with them. These users are erased. They have no keys, because
+ * no account has such an id. The only exceptions are users whose key a publisher took before the registry had accounts;
+ * these users are kept.
  * @param place.after the number of the statement
  */
 export async function reserveSlots(

@@ -60,8 +60,8 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // A database has an `end` if its part of the page is incomplete: the last entry that was read. The page stops at
-    // the first of these ends.
+    // If more must be read to fill a database's part of the page, its `end` is the last entry that was read. The page
+    // stops at the first of these ends.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);
@@ -71,7 +71,8 @@ export class AuditLog {
   }
 
   /**
-   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can do this at the same time.
+   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can call this at the same
+   * time.
    */
   drop(before: number, signal?: AbortSignal): Promise<void> {
     return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);

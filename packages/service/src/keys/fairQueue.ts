@@ -1,6 +1,6 @@
 /**
- * A queue in which owners take turns, so that an owner with many jobs delays every other owner by at most one job per
- * turn.
+ * A queue in which owners take turns. Even an owner with many jobs adds at most one job per turn to the waiting time of
+ * every other owner.
  */
 export class FairQueue<Job> {
   readonly #maxPerOwner: number;

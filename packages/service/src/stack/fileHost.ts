@@ -33,7 +33,7 @@ export interface FileHost {
 }
 
 export interface FileHostOptions {
-  /** The folder with the files, whose layout is that of the URLs. Files may be added while the host runs. */
+  /** The folder with the files. It has the same layout as the URLs. Files may be added while the host runs. */
   dir: string;
   /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];

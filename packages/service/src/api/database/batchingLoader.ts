@@ -10,7 +10,8 @@ const MAX_RUNNING = 2;
  * many requests.
  *
  * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further calls wait
- * and share the next one. Results are not cached, because the statement of a call always starts after the call.
+ * and share the next one. Results are not cached, and the statement always starts after the call, so the result is
+ * current.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

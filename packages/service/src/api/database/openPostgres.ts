@@ -70,8 +70,8 @@ function withSslMode(url: string): string {
 }
 
 /**
- * Rejects a standby. A proxy that has just started may connect to one, and in its outdated data, revoked tokens may
- * still be active.
+ * Rejects a standby, to which a proxy that has just started may connect. Its data may be outdated, so that revoked
+ * tokens would still be active.
  *
  * Behind a pooler in transaction mode, statements have no names, because a named statement may reach a server
  * connection on which it was not prepared. A pooler is recognized by the process id, which it assigns itself.
