@@ -17,8 +17,8 @@ export interface Links {
 }
 
 /**
- * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's
- * administrator.
+ * Serves the explorer, with the users of the stack and the attacker's servers. It also invites the administrator of the
+ * sample partner.
  * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(
