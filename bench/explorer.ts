@@ -1,7 +1,7 @@
 /**
- * Measures how fast the explorer shows results in Chromium: the time from a file's last byte until the verified path of
- * one of 700 users is on the screen, and until the view of a batch of 10,000 users is. For both, it also measures the
- * longest task of the main thread. Every run has a new browser context, so nothing is cached or compiled.
+ * Measures in Chromium how long the explorer takes from the last byte of a file until it shows the result: the verified
+ * path of one of 700 users, or the view of a batch of 10,000 users. It also measures the longest task of the main
+ * thread. Every run has a new browser context, so nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";

@@ -1,6 +1,6 @@
 /**
- * Measures the partner service under load. It compares token exchanges with the refresh grant of oidc-provider. It
- * compares the creation of users with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in
+ * Measures the partner service under load. Token exchanges are compared with the refresh grant of oidc-provider. The
+ * creation of users is compared with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in
  * the same run.
  *
  * The benchmark also measures both operations at fixed rates, and the cost of recording changes.

@@ -7,7 +7,7 @@ import { style } from "@keyroot/operator/commands";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
-/** Number of additional endpoints in the explorer. With these endpoints, visitors can require that several endpoints agree. */
+/** Number of additional endpoints in the explorer. With them, visitors can require that several endpoints agree. */
 const RELAYS = 2;
 
 export interface Links {

@@ -84,8 +84,8 @@ function isCurrent() {
 }
 
 /**
- * Returns true if the last complete install is at least as new as the lock file. This is always true during `npm
- * install`, because npm writes the lock file only afterward.
+ * Returns true if the last complete install is at least as new as the lock file. After `npm install`, this is always
+ * true, even though npm then writes the lock file last.
  */
 function hasLockedPackages() {
   if (installedPackages() === undefined) return false;

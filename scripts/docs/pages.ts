@@ -79,7 +79,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the Markdown files of the site with their groups: every page in `docs`, but not the README.
+ * Returns the Markdown files of the site, except the README, with the group of each. They include every page in `docs`.
  * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {

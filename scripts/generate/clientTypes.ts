@@ -203,8 +203,8 @@ function nullableCheckOf(schemas: readonly Schema[]): string {
 }
 
 /**
- * Returns the allowed values if no others can be added. Names of events and actions, which contain a dot, can: a newer
- * service may have more of them.
+ * Returns the values of a closed list. Returns undefined for lists of events and actions, whose names contain a dot: a
+ * newer service may have more of them, so these lists are not closed.
  */
 function closedValuesOf({ enum: values }: Schema): readonly (string | number)[] | undefined {
   return values?.some((value) => String(value).includes(".")) === true ? undefined : values;

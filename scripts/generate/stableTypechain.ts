@@ -4,7 +4,7 @@ import type { HardhatPlugin } from "hardhat/types/plugins";
  * Keeps the committed `typechain-types` stable:
  *
  * - TypeChain receives the artifacts in alphabetical order. By default, it receives them in the order of the file
- *   system, so the generated files would differ between machines.
+ *   system, so the generated files would differ between builds.
  * - With `--coverage`, TypeChain does not run, because it would write the bytecode of the instrumented contracts.
  */
 export const stableTypechain: HardhatPlugin = {

@@ -4,7 +4,7 @@
  *
  *     node scripts/mutation/mutateContract.ts    prints the results
  *
- * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not.
+ * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not survive.
  */
 import hre from "hardhat";
 import { fork } from "node:child_process";

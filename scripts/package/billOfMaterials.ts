@@ -48,9 +48,9 @@ export function billOfMaterials(root: string, folder: string): BillOfMaterials {
 }
 
 /**
- * Runs npm on a copy of the project's manifests and lock file. In the original folder, `--workspace=keyroot` could
- * select every package: npm names the root package after its folder, which may be `keyroot`, and selects workspaces by
- * name.
+ * Runs npm on a copy of the project's manifests and lock file. npm names the root package after its folder, and
+ * `--workspace` selects packages by name. In a folder named `keyroot`, `--workspace=keyroot` would therefore select
+ * every package, so the copy is in a folder with another name.
  */
 function runOnManifests(root: string, args: readonly string[]): string {
   const copy = mkdtempSync(join(tmpdir(), "keyroot-manifests-"));

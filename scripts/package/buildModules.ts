@@ -20,8 +20,8 @@ export interface BuildOptions {
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
-   * Functions of this package that replace functions, also in bundled packages. The keys are the names of the replaced
-   * functions. Each value is a file in the package's folder, and the name of its export.
+   * Functions to replace, also in the code of bundled packages. The keys are the names of the replaced functions. Each
+   * value is a file in the package's folder, and the name of the export that replaces the function.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
   /**

@@ -5,7 +5,7 @@
  *     node scripts/secondVerifier/account.mjs test/vectors/accounts/*.json
  *
  * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code with the
- * library: OpenSSL verifies the signatures, and its own arithmetic on plain numbers checks points.
+ * library: OpenSSL verifies the signatures, and this file checks points with arithmetic on plain numbers.
  */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The checks of public keys in the second verifier, for each key type of docs/formats.md. It shares no code with the
-// library: the arithmetic is written out here, and X25519 is Node's own.
+// The checks of public keys in the second verifier, for each key type of docs/formats.md. They share no code with the
+// library: the arithmetic is written out here, and X25519 comes from Node.
 import { createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const little = (bytes) => BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);

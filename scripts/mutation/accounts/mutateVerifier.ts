@@ -6,7 +6,7 @@
  *     node scripts/mutation/accounts/mutateVerifier.ts             all modules
  *     node scripts/mutation/accounts/mutateVerifier.ts MODULE …    some of them, such as account/account.ts
  *
- * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not.
+ * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not survive.
  */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";

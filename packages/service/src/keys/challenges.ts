@@ -9,8 +9,8 @@ import { possessionChallenges } from "./tables.ts";
 type StoredChallenge = typeof possessionChallenges.$inferSelect;
 
 /**
- * A challenge that is not stored yet. `response` is its only valid response, in 32 bytes. The database stores only the
- * hash of this response. It is undefined if the response is a signature.
+ * A challenge that is not stored yet. `response` is its only valid response, in 32 bytes, of which the database stores
+ * only the hash. If the challenge must be answered with a signature, `response` is undefined.
  */
 type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 

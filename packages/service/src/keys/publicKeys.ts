@@ -17,8 +17,7 @@ export interface Registration {
 
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
   /**
-   * A pending key can be withdrawn by its user. A submitted key was taken by a publisher. A published key is on the
-   * chain.
+   * The user can withdraw a pending key. A submitted key was taken by a publisher, and a published key is on the chain.
    */
   state: "pending" | "submitted" | "published";
   /** End of the hold period. Null while the partner must decide. */

@@ -124,7 +124,10 @@ export class UsersWithKeys {
     };
   }
 
-  /** Returns the time at which a user was created. For an unknown user it returns 0, so that no user is older. */
+  /**
+   * Returns the time at which a user was created. For an unknown user it returns 0, and no user was created before that
+   * time.
+   */
   async #createdOf(id: UserID): Promise<number> {
     const [found] = await readAll(regionalDatabases(this.#databases), (database) =>
       database.select({ created: users.created }).from(users).where(eq(users.userID, id)),

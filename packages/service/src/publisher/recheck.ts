@@ -58,7 +58,7 @@ export async function recheck(options: RecheckOptions, before: number, until = I
 /**
  * Compares one root.
  * @param unconfirmedAt the check time to record if the root's data are unavailable. It is later than the check times of
- *   all other due roots, so that those are compared first
+ *   all other due roots, so that the other roots are compared first
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(

@@ -35,8 +35,8 @@ export interface RunningService {
    */
   readonly monitoringUrl: string | undefined;
   /**
-   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then no more requests are accepted,
-   * those in progress are finished, and the databases are closed.
+   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then the service accepts no more
+   * requests, finishes the requests in progress, and closes the databases.
    */
   close(): Promise<void>;
 }

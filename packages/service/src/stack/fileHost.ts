@@ -43,8 +43,8 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these are served,
- * where a root is 64 lowercase hex digits:
+ * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. It serves only the
+ * following files, where a root is 64 lowercase hex digits:
  * - Merkle-tree files: `/<root>.json`, compressed if the folder has `<root>.json.br` and the client accepts Brotli
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`

@@ -8,9 +8,9 @@ const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
 /**
- * Stores the hour in which each refresh token of a table was last used, at most once per token and hour. Requests do
- * not wait for this, because one statement per second stores the uses of many tokens. If a replica is killed, the uses
- * of the last second are lost.
+ * Stores the hour in which each refresh token of a table was last used, at most once per token and hour. One statement
+ * per second stores the uses of many tokens, and requests do not wait for it. If a replica is killed, the uses of the
+ * last second are lost.
  */
 export class LastUse {
   readonly #database: Database;

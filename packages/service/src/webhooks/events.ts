@@ -76,8 +76,8 @@ export class EventStore {
   }
 
   /**
-   * Checks that the partner has missed no events: no unread event was deleted, and the database was not restored to an
-   * earlier state. Events are deleted in the order of `position`.
+   * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Otherwise, the
+   * partner would miss events. Events are deleted in the order of `position`.
    */
   async #checkCursor(database: Database, bizID: string, anchor: Anchor | undefined, seen: number, now: number) {
     if (anchor !== undefined) {

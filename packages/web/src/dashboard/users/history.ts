@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "keyChange.taken": "Change # failed, because another key has its slot",
 };
 
-/** The value that replaces the key id in entries about a change which declares that a slot holds no key of the user. */
+/** The value of `key_id` in an entry about a void statement, which declares that a slot holds no key of the user. */
 const VOID = "void";
 
 /**

@@ -23,7 +23,7 @@ interface FileParts {
 
 /**
  * Returns a user's proof and path in a file that the verifier has accepted for this root. Only the hashes of the path
- * are computed again. The others need not be, because the verifier has compared the file's `merkle` member with
+ * are computed again. This is enough, because the verifier has already compared the file's `merkle` member with
  * `values`.
  */
 export function pathInFile(
