@@ -25,8 +25,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * The actions in the audit log. `key.pending` and `keyChange.held` are not among them, because they exist only as events.
- * For the same changes, the audit log contains `key.registered` and `keyChange.submitted`.
+ * The actions in the audit log. `key.pending` and `keyChange.held` are not among them, because they exist only as
+ * events. For the same changes, the audit log contains `key.registered` and `keyChange.submitted`.
  */
 export const ACTIONS = [
   "partner.created",
